@@ -35,7 +35,7 @@ public protocol DependencyKey: Sendable {
     /// may be called again after it has thrown.
     ///
     /// - Parameter scope: Where it is made. Provides the context and other dependencies.
-    /// - Throws: Why the value cannot be made. Whoever asks for it gets the error.
+    /// - Throws: Why the value cannot be made. The caller that asks for it gets the error.
     static func makeValue(of source: Source, in scope: Dependencies) async throws -> Value
 
     /// Closes a value, which was made from a source, when its container is closed.

@@ -1,7 +1,7 @@
 -- Several requests in one: joins on any condition, either of two, conditions on what belongs to a row.
 group("joins", { template = "shelf", tags = { "requests" } }, function()
   scenario("by a record, or what belongs to a row", function(t)
-    local Author, Book = t.fix.models.Author, t.fix.models.Book
+    local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local melville = Author:find(1)
     check(Book:filter { author = melville }:fetch_count() == 2)
     check(Book:filter { author = { melville, Author:find(2) } }:fetch_count() == 3)
@@ -10,7 +10,7 @@ group("joins", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("along a path: the conditions of one path are those of one row", function(t)
-    local Author, Book = t.fix.models.Author, t.fix.models.Book
+    local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     check(Book:filter { ["author.country"] = "France" }:fetch_one().title == "The Plague")
     check(Author:filter { ["books.year"] = 1851, ["books.pages"] = 635 }:fetch_count() == 1)
     check(Author:filter { ["books.year"] = 1846, ["books.pages"] = 635 }:is_empty())
@@ -19,14 +19,14 @@ group("joins", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("a table beside itself, on any condition", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local later = Book:aliased("later")
     local pairs_of_books = Book:join(later, Book.c.author_id:eq(later.c.author_id) & Book.c.year:lt(later.c.year))
     expect(pairs_of_books:pluck(Book.c.title, later.c.title)):equals { { "Typee", "Moby-Dick" } }
   end)
 
   scenario("rows that have none beside them: left, right, full", function(t)
-    local Author, Book = t.fix.models.Author, t.fix.models.Book
+    local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local by_author = Book.c.author_id:eq(Author.c.id)
     local old = Book:filter(Book.c.year:lt(1900))
     check(Author:left_join(old, by_author):fetch_count() == 4)
@@ -43,7 +43,7 @@ group("joins", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("the rows of one request or of another", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local found = Book:before(1850) | Book:filter { title = "The Plague" }
     expect(found:order("id"):pluck("title")):equals { "Typee", "The Plague" }
     expect(tostring(found)):contains("OR")
@@ -51,7 +51,7 @@ group("joins", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("conditions that apply only if a value is given", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local function search(year, order)
       return Book:filter_given { year = year }:when(order, function(books, name) return books:order(name) end):pluck("title")
     end

@@ -1,7 +1,7 @@
 -- Pages, names for expressions, and writing the rows of a request.
 group("pages", { template = "shelf", tags = { "requests" } }, function()
   scenario("a page begins behind the last row of the one before it", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local books = Book:order("author_id")
     local first = books:page_after(nil, 2)
     expect(first.records):rows "| title |\n| Typee |\n| Moby-Dick |"
@@ -13,7 +13,7 @@ group("pages", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("rows that come and go do not move the pages; a cursor may stand in a URL", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local first = Book:order("title"):page_after(nil, 1)
     check(first.next:find("^[%w_-]+$") ~= nil)
     first.records[1]:delete()
@@ -22,14 +22,14 @@ group("pages", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("the first row of a page is found by an index", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local cursor = Book:order("id"):page_after(nil, 1).next
     local queries = t.queries(function() Book:order("id"):page_after(cursor, 1) end)
     expect(queries):exactly(1):no_full_scan("book")
   end)
 
   scenario("what is no cursor of this order is refused", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local cursor = Book:order("id"):page_after(nil, 1).next
     expect_error(function() Book:order("title"):page_after(cursor, 1) end, "another order")
     expect_error(function() Book:order("id"):page_after("nonsense", 1) end, "no cursor")
@@ -38,7 +38,7 @@ end)
 
 group("named expressions", { template = "shelf", tags = { "requests" } }, function()
   scenario("a class gives an expression a name, which is used like a column", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     Book.expressions.is_old = Book.c.year:lt(1900)
     function Book.expressions.age(c) return 2000 - c.year end
     check(Book:filter { is_old = true }:fetch_count() == 2)
@@ -52,7 +52,7 @@ group("named expressions", { template = "shelf", tags = { "requests" } }, functi
   end)
 
   scenario("along a path, and of an alias", function(t)
-    local Author, Book = t.fix.models.Author, t.fix.models.Book
+    local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     function Book.expressions.is_old(c) return c.year:lt(1900) end
     expect(Author:filter { ["books.is_old"] = true }:pluck("name")):equals { "Herman Melville" }
     check(Book:aliased("other"):filter { is_old = false }:fetch_count() == 1)
@@ -65,7 +65,7 @@ group("writing sets", { template = "shelf", tags = { "requests", "records" } }, 
       t:column("author_id", "integer"):primary_key()
       t:column("books", "integer"):not_null()
     end)
-    local Book, Tally = t.fix.models.Book, perilune.record("tally")
+    local Book, Tally = t.fixtures.models.Book, perilune.record("tally")
     local counts = Book:select("author_id", perilune.count():as("books")):group("author_id")
     check(Tally:insert_from(counts).changed_rows == 2)
     expect(Tally:order("author_id"):fetch_all()):rows "| author_id | books |\n| 1 | 2 |\n| 2 | 1 |"
@@ -76,13 +76,13 @@ group("writing sets", { template = "shelf", tags = { "requests", "records" } }, 
   end)
 
   scenario("rows are updated by the columns of what is joined to them", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     Book:joining_required(Book.author):update_all { title = Book.author.c.name .. ": " .. Book.c.title }
     check(Book:find(3).title == "Albert Camus: The Plague")
   end)
 
   scenario("only the first rows of an order are changed", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     check(Book:order("year"):limit(1):delete_all().changed_rows == 1)
     expect(Book:order("year"):pluck("title")):equals { "Moby-Dick", "The Plague" }
   end)

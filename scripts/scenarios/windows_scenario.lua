@@ -1,7 +1,7 @@
 -- Aggregates and windows: what is computed over several rows.
 group("windows", { template = "shelf", tags = { "requests" } }, function()
   scenario("a running total, and the share of each row", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local so_far = Book.c.pages:sum():over { partition_by = "author_id", order_by = "year" }
     local all = Book.c.pages:sum():over {}
     expect(Book:order("id"):select("title", so_far:as("so_far"), (Book.c.pages * 100 // all):as("percent")):fetch_all()):rows [[
@@ -13,7 +13,7 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("ranks, and the rows before and behind", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local place = perilune.rank():over { order_by = Book.c.pages:desc() }
     local before = Book.c.title:lag(1, "none"):over { order_by = "year" }
     expect(Book:order("year"):select("title", place:as("place"), before:as("before")):fetch_all()):rows [[
@@ -25,13 +25,13 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("a frame says which rows around each one count", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local around = Book.c.pages:max():over { order_by = "year", frame = { rows = { -1, 1 }, exclude = "current_row" } }
     expect(Book:order("year"):select(around:as("most")):fetch_values()):equals { 635, 326, 635 }
   end)
 
   scenario("the newest book of each author: rows are filtered by a value over a window", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local place = perilune.row_number():over { partition_by = "author_id", order_by = Book.c.year:desc() }
     local newest = Book:filter(place:eq(1))
     expect(newest:order("id"):fetch_all()):rows "| title |\n| Moby-Dick |\n| The Plague |"
@@ -41,8 +41,8 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("aggregates of some rows, of each value once, in an order", function(t)
-    local c = t.fix.models.Book.c
-    local Book = t.fix.models.Book
+    local c = t.fixtures.models.Book.c
+    local Book = t.fixtures.models.Book
     local row = Book:select(
       c.pages:sum():where(c.year:lt(1900)):as("old_pages"),
       c.author_id:count():distinct():as("authors"),
@@ -51,7 +51,7 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   scenario("what a window cannot be is told where it is written", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     expect_error(function() Book:select(perilune.rank():as("place")) end, "over{")
     expect_error(function() Book.c.pages:sum():over { order = "year" } end, "order_by")
     expect_error(function() Book:select(Book.c.pages:sum():over { order_by = "yaer" }:as("n")) end, "year")

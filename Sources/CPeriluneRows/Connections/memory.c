@@ -43,7 +43,7 @@ void pdb_watch_memory(pdb_connection *connection) {
     }
 }
 
-/* The limits of SQLite's that follow the limit of memory: at most so many, but never less than `least`. */
+/* The limits of SQLite's that follow the limit of memory: at most this number, but never less than `least`. */
 static const struct {
     int kind, least, divisor;
 } bounds[PDB_BOUND_COUNT] = {

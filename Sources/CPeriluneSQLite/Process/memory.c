@@ -1,7 +1,7 @@
 /*
 ** SQLite's allocator: malloc, and before each block how large it is and whom it was allocated for.
 **
-** It is set as the program is loaded, before anything can have used SQLite. Where nobody asks for accounts it counts nothing.
+** It is set as the program is loaded, before anything can have used SQLite. Without accounts it counts nothing.
 */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 typedef struct {
     uint32_t size;  /* SQLite allocates less than 2 GB at once */
-    uint32_t owner; /* an account's id; 0: nobody's */
+    uint32_t owner; /* an account's id; 0: none */
 } header;
 
 _Static_assert(sizeof(header) == 8, "SQLite's blocks are aligned to 8 bytes");

@@ -14,7 +14,7 @@ typedef struct {
     int64_t bound; /* beyond it the owner is asked at each allocation */
     int countdown; /* allocations, and pieces of memory, until the owner is asked anyway */
     uint32_t id;   /* what blocks are marked with */
-    bool (*allows)(void *owner, size_t size); /* whether so many bytes more may be allocated; sets `bound` */
+    bool (*allows)(void *owner, size_t size); /* whether this number of bytes may be allocated; sets `bound` */
     void *owner;
 } psql_account;
 
@@ -27,7 +27,7 @@ void psql_close_account(psql_account *account);
 /* Bytes that were allocated for it and not freed. */
 int64_t psql_account_balance(const psql_account *account);
 
-/* Sets the function that says whose account allocations of the current thread are charged to; NULL: nobody's. */
+/* Sets the function that says whose account allocations of the current thread are charged to; NULL: none. */
 void psql_charge_to(psql_account *(*current)(void));
 
 /* Whether memory is counted: not in a program that had used SQLite, or set an allocator of its own, before this library was loaded. */

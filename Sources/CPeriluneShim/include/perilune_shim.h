@@ -132,7 +132,7 @@ void plua_cancel_run(plua_context *context, int reason);
 /* Raises the error of a cancelled run: a light userdata that only the host understands. */
 int plua_raise_cancellation(lua_State *L);
 
-/* Replaces print by one that writes so many bytes to standard output and then raises errors of kind "output". */
+/* Replaces print by one that writes this number of bytes to standard output and then raises errors of kind "output". */
 void plua_limit_output(lua_State *L, size_t bytes);
 
 /* Puts the count hook on L (and, by inheritance, on coroutines it creates later). */

@@ -46,7 +46,7 @@ struct HelpTopic {
         """
 
     private func report(among names: [String]) -> ErrorReport {
-        var report = ErrorReport("there is no help on \(name)", kind: "usage")
+        var report = ErrorReport("no help on \(name)", kind: "usage")
         if let nearest = nearestName(to: name, among: names) {
             report.help = "did you mean `\(nearest)`?"
             report.suggestions = [nearest]

@@ -33,7 +33,7 @@ test("names with a schema are told how to write them", function()
   matches(err.message, "refer to tables of attached databases by their name alone: `book`")
   db:execute "CREATE TABLE book (id INTEGER PRIMARY KEY)"
   err = fails("unknown_table", function() return perilune.record "Archive.Book":fetch_all() end)
-  matches(err.message, "`book` is the one of `main`, which is found first")
+  matches(err.message, "`book` means the table of `main`, which is found first")
   equal(fails("unknown_table", function() return perilune.record "archive.boks":fetch_all() end).name, "archive.boks")
 end)
 

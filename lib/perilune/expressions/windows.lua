@@ -175,7 +175,7 @@ local function check_count(place, position, value, least)
     errors.describe(value)))
 end
 
---- The number of the row's share, where the rows are dealt into so many.
+--- The number of the row's share, where the rows are divided into a number of shares.
 function perilune.ntile(count, surplus)
   if surplus ~= nil then arity.refuse("perilune.ntile", 1, surplus) end
   return list_operation("call", "ntile", { check_count("perilune.ntile", 1, count, 1), n = 1 }, "perilune.ntile")

@@ -21,7 +21,7 @@ local raise = errors.raise
 
 local bulk_upsert = {}
 
---- So many values are bound at once. More rows in a statement save less than their text costs.
+--- The number of values that are bound at once. More rows in a statement save less than their text costs.
 local most_values = 640
 
 for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
@@ -131,7 +131,7 @@ local function write_all(class, info, db, list, options, returned, results)
   for position = 1, #list do
     local is_done, names, values = pcall(read_element, class, info, list[position])
     if not is_done then
-      failures.name_element(names, position)
+      failures.add_list_index(names, position)
       error(names, 0)
     end
     local key = table.concat(names, "\0")

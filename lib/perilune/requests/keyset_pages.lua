@@ -304,7 +304,7 @@ local function check(self, method, size)
   if node.selects then raise("argument", method .. ": goes through whole records; leave out select(...)") end
 end
 
---- The request with the values of the terms beside its columns, where they are none of its own.
+--- The request with the values of the terms beside its columns, where they are not among these.
 local function with_terms(self, terms)
   for index, term in ipairs(terms) do
     if not term.name then self = self:annotated_with(term.column:as(carried(index))) end

@@ -182,7 +182,7 @@ function column:between(low, high) end
 ---@return perilune.expression
 function column:is_in(list) end
 
----Is none of a list, or of the values that a request selects.
+---Is not one of a list, or of the values that a request selects.
 ---```lua
 ---print(Book:filter(Book.c.id:is_not_in{ 1, 3 }):fetch_count())  --> 1
 ---```

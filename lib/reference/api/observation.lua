@@ -89,7 +89,7 @@ function observer:is_active() end
 ---@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
 
 ---Observes what a function fetches. The callback gets its results: as they are now, then after each transaction that has changed them,
----whoever wrote. Equal results are delivered once. Without a callback the observation is asked for values.
+---of any writer. Equal results are delivered once. Without a callback the observation is asked for values.
 ---```lua
 ---local observation = db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM tag") end)
 ---print(observation:next())  --> 2
@@ -105,7 +105,7 @@ function observer:is_active() end
 ---@access outside of observers
 function db:observe(fetch, callback, options) end
 
----Makes observations fetch again, also those of other hosts and of Swift: after changes that nobody could see.
+---Makes observations fetch again, also those of other hosts and of Swift: after changes that were not observed.
 ---```lua
 ---db:notify_changes("tag")
 ---```

@@ -74,7 +74,7 @@ function Class:find(key) end
 ---```lua
 ---print(Book:fetch_one(2).title, Book:fetch_one("SELECT * FROM book WHERE year > ? ORDER BY year", 1850).title)  --> Moby-Dick	Moby-Dick
 ---```
----@param key any a key, or SQL with arguments; SQL alone is refused, because it could be a key that somebody has typed
+---@param key any a key, or SQL with arguments; SQL alone is refused, because it could be a key that a user has typed
 ---@param ... perilune.argument
 ---@return perilune.record?
 function Class:fetch_one(key, ...) end

@@ -400,7 +400,7 @@ function request:sum(column, db) end
 ---@return number?
 function request:average(column, db) end
 
----Returns the sum of the values as a float, 0.0 if there is none of a column or expression.
+---Returns the sum of the values as a float, 0.0 without values, of a column or expression.
 ---```lua
 ---print(Book:total("year"))  --> 5569.0
 ---```

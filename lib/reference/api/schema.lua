@@ -2,7 +2,7 @@
 ---@page Schema
 ---Making tables, indexes, views and full-text tables, and reading what a database consists of.
 ---
----A block that defines or alters a table only collects what it is told; the SQL runs when the block returns. If the block raises, nothing
+---A block that defines or alters a table only collects definitions; the SQL runs when the block returns. If the block raises, nothing
 ---runs. Names are quoted, so that any name is safe.
 
 ---@class perilune.database

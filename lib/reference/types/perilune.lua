@@ -1536,7 +1536,7 @@ function members:observe_transactions(options) end
 function members:after_next_transaction(on_commit, on_rollback) end
 
 ---Observes what a function fetches. The callback gets its results: as they are now, then after each transaction that has changed them,
----whoever wrote. Equal results are delivered once. Without a callback the observation is asked for values.
+---of any writer. Equal results are delivered once. Without a callback the observation is asked for values.
 ---```lua
 ---local observation = db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM tag") end)
 ---print(observation:next())  --> 2
@@ -1557,7 +1557,7 @@ function members:after_next_transaction(on_commit, on_rollback) end
 ---@return perilune.observation
 function members:observe(fetch, callback, options) end
 
----Makes observations fetch again, also those of other hosts and of Swift: after changes that nobody could see.
+---Makes observations fetch again, also those of other hosts and of Swift: after changes that were not observed.
 ---```lua
 ---db:notify_changes("tag")
 ---```
@@ -2648,7 +2648,7 @@ function members:find(key) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param key any a key, or SQL with arguments; SQL alone is refused, because it could be a key that somebody has typed
+---@param key any a key, or SQL with arguments; SQL alone is refused, because it could be a key that a user has typed
 ---@param ... perilune.argument
 ---@return perilune.record?
 function members:fetch_one(key, ...) end
@@ -4174,7 +4174,7 @@ function members:sum(column, db) end
 ---@return number?
 function members:average(column, db) end
 
----Returns the sum of the values as a float, 0.0 if there is none of a column or expression.
+---Returns the sum of the values as a float, 0.0 without values, of a column or expression.
 ---```lua
 ---print(Book:total("year"))  --> 5569.0
 ---```
@@ -4705,7 +4705,7 @@ function members:between(low, high) end
 ---@return perilune.expression
 function members:is_in(list) end
 
----Is none of a list, or of the values that a request selects.
+---Is not one of a list, or of the values that a request selects.
 ---```lua
 ---print(Book:filter(Book.c.id:is_not_in{ 1, 3 }):fetch_count())  --> 1
 ---```

@@ -81,7 +81,7 @@ do
 ---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
 ---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one
 ---@field make perilune.make makes whole rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`
----@field fix perilune.fixtures the values of fixtures
+---@field fixtures perilune.fixtures the values of fixtures
 ---@field clock perilune.clock the time that scripts and SQL see
 ---@field effects table<string, perilune.effects> the effects of modules, by their names
 ---@field case table the current case
@@ -110,7 +110,7 @@ function members.run(path, arguments) end
 ---Runs a script as `t.run` does. If the script fails, the result has the field `error`.
 ---```lua
 ---scenario("a script that fails", function(t)
----  local result = t.try_run("scripts/add_customer.lua", {})
+---  local result = t.run_protected("scripts/add_customer.lua", {})
 ---  check(result.error.kind == "constraint_not_null")
 ---end)
 ---```
@@ -122,7 +122,7 @@ function members.run(path, arguments) end
 ---@param path string
 ---@param arguments? table
 ---@return perilune.script_result
-function members.try_run(path, arguments) end
+function members.run_protected(path, arguments) end
 
 ---Runs the migrations of the project on this database; returns the names of those that have run.
 ---```lua
@@ -882,10 +882,10 @@ function template(name, options, body) end
 ---@param columns table<string, any|fun(n: integer, t: perilune.t): any> values, or functions of a number that counts the rows
 function factory(table_name, columns) end
 
----Defines a value that is made when a scenario first asks for `t.fix.NAME`.
+---Defines a value that is made when a scenario first asks for `t.fixtures.NAME`.
 ---```lua
 ---fixture("ada", function(t) return t.make.customer{ name = "Ada" } end)
----scenario("a fixture", function(t) check(t.fix.ada.name == "Ada") end)
+---scenario("a fixture", function(t) check(t.fixtures.ada.name == "Ada") end)
 ---```
 ---
 ---- Raises `usage` if it is called inside a scenario
