@@ -93,13 +93,32 @@ int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {
     return 0;
 }
 
+/* Whether the record has a field for no column of the table but those of its column set. */
+static bool has_columns_of_set(lua_State *L, prec_record_write *work) {
+    const prec_column_set *set = work->set;
+    if (set->layout != work->layout || set->count == work->layout->column_count) return set->layout == work->layout;
+    prec_mask mask;
+    prec_begin_mask(&mask, work->layout->column_count);
+    for (int i = 0; i < set->count; i++) prec_add_to_mask(&mask, set->order[i]);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
+    bool has_other = false;
+    for (int i = 0; i < work->layout->column_count && !has_other; i++) {
+        if (prec_is_in_mask(&mask, i)) continue;
+        lua_rawgeti(L, -1, i + 1);
+        has_other = lua_rawget(L, work->record) != LUA_TNIL;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return !has_other;
+}
+
 /* The record now is what its row is. After an insert, it has all columns; after an update, those that it had and that were written,
-** which the Lua part finds out where they are not all. */
+** which the Lua part finds out where it has got other ones. */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
     prec_forget_nulls(L, work->record);
     bool is_whole = work->set->layout == work->layout && work->set->count == work->layout->column_count;
     int top = lua_gettop(L), column_set = work->column_set;
-    if (!is_whole && !has_all) {
+    if (!has_all && !has_columns_of_set(L, work)) {
         prec_push_callback(L, PREC_CALL_widen);
         lua_pushvalue(L, work->record);
         lua_pushvalue(L, work->layout_index);
@@ -107,7 +126,7 @@ void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
         lua_call(L, 3, 0);
         return;
     }
-    if (!is_whole) {
+    if (!is_whole && has_all) {
         lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_COLUMN_SET);
         column_set = top + 1;
         lua_getiuservalue(L, column_set, COLUMN_SET_METATABLE);
