@@ -92,6 +92,40 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         }
     }
 
+    /// Runs what never ends, once it has called `begin`, and cancels it.
+    private func cancel(_ source: String, in host: ScriptHost) async throws {
+        let begun = await host.registerBegin()
+        let run = Task { try await host.run(source: source) }
+        await begun.wait()
+        await Self.cancelInTheMiddle(host)
+        let error = await #expect(throws: LuaError.self) { try await run.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func `records whose insertion is cut short are what they were`() async throws {
+        let host = try testHost { $0.limits.isCancellable = true }
+        try await host.runChecked("""
+            db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
+            Author, list = perilune.record "author", {}
+            for i = 1, 100 do list[i] = Author{ name = "n" .. i } end
+            list[100].name = setmetatable({}, { __to_database = function() begin() while true do end end })
+            """)
+        try await cancel("Author:insert_all(list)", in: host)
+        try await host.runChecked("""
+            equal(Author:fetch_count(), 0)
+            for i = 1, 100 do equal({ rawget(list[i], "id"), list[i]:has_changes() }, { nil, true }) end
+            list[100] = Author{ name = "n100" }
+            equal(#Author:insert_all(list), 100)
+            """)
+    }
+
+    @Test func `a default database for a while is none any more when the run is cut short`() async throws {
+        let host = try testHost { $0.limits.isCancellable = true }
+        try await host.runChecked("own = db other = perilune.queue() other:execute('CREATE TABLE other (a)')")
+        try await cancel("perilune.with({ database = other }, function() begin() while true do end end)", in: host)
+        try await host.runChecked("equal({ rawequal(db, own), rawequal(perilune.database, own), db:table_exists('other') }, { true, true, false })")
+    }
+
     /// Cancels what has begun, some thousand turns of other tasks later: then it is in what does not end.
     private static func cancelInTheMiddle(_ host: ScriptHost) async {
         for _ in 0..<5000 { await Task.yield() }
