@@ -54,30 +54,25 @@ package final class ScriptDatabase {
     }
 
     deinit {
-        if !isClosed, leftover.pointee.count > 0, let pool = writer as? DatabasePool {
-            // The barrier waits for readers, which may need the threads of Swift's concurrency to come to their end: it must not
-            // be waited for without end on one of these. Nothing else knows the list and the reader any more.
-            nonisolated(unsafe) let list = leftover.pointee, reader = statementReader
-            leftover.deallocate()
-            let isDone = DispatchSemaphore(value: 0)
-            Thread.detachNewThread { [isOwn] in
-                try? pool.barrierWriteWithoutTransaction { _ in Self.release(list) }
-                reader?.close {}
-                // Not by letting go of it, which this thread may do later than the other.
-                if isOwn { try? pool.close() }
-                isDone.signal()
-            }
-            _ = isDone.wait(timeout: .now() + 1)
+        // Nothing else knows the list and the reader any more.
+        nonisolated(unsafe) let list = leftover.pointee, reader = statementReader
+        leftover.deallocate()
+        guard !isClosed, list.count > 0 else {
+            Self.release(list)
+            reader?.close {}
             return
         }
-        if !isClosed, leftover.pointee.count > 0 {
-            // The state is closed, or nothing in it holds the database any more: no access of it is open.
-            writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
-        } else {
-            releaseLeftover()
+        // This waits for the accesses that use the connections now, which may need the threads of Swift's concurrency to end: one of these
+        // must not wait without end.
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [writer, isOwn] in
+            writer.unsafeReentrantWriteOnQueue { _ in Self.release(list) }
+            reader?.close {}
+            // Not by letting go of it, which this thread may do later than the other.
+            if isOwn { try? writer.close() }
+            isDone.signal()
         }
-        closeReader()
-        leftover.deallocate()
+        _ = isDone.wait(timeout: .now() + 1)
     }
 
     /// Makes the value through which scripts use a database. The value keeps the database.
