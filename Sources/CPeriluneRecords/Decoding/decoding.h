@@ -44,7 +44,7 @@ enum {
     ROW_LAYOUT_VALUES = ROW_LAYOUT_SOURCE,
 };
 
-/* Pushes the row layout for the rows of the call's statement, which stands on a row or has not run. [-0, +1] */
+/* Pushes the row layout for the rows of the call's statement, which stands on a row or has not run. [-0, +1, e] */
 prec_row_layout *prec_push_row_layout(lua_State *L, pdb_call *call);
 
 /* A loop that makes records. */
@@ -59,13 +59,15 @@ prec_decoder prec_begin_records(lua_State *L, int row_layout_index);
 /* Pushes the record of the row that the statement stands on. [-0, +1, m] */
 void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder);
 
-/* The same for one record. Returns false, and pushes nothing, if the columns are others than those of the row layout. */
+/* The same for one record. Returns false, and pushes nothing, if the columns are others than those of the row layout.
+** [-0, +(0|1), m] */
 bool prec_push_record(lua_State *L, pdb_statement *statement, int row_layout_index);
 
-/* Raises for a record, or a list of them, on top of the stack whose field does not match the type of its column, unless the class accepts
-** it: if there may be one, which is known from making them. [-0, +0] */
+/* Raises for a record, or a list of them, on top of the stack whose field does not match the type of its column, unless the class
+** accepts it: if there may be one, which is known from making them. [-0, +0, e] */
 void prec_raise_type_mismatch(lua_State *L);
 
+/* Does that if there may be one. [-0, +0, e] */
 static inline void prec_check_types(lua_State *L, const pdb_state *rows) {
     if (prec_state_of(rows)->has_type_mismatch) prec_raise_type_mismatch(L);
 }
@@ -75,7 +77,7 @@ static inline void prec_check_types(lua_State *L, const pdb_state *rows) {
 /* The rows of a statement as records of the class at the call's `class_index`. */
 extern const pdb_row_form prec_records_form;
 
-/* Push the list of the records, and the first record or nil; return 1. */
+/* Push the list of the records, and the first record or nil; return 1. [-0, +n, e] */
 int prec_fetch_records(lua_State *L, pdb_call *call);
 int prec_fetch_record(lua_State *L, pdb_call *call);
 

@@ -32,36 +32,37 @@ typedef struct {
     prec_range present; /* that is worked on */
 } prec_insertion;
 
-/* Pushes the record at a position of the list, which may be a plain table: a record is made of it then. */
+/* Pushes the record at a position of the list, which may be a plain table: a record is made of it then. [-0, +1, e] */
 void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
-/* Pushes the record at a position, its column set and its table layout. */
+/* Pushes the record at a position, its column set and its table layout. [-0, +3, e] */
 prec_record_write prec_begin_element(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
-/* Whether the record has a value for the column that is the row id. */
+/* Whether the record has a value for the column that is the row id. [-0, +0, -] */
 bool prec_has_rowid(lua_State *L, prec_record_write *work);
 
-/* Inserts the record at a position. */
+/* Inserts the record at a position. The stack ends at TOP. [-n, +0, e] */
 void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
-/* Inserts the records from a position on that one statement can take; returns how many. */
+/* Inserts the records from a position on that one statement can take; returns how many. The stack ends at TOP. [-n, +0, e] */
 lua_Integer prec_insert_some(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
 /* MARK: - What is put back if a later record fails */
 
-/* Keeps what the record is. */
+/* Keeps what the record is. [-0, +0, m] */
 void prec_save_element(lua_State *L, lua_Integer position, int record);
 
-/* Makes the range one that the record at a position can be added to. */
+/* Makes the range one that the record at a position can be added to. [-0, +0, m] */
 void prec_begin_range(lua_State *L, prec_range *range, lua_Integer position, bool has_key);
 
-/* Makes a record that was inserted with others what it was: its metatable is the one that it had, or that of its column set. */
+/* Makes a record that was inserted with others what it was: its metatable is the one that it had, or that of its column set.
+** [-0, +0, m] */
 void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key);
 
-/* Makes all records what they were, from the last to the first: one may be in the list twice. */
+/* Makes all records what they were, from the last to the first: one may be in the list twice. [-0, +0, m] */
 void prec_put_back(lua_State *L, prec_range *range);
 
-/* (class, database or nil, list) -> list of records. */
+/* A Lua function: (class, database or nil, list) -> list of records. [-n, +1, e] */
 int prec_insert_all(lua_State *L);
 
 /* For the Lua part: see there. */

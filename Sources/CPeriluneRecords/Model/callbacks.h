@@ -19,7 +19,7 @@ typedef enum { PREC_NO_CALLBACK, PREC_CALLBACKS(PREC_CALLBACK_CASE) PREC_CALLBAC
 /* Pushes a callback; raises if Lua has not handed them over. [-0, +1, v] */
 void prec_push_callback(lua_State *L, prec_callback callback);
 
-/* set_callbacks(functions by name): raises if one is missing or unknown. */
+/* set_callbacks(functions by name): raises if one is missing or unknown. [-1, +0, v] */
 int prec_set_callbacks(lua_State *L);
 
 #endif

@@ -81,7 +81,7 @@ static inline bool prec_decodes_in_lua(const prec_model *model) {
     return model != NULL;
 }
 
-/* The model at `index`; raises if the value is not a model. */
+/* The model at `index`; raises if the value is not a model. [-0, +0, v] */
 prec_model *prec_check_model(lua_State *L, int index);
 
 /* MARK: - Table layouts */
@@ -131,10 +131,11 @@ enum {
     TABLE_LAYOUT_VALUES = TABLE_LAYOUT_EXISTS,
 };
 
-/* Pushes the table layout of the model at `index` for the database of an access, made anew if the schema has changed. [-0, +1] */
+/* Pushes the table layout of the model at `index` for the database of an access, made anew if the schema has changed. [-0, +1, e] */
 prec_table_layout *prec_push_table_layout(lua_State *L, int model_index, pdb_access *access);
 
-/* Pushes the compiled statement for a text that is a user value of the userdata at `holder`, which keeps it as another. [-0, +1] */
+/* Pushes the compiled statement for a text that is a user value of the userdata at `holder`, which keeps it as another.
+** [-0, +1, e] */
 pdb_statement *prec_compile_kept(lua_State *L, pdb_access *access, int holder, int sql_value, int kept_value);
 
 /* MARK: - Column sets */
@@ -173,10 +174,11 @@ void prec_push_model_of(lua_State *L, int column_set);
 /* Pushes the table of the methods that every record has. [-0, +1, -] */
 void prec_push_record_verbs(lua_State *L);
 
-/* Pushes the column set of the record at `index`, which is the next value then; raises if the value is not a record. Returns its index. [-0, +1] */
+/* Pushes the column set of the record at `index`, which is the next value then; raises if the value is not a record. Returns its
+** index. [-0, +1, v] */
 int prec_check_record(lua_State *L, int index);
 
-/* __index for what is not found, with the model and the extras (or nil) as upvalues; __newindex, with the model. */
+/* __index for what is not found, with the model and the extras (or nil) as upvalues; __newindex, with the model. [-n, +(0|1), e] */
 int prec_missing_field(lua_State *L);
 int prec_assign_field(lua_State *L);
 

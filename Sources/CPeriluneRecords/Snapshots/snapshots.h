@@ -138,7 +138,7 @@ void prec_push_chunk(lua_State *L, int column_set, size_t capacity);
 /* Pushes a chunk without a metatable, to pack this number of records of this number of columns into. [-0, +1, m] */
 prec_chunk *prec_push_draft(lua_State *L, int records, int count);
 
-/* Empties the draft at `index`. */
+/* Empties the draft at `index`. [-0, +0, -] */
 void prec_clear_draft(lua_State *L, int index);
 
 /* Pushes a metatable for records of the column set at `column_set` with a chunk that has what the draft at `index` has. [-0, +1, m] */
@@ -149,7 +149,7 @@ void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer);
 
 /* MARK: - What differs */
 
-/* Whether the record has an entry. Never fails. */
+/* Whether the record has an entry. [-0, +0, -] */
 bool prec_has_snapshot(lua_State *L, int record);
 
 /* What the entry of a record will be once its row has been written. */
@@ -169,18 +169,20 @@ bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_s
 ** that cannot be decided at once. `layout_index` is where the table layout `layout` is on the stack. [-0, +0, -] */
 bool prec_keeps_key(lua_State *L, int record, int values, const prec_column_set *column_set, const prec_table_layout *layout, int layout_index);
 
-/* The row has been written: the record is the same as its row. Returns false, and does nothing, if the entry has no room. */
+/* The row has been written: the record is the same as its row. Returns false, and does nothing, if the entry has no room.
+** [-0, +0, -] */
 bool prec_apply_patch(lua_State *L, const prec_patch *patch);
 
-/* Puts the value on top of the stack in the form that the database has: nil for NULL, the bytes of a blob. */
+/* Puts the value on top of the stack in the form that the database has: nil for NULL, the bytes of a blob. [-1, +1, e] */
 void prec_make_plain(lua_State *L);
 
-/* Packs plain values, which stand on the stack from `first` on, as the snapshot of a record. Leaves values on the stack. */
+/* Packs plain values, which stand on the stack from `first` on, as the snapshot of a record. Leaves values on the stack.
+** [-0, +n, m] */
 void prec_keep_values(lua_State *L, int column_set, int record, int first);
 
 /* MARK: - Of records */
 
-/* Keeps the values in the table at `values` as those of the record at `record`, of the column set at `column_set`. [-0, +0] */
+/* Keeps the values in the table at `values` as those of the record at `record`, of the column set at `column_set`. [-0, +0, e] */
 void prec_take_snapshot(lua_State *L, int column_set, int record, int values);
 
 /* Gives a record the snapshot of another one, of the same column set. [-0, +0, m] */

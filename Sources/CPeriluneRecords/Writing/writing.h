@@ -64,22 +64,23 @@ void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *f
 
 /* MARK: - Work on a record */
 
-/* Prepares to work on the record, whose column set is on top of the stack; pushes the table layout. [-0, +1] */
+/* Prepares to work on the record, whose column set is on top of the stack; pushes the table layout. [-0, +1, e] */
 prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb, int record);
 
-/* Raises if the record, made for other columns than the table has in this database, has fields that are not columns of the table. */
+/* Raises if the record, made for other columns than the table has in this database, has fields that are not columns of the table.
+** [-0, +0, e] */
 void prec_check_fields(lua_State *L, prec_record_write *work);
 
-/* Pushes the values of the key; returns false, and pushes nothing, if one of them is nil or null. */
+/* Pushes the values of the key; returns false, and pushes nothing, if one of them is nil or null. [-0, +(0|n), m] */
 bool prec_push_key_of(lua_State *L, prec_record_write *work);
 
-/* Raises if the key of the record is another one than that of the row that it stands for: it would write another row. */
+/* Raises if the key of the record is another one than that of the row that it stands for: it would write another row. [-0, +0, e] */
 void prec_check_key(lua_State *L, prec_record_write *work);
 
 /* Whether a column of the key is in the mask. */
 bool prec_has_key(const prec_record_write *work, const prec_mask *mask);
 
-/* Raises that the table has no key, or that the record has none. */
+/* Raises that the table has no key, or that the record has none. [-0, +0, v] */
 int prec_raise_no_key(lua_State *L, prec_record_write *work);
 
 /* Sets a field of the record, and of the table that its values were taken from, by the position of the column. The value is on top
@@ -89,13 +90,13 @@ void prec_set_column(lua_State *L, prec_record_write *work, int names, int colum
 /* Sets the columns that the statement has returned from its first row, whose list is on top of the stack. [-0, +n, m] */
 void prec_take_returned(lua_State *L, prec_record_write *work, int names, const prec_write *write);
 
-/* Fields that are perilune.null become nil, like fetched ones. */
+/* Fields that are perilune.null become nil, like fetched ones. [-0, +0, m] */
 void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const prec_write *write, int first_value);
 
-/* The record now is what its row is. */
+/* The record now is what its row is. [-0, +0, e] */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all);
 
-/* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. */
+/* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. [-0, +n, e] */
 lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict);
 
 /* Marks the columns that an INSERT writes: those that the record has a value for. [-0, +0, e] */
@@ -123,16 +124,18 @@ bool prec_delete_row(lua_State *L, prec_record_write *work, int clause);
 /* Whether there is a row with the key of the record. [-0, +0, e] */
 bool prec_row_exists(lua_State *L, prec_record_write *work);
 
-/* The record stands for no row any more. */
+/* The record stands for no row any more. [-0, +0, -] */
 void prec_forget_row(lua_State *L, prec_record_write *work);
 
+/* Raises that no row has the key of the record. [-0, +0, v] */
 int prec_raise_row_not_found(lua_State *L, prec_record_write *work);
 
-/* Binds the values of the key, which begin at `first`, to a statement that is a user value of the table layout, and begins its run. */
+/* Binds the values of the key, which begin at `first`, to a statement that is a user value of the table layout, and begins its
+** run. [-0, +n, e] */
 void prec_begin_by_key(lua_State *L, prec_record_write *work, int first, int sql_value, int kept_value);
 
-/* The state's `explain_failure`: adds what is known of a record to the error on top of the stack, if it comes from the statement that
-** writes one. [-0, +0] */
+/* The state's `explain_failure`: adds what is known of a record to the error on top of the stack, if it comes from the statement
+** that writes one. [-0, +0, m] */
 void prec_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statement);
 
 /* For the Lua part: see there. */

@@ -38,7 +38,7 @@ int pdb_run_task(lua_State *L, pdb_task *task);
 /* The same for a block that reads inside an open access. [-(argument_count + 1), +n, e] */
 int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count);
 
-/* Begins to use a connection, which GRDB's object stands for until its `grdb` is reset. */
+/* Begins to use a connection, which GRDB's object stands for until its `grdb` is reset. [-0, +0, m] */
 pdb_connection *pdb_begin_connection(lua_State *L, pdb_database *database, sqlite3 *handle, void *grdb);
 
 /* Runs an access request on its connection in an access of its own, outside of transactions. Returns the Lua status. */
@@ -59,7 +59,10 @@ pdb_database *pdb_resolve_database(lua_State *L, int index, const char *verb, pd
 /* The same where none is named; or NULL. Never fails. */
 pdb_database *pdb_implied_database(const pdb_state *rows);
 
+/* A Lua function: () -> a handle of the innermost access, or the default database; raises if there is none. [-n, +1, v] */
 int pdb_default_database(lua_State *L);
+
+/* A Lua function: (database, library, f, ...) calls f(database, ...); meanwhile the database is the default one. [-n, +n, e] */
 int pdb_with_default_database(lua_State *L);
 
 #endif

@@ -116,7 +116,7 @@ typedef struct pdb_connection_hooks {
 /* Registers hooks, which must live as long as the state: at most pdb_most_hooks. */
 void pdb_add_connection_hooks(pdb_state *rows, const pdb_connection_hooks *hooks);
 
-/* Call the hooks of that name. */
+/* Call the hooks of that name. Those with a state leave its stack as it is; pdb_did_end and pdb_will_begin may raise. [-0, +0, e] */
 void pdb_will_begin(lua_State *L, pdb_connection *connection);
 void pdb_will_begin_savepoint(pdb_connection *connection, size_t marks[pdb_most_hooks]);
 void pdb_did_end_savepoint(pdb_connection *connection, const size_t marks[pdb_most_hooks], bool is_kept);
@@ -168,8 +168,8 @@ enum {
     PDB_LAYOUT = 4, /* how records were made of its rows the last time */
 };
 
-/* Pushes the compiled statement for the text at `sql_index`: from the cache if it is free, else newly prepared. Raises
-** what is wrong with it. Checks that the access allows it. [-0, +1] */
+/* Pushes the compiled statement for the text at `sql_index`: from the cache if it is free, else newly prepared. Raises what is
+** wrong with it. Checks that the access allows it. [-0, +1, e] */
 pdb_statement *pdb_compile(lua_State *L, pdb_access *access, int sql_index);
 
 /* A text of several statements, and how far it has been taken. */
@@ -179,7 +179,7 @@ typedef struct {
     size_t length, offset;
 } pdb_batch;
 
-/* Pushes the next statement of a batch and returns it; NULL at the end, with nothing pushed. [-0, +(0|1)] */
+/* Pushes the next statement of a batch and returns it; NULL at the end, with nothing pushed. [-0, +(0|1), e] */
 pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index);
 
 /* A prepared statement as scripts hold it: a text, compiled for whichever connection it is used on. */
@@ -191,12 +191,13 @@ typedef struct {
 
 enum { PDB_PREPARED_DATABASE = 1, PDB_PREPARED_SQL = 2, PDB_PREPARED_COMPILED = 3 };
 
+/* The prepared statement at `index`; raises if the value is none. [-0, +0, v] */
 pdb_prepared_object *pdb_check_prepared(lua_State *L, pdb_state *rows, int index, const char *verb);
 
 /* Pushes a prepared statement for the handle at 1 and the text at 2. [-0, +1, m] */
 int pdb_push_prepared(lua_State *L, pdb_handle *handle, int statement_index);
 
-/* Pushes the compiled statement of a prepared one, for the connection of the access. [-0, +1] */
+/* Pushes the compiled statement of a prepared one, for the connection of the access. [-0, +1, e] */
 pdb_statement *pdb_compile_prepared(lua_State *L, pdb_access *access, int index);
 
 /* Puts a statement among those of its connection. */
@@ -241,12 +242,13 @@ void pdb_check_columns(pdb_statement *statement);
 /* Releases what was collected, ends what was abandoned. Called with the access open. */
 void pdb_tidy_connection(pdb_connection *connection);
 
-/* Takes all statements from the connections of a database; their objects go to `leftover`. */
+/* Takes all statements from the connections of a database; their objects go to `leftover`. [-0, +0, -] */
 void pdb_drop_connections(lua_State *L, pdb_database *database);
 
+/* A Lua function: what the collector calls with a compiled statement. [-1, +0, -] */
 int pdb_collect_compiled(lua_State *L);
 
-/* Pushes a value of the row that the statement stands on. */
+/* Pushes a value of the row that the statement stands on. [-0, +1, m] */
 static inline void pdb_push_value(lua_State *L, const pdb_statement *statement, int column) {
     pdb_push_column(L, statement->handle, column, statement->booleans && statement->booleans[column]);
 }
@@ -263,10 +265,10 @@ static inline void pdb_note_run(pdb_state *rows, const pdb_statement *statement)
 ** on top of the stack: [-0, +0], raises nothing.
 */
 
-/* Pushes the error of the last failure on a connection, with what is known of the statement, and raises it. */
+/* Pushes the error of the last failure on a connection, with what is known of the statement, and raises it. [-0, +0, v] */
 int pdb_raise_sqlite(lua_State *L, pdb_connection *connection, pdb_statement *statement, int code);
 
-/* Raises the error on top of the stack, which Swift or SQLite has made, with the statement's text and position. */
+/* Raises the error on top of the stack, which Swift or SQLite has made, with the statement's text and position. [-1, +0, v] */
 int pdb_raise_failure(lua_State *L, pdb_statement *statement);
 
 #endif

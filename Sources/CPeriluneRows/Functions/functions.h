@@ -43,7 +43,7 @@ typedef struct {
 lua_State *pdb_enter_callback(pdb_definition *self, pdb_place *former);
 void pdb_leave_callback(pdb_definition *self, pdb_place former);
 
-/* Runs `body` protected; a failure becomes the statement's, and the pending error. */
+/* Runs `body` protected; a failure becomes the statement's, and the pending error. [-0, +0, m] */
 bool pdb_invoke(lua_State *L, lua_CFunction body, pdb_invocation *call);
 
 /* MARK: - What SQLite calls */

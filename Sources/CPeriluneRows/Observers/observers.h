@@ -76,7 +76,7 @@ void pdb_push_observers(lua_State *L);
 /* Pushes the value that scripts hold, of one that is not removed. [-0, +1, -] */
 void pdb_push_observer(lua_State *L, const pdb_observer *observer);
 
-/* Makes the observer say nothing more. On the thread of its state. */
+/* Makes the observer say nothing more. On the thread of its state. [-0, +0, -] */
 void pdb_remove_observer(lua_State *L, pdb_observer *observer);
 
 /* MARK: - Hubs */
@@ -111,7 +111,7 @@ struct pdb_connection_observers {
 
 void pdb_retain_observers(pdb_connection_observers *observers);
 
-/* The observers of the connection of a connection, made if `grdb` is observed for the first time. Raises. [-0, +0] */
+/* The observers of a connection, made if `grdb` is observed for the first time. Raises. [-0, +0, v] */
 pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *connection);
 
 /* Looks for the observers of a connection, in case there are others than when it was last used, and lets go of those that were
@@ -181,10 +181,10 @@ typedef struct pdb_deferred_callbacks pdb_deferred_callbacks;
 /* Whether did_commit and did_rollback wait to be called. */
 bool pdb_has_deferred_callbacks(pdb_state *rows);
 
-/* Calls them; raises what they raise. */
+/* Calls them; raises what they raise. [-0, +0, e] */
 void pdb_run_deferred_callbacks(lua_State *L, pdb_connection *connection);
 
-/* Calls them with an error on top of the stack, or pending: it stays what it is. Raises nothing. */
+/* Calls them with an error on top of the stack, or pending: it stays what it is. Raises nothing. [-0, +0, m] */
 void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *connection);
 
 void pdb_free_deferred_callbacks(pdb_deferred_callbacks *callbacks);

@@ -27,6 +27,7 @@ typedef struct {
     int used;         /* index of a table of the names used so far, or 0: for several statements */
 } pdb_arguments;
 
+/* The arguments from `first` to the top of the stack: values, or one table that holds them. [-0, +0, -] */
 pdb_arguments pdb_arguments_at(lua_State *L, const char *verb, int first);
 
 /* Binds the arguments of one statement. Leaves values on the stack that must stay until the statement is reset. [-0, +n, e] */
@@ -62,7 +63,7 @@ void pdb_start(lua_State *L, pdb_call *call, pdb_statement **list);
 /* Reports to GRDB what a statement is about to read. [-0, +0, e] */
 void pdb_record_read(lua_State *L, pdb_call *call);
 
-/* Steps once; raises failures. Returns whether there is a row. */
+/* Steps once; raises failures. Returns whether there is a row. [-0, +0, v] */
 static inline bool pdb_step(lua_State *L, pdb_call *call) {
     int code = sqlite3_step(call->statement->handle);
     if (call->rows->has_pending_error) pdb_raise_failure(L, call->statement);
@@ -74,13 +75,13 @@ static inline bool pdb_step(lua_State *L, pdb_call *call) {
 /* Rows between two looks at whether the run is to end. */
 enum { pdb_rows_per_check = 256 };
 
-/* Checks it after a number of rows; raises if it is. */
+/* Checks it after a number of rows; raises if it is. [-0, +0, v] */
 static inline void pdb_check_limits(lua_State *L, pdb_call *call, lua_Integer count) {
     if (call->rows->context->limited) plua_count_work(L, call->statement->column_count);
     else if (count % pdb_rows_per_check == 0 && pdb_is_cancelled(call->rows)) plua_raise_cancellation(L);
 }
 
-/* Steps to the first row of a direct statement. */
+/* Steps to the first row of a direct statement. [-0, +n, e] */
 static inline bool pdb_step_once(lua_State *L, pdb_call *call) {
     pdb_start(L, call, &call->access->active);
     return pdb_step(L, call);
@@ -138,6 +139,7 @@ extern const pdb_row_form pdb_rows_form;   /* row tables */
 extern const pdb_row_form pdb_tuples_form; /* lists of values with a field n */
 extern const pdb_row_form pdb_values_form; /* first columns, perilune.null for NULL */
 
+/* Looks at the row, or the list of rows, on top of the stack, if the form wants that. [-0, +0, e] */
 static inline void pdb_end_rows(lua_State *L, pdb_state *rows, const pdb_row_form *form) {
     if (form->end) form->end(L, rows);
 }
@@ -153,6 +155,8 @@ typedef struct {
     bool takes_class;   /* of records, after the SQL or the statement */
 } pdb_verb;
 
+/* What Lua functions are that run a verb: with a database, or a prepared statement, below the other arguments. Return the number
+** of results. [-n, +n, e] */
 int pdb_call_on_database(lua_State *L, const pdb_verb *verb);
 int pdb_call_on_statement(lua_State *L, const pdb_verb *verb);
 
@@ -167,6 +171,7 @@ bool pdb_wants_writer(const pdb_call *call);
 #define PDB_ON_STATEMENTS(name) \
     static int statement_##name(lua_State *L) { return pdb_call_on_statement(L, &name##_verb); }
 
+/* The body of `execute`. [-0, +1, e] */
 int pdb_execute(lua_State *L, pdb_call *call);
 
 /* MARK: - Fetching */

@@ -20,7 +20,7 @@ void pdb_push_row(lua_State *L, pdb_statement *statement, int keys);
 /* Pushes the metatable of such a row that has BLOBs, which knows where they are. [-0, +1, m] */
 void pdb_push_blob_metatable(lua_State *L, pdb_statement *statement, int keys);
 
-/* Whether the value is a row with a column of that name, be it NULL. Never fails. */
+/* Whether the value is a row with a column of that name, be it NULL. [-0, +0, -] */
 bool pdb_row_has(lua_State *L, int row, int name);
 
 /* MARK: - Fields */

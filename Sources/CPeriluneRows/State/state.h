@@ -44,7 +44,7 @@ struct pdb_state {
     void *records; /* what the target above keeps for the state; not owned */
 };
 
-/* The row path of a state, or NULL before pdb_open. Never fails. */
+/* The row path of a state, or NULL before pdb_open. [-0, +0, -] */
 static inline pdb_state *pdb_state_of(lua_State *L) { return plua_context_of(L)->extension; }
 
 /* Makes the state's part, empty but for the callbacks. Once. [-0, +0, m] */

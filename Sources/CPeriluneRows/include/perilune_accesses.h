@@ -62,17 +62,18 @@ void pdb_end_interruption_of_cursors(pdb_database *database, sqlite3 *handle);
 /* Pushes the handle of an open access. [-0, +1, m] */
 void pdb_push_handle(lua_State *L, pdb_access *access);
 
-/* Calls the C function below `argument_count` arguments in an access of its own, or in the one that is open. C only; raises
-** its errors. Leaves its results and returns their number. */
+/* Calls the C function below `argument_count` arguments in an access of its own, or in the one that is open. C only; raises its
+** errors. Leaves its results and returns their number. [-(argument_count + 1), +n, e] */
 int pdb_with_access(lua_State *L, int handle_index, pdb_access_mode mode, int argument_count);
 
 /* Pops the database object that is used where scripts name none. [-1, +0, m] */
 void pdb_set_default_database(lua_State *L);
 
-/* (database, f, ...) calls f(handle, ...) in a transaction, or in a savepoint inside one, which an error undoes. */
+/* A Lua function: (database, f, ...) calls f(handle, ...) in a transaction, or in a savepoint inside one, which an error undoes.
+** [-n, +n, e] */
 int pdb_call_guarded(lua_State *L);
 
-/* To be called when an observer is added inside an access: its changes go through GRDB again. */
+/* To be called when an observer is added inside an access: its changes go through GRDB again. [-0, +0, -] */
 void pdb_observe(lua_State *L);
 
 #endif

@@ -25,10 +25,10 @@ enum {
 ** if it is in memory. [-0, +1, m] */
 void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags, const char *path);
 
-/* The database behind a userdata (a database object, or a handle that is alive), or NULL. Never fails. */
+/* The database behind a userdata (a database object, or a handle that is alive), or NULL. [-0, +0, -] */
 pdb_database *pdb_database_at(lua_State *L, int index);
 
-/* Whether a value is a database object or a handle, alive or not. Never fails. */
+/* Whether a value is a database object or a handle, alive or not. [-0, +0, -] */
 bool pdb_is_database(lua_State *L, int index);
 
 /* Whether scripts may close the database. */
@@ -48,7 +48,7 @@ void *pdb_database_owner(pdb_database *database);
 /* Pushes the database object of the handle at `index`. [-0, +1, -] */
 void pdb_push_database_object(lua_State *L, int index);
 
-/* Hands over every statement of a database to the release list, for closing. Returns false if an access is open. */
+/* Hands over every statement of a database to the release list, for closing. Returns false if an access is open. [-0, +0, m] */
 bool pdb_database_detach(lua_State *L, pdb_database *database);
 
 /* Hands over the statements of one connection, which will be closed. No access to it may be open. [-0, +0, -] */
@@ -94,7 +94,7 @@ struct pdb_access {
     pdb_access_request *request;
 };
 
-/* The innermost access to the database that is open in this state, or NULL. With NULL for the database: to any. */
+/* The innermost access to the database that is open in this state, or NULL. With NULL for the database: to any. [-0, +0, -] */
 pdb_access *pdb_current_access(lua_State *L, pdb_database *database);
 
 /* GRDB's connection object and SQLite's of an open access. */
@@ -105,7 +105,7 @@ sqlite3 *pdb_access_handle(pdb_access *access);
 
 void *pdb_statement_object(pdb_statement *statement);
 
-/* Where in its text the statement begins that the last call has come to: not at 0 in a text of several. Never fails. */
+/* Where in its text the statement begins that the last call has come to: not at 0 in a text of several. [-0, +0, -] */
 size_t pdb_statement_start(lua_State *L);
 
 #endif

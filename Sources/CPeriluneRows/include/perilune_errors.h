@@ -13,7 +13,7 @@ void pdb_keep_pending_error(lua_State *L);
 /* Pushes the error value that was kept, if there is one, and forgets it. [-0, +(0|1), -] */
 bool pdb_take_pending_error(lua_State *L);
 
-/* Forgets it. */
+/* Forgets it. [-0, +0, -] */
 void pdb_drop_pending_error(lua_State *L);
 
 /* Pushes the error object of an SQLite failure: kind, name, code, extended_code, message, sql, and what the message names.

@@ -6,7 +6,7 @@
 
 #include <perilune_accesses.h>
 
-/* A Lua function: (database, definition) adds a function, an aggregate or a collation; see functions.c. */
+/* A Lua function: (database, definition) adds a function, an aggregate or a collation; see functions.c. [-2, +0, e] */
 int pdb_define(lua_State *L);
 
 /* Gives a database that has none the functions and collations that scripts have added to another one. [-0, +0, m] */

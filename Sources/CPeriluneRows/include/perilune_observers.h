@@ -24,7 +24,7 @@ void pdb_observers_defer(pdb_connection_observers *observers, bool is_deferring)
 bool pdb_observers_wants(pdb_connection_observers *observers, const char *table, int kind);
 void pdb_observers_notify_later(pdb_connection_observers *observers, int kind, const char *schema, const char *table, sqlite3_int64 rowid);
 
-/* Sets it for the observers that are added from now on. The object is retained by each of them. */
+/* Sets it for the observers that are added from now on. The object is retained by each of them. [-0, +0, -] */
 void pdb_set_notifier(lua_State *L, pdb_notifier notifier);
 
 /* A transaction is about to be committed. Returns a Lua status: if it is not LUA_OK, an observer refuses, and its error is on top
@@ -51,19 +51,20 @@ void pdb_put_hook_back(void *observers);
 
 /* For the library: Lua functions. */
 
-/* (database, functions by name, tables or nil, kinds, is_once) adds an observer and returns it; see handles.c. */
+/* (database, functions by name, tables or nil, kinds, is_once) adds an observer and returns it; see handles.c. [-n, +1, e] */
 int pdb_add_observer(lua_State *L);
 
-/* For observers with notifications of the transactions of others: () returns a function and its argument, or nothing. */
+/* For observers with notifications of the transactions of others: () returns a function and its argument, or nothing.
+** [-n, +(0|2), m] */
 int pdb_take_notification(lua_State *L);
 
-/* set_callback_failure(function): what is called with an error of did_commit or did_rollback. */
+/* set_callback_failure(function): what is called with an error of did_commit or did_rollback. [-n, +0, v] */
 int pdb_set_callback_failure(lua_State *L);
 
-/* Whether an observer of the database is being called inside SQLite. */
+/* Whether an observer of the database is being called inside SQLite. [-n, +1, v] */
 int pdb_is_calling_observer(lua_State *L);
 
-/* (...) returns the fingerprint of the values, a string. */
+/* (...) returns the fingerprint of the values, a string. [-n, +1, v] */
 int pdb_fingerprint(lua_State *L);
 
 #endif

@@ -7,7 +7,8 @@
 ** GRDB) by the callbacks below.
 **
 ** Swift calls nothing of this target that can raise, except inside a callback, where no allocation is refused.
-** Stack effects are written as in Lua's manual: [-popped, +pushed].
+** Stack effects are written as in Lua's manual: [-popped, +pushed, raises], where a function raises nothing (-), for want of memory (m),
+** what the code raises that it calls (e), or on purpose (v). n depends on the call.
 */
 #ifndef PERILUNE_STATE_H
 #define PERILUNE_STATE_H
@@ -73,13 +74,13 @@ typedef struct {
     pdb_sql_callbacks sql;
 } pdb_callbacks;
 
-/* Whether every read is reported to GRDB: true while Swift records what an observation reads. */
+/* Whether every read is reported to GRDB: true while Swift records what an observation reads. [-0, +0, -] */
 void pdb_set_recording(lua_State *L, bool is_recording);
 
 /* Called with the SQL of a statement that is about to run. Must not raise. */
 typedef void (*pdb_note)(void *context, const char *sql);
 
-/* Calls `note` for each statement that the state runs; NULL removes it. */
+/* Calls `note` for each statement that the state runs; NULL removes it. [-0, +0, -] */
 void pdb_set_note(lua_State *L, pdb_note note, void *context);
 
 /* Where no database may be used in a state, for the most because SQLite calls a function written in Lua there and is not reentrant.
@@ -93,7 +94,7 @@ typedef enum {
     PDB_IN_MIGRATION_FILE,
 } pdb_place;
 
-/* From now on the state is in a place where no database may be used, or no more. Returns the former place. Never fails. */
+/* From now on the state is in a place where no database may be used, or no more. Returns the former place. [-0, +0, -] */
 pdb_place pdb_enter_place(lua_State *L, pdb_place place);
 
 #endif

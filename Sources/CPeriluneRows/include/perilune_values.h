@@ -14,30 +14,30 @@ bool pdb_is_null(lua_State *L, int index);
 void pdb_push_blob(lua_State *L, const char *bytes, size_t length);
 bool pdb_is_blob(lua_State *L, int index);
 
-/* The bytes of a blob, which lives as long as the value; NULL if the value is not a blob. Never fails. */
+/* The bytes of a blob, which lives as long as the value; NULL if the value is not a blob. [-0, +0, -] */
 const char *pdb_blob_bytes(lua_State *L, int index, size_t *length);
 
-/* The Lua function perilune.blob. */
+/* The Lua function perilune.blob. [-n, +1, v] */
 int pdb_make_blob(lua_State *L);
 
 /* Takes the metatable of dates, whose bytes are the microseconds since 1970. [-1, +0, m] */
 void pdb_set_date_metatable(lua_State *L);
 
-/* A Lua function: value -> what SQLite would be given for it. */
+/* A Lua function: value -> what SQLite would be given for it. [-n, +1, e] */
 int pdb_plain_value(lua_State *L);
 
-/* Pushes the value at `index`, or what its __to_database makes of it. C only. [-0, +1] */
+/* Pushes the value at `index`, or what its __to_database makes of it. C only. [-0, +1, e] */
 void pdb_push_plain(lua_State *L, int index);
 
-/* Binds the value at `index` (nil, boolean, number, string, null, blob or a value with __to_database) to a parameter. The
-** bytes of strings are not copied: keep the value on the stack until the statement is reset. May push one value to keep;
-** C only; raises for values that cannot be bound, naming `what`. */
+/* Binds the value at `index` (nil, boolean, number, string, null, blob or a value with __to_database) to a parameter. The bytes of
+** strings are not copied: keep the value on the stack until the statement is reset. May push one value to keep; C only; raises for
+** values that cannot be bound, naming `what`. [-0, +n, e] */
 void pdb_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what);
 
 /* Pushes a name in lower case as SQLite compares names: only ASCII letters. C only. [-0, +1, m] */
 void pdb_push_folded(lua_State *L, const char *name, size_t length);
 
-/* A Lua function: name -> the name in lower case. */
+/* A Lua function: name -> the name in lower case. [-n, +1, v] */
 int pdb_fold(lua_State *L);
 
 /* Pushes the value of a column. `is_boolean` as the column is declared. [-0, +1, m] */

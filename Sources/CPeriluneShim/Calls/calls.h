@@ -7,7 +7,7 @@
 /* Registers the metatable of error objects. [-0, +0, m] */
 void plua_open_errors(lua_State *L);
 
-/* The message handler of every protected call: keeps traceback and position of the error. */
+/* The message handler of every protected call: keeps traceback and position of the error. [-0, +1, -] */
 int plua_message_handler(lua_State *L);
 
 /* Whether a C function calls Swift. Never fails. */

@@ -16,6 +16,7 @@ typedef struct {
     int64_t left;
 } plua_meter;
 
+/* A meter with nothing counted. [-0, +0, -] */
 static inline plua_meter plua_meter_for(lua_State *L) {
     return (plua_meter){L, PLUA_STRIDE};
 }
@@ -40,10 +41,10 @@ static inline void plua_count(plua_meter *meter, size_t steps) {
 /* The cost of handling this number of bytes at once: memory is copied and searched much faster than a step of the interpreter. */
 static inline size_t plua_cost_of_bytes(size_t bytes) { return bytes / 64; }
 
-/* Ends the run for memory if a block of that size does not fit, before it is asked for. */
+/* Ends the run for memory if a block of that size does not fit, before it is asked for. [-0, +0, v] */
 void plua_reserve(lua_State *L, size_t bytes);
 
-/* Ends the call if the run is cancelled: for what comes after a protected call, which may have caught the end. */
+/* Ends the call if the run is cancelled: for what comes after a protected call, which may have caught the end. [-0, +0, v] */
 static inline void plua_raise_if_cancelled(lua_State *L) {
     plua_context *context = plua_context_of(L);
     if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
@@ -56,12 +57,12 @@ void plua_replace_functions(lua_State *L, const luaL_Reg *functions);
 ** finds the original as its first upvalue, and calls it by plua_call_original. [-0, +0, m] */
 void plua_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper);
 
-/* Runs the original in the frame of the wrapper, so that its messages are as always. Originals have no upvalues. */
+/* Runs the original in the frame of the wrapper, so that its messages are as always. Originals have no upvalues. [-n, +n, e] */
 static inline int plua_call_original(lua_State *L) {
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-/* Wrappers of functions that take time linear in a string: they charge for their results, or for their first argument. */
+/* Wrappers of functions that take time linear in a string: they charge for their results, or for their first argument. [-n, +n, e] */
 int plua_count_work_of_results(lua_State *L);
 int plua_count_work_of_argument(lua_State *L);
 

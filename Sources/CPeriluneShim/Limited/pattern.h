@@ -26,7 +26,7 @@ typedef struct {
     plua_capture captures[PLUA_CAPTURE_LIMIT];
 } plua_matcher;
 
-/* Prepares matching the pattern against the subject; both end with a NUL, as Lua's strings do. */
+/* Prepares matching the pattern against the subject; both end with a NUL, as Lua's strings do. [-0, +0, -] */
 void plua_prepare_matcher(plua_matcher *matcher, lua_State *L, const char *subject, size_t subject_length,
                               const char *pattern, size_t pattern_length);
 

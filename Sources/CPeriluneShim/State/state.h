@@ -4,7 +4,7 @@
 
 #include <perilune_shim.h>
 
-/* A state as plua_new_state makes it, once `prepare`, called under protection, has opened what every state has. */
+/* A state as plua_new_state makes it, once `prepare`, called under protection, has opened what every state has. [-0, +0, -] */
 lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare);
 
 /* Has the memory limit looked at before the next instruction. Safe to call from the allocator. */
@@ -14,10 +14,10 @@ void plua_arm_count_hook(plua_context *context);
 void plua_stop_listening(plua_context *context);
 
 /* Puts the hook on a coroutine that begins to run, if the run is cancelled: the signal that armed it came just before, and has
-** reached only what ran then. */
+** reached only what ran then. [-0, +0, -] */
 void plua_arm_if_cancelled(lua_State *coroutine);
 
-/* For the hook: a line begins. Raises nothing. */
+/* For the hook: a line begins. Raises nothing. [-0, +0, -] */
 void plua_note_line(plua_coverage *coverage, lua_State *L, lua_Debug *activation);
 
 void plua_free_coverage(plua_coverage *coverage);

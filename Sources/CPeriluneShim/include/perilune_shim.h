@@ -5,7 +5,8 @@
 ** Swift functions are called through a trampoline that raises only after Swift has returned, and whatever Swift asks
 ** of Lua that could raise runs here, under a protected call.
 **
-** Stack effects are written as in Lua's manual: [-popped, +pushed].
+** Stack effects are written as in Lua's manual: [-popped, +pushed, raises], where a function raises nothing (-), for want of memory (m),
+** what the code raises that it calls (e), or on purpose (v). n depends on the call.
 */
 #ifndef PERILUNE_SHIM_H
 #define PERILUNE_SHIM_H
@@ -92,7 +93,7 @@ typedef struct plua_context {
     size_t output_left; /* bytes that print may write yet; see plua_limit_output */
 } plua_context;
 
-/* The context of the state that L belongs to. Never fails. */
+/* The context of the state that L belongs to. [-0, +0, -] */
 static inline plua_context *plua_context_of(lua_State *L) {
     return *(plua_context **)lua_getextraspace(L);
 }
@@ -107,11 +108,11 @@ plua_context *plua_running_context(void);
 /* Whether the run on this thread is to end, by plua_poll; false where none runs. Raises nothing. */
 bool plua_is_run_cancelled(void);
 
-/* Creates a state with an empty global table and no libraries; NULL if memory is short. */
+/* Creates a state with an empty global table and no libraries; NULL if memory is short. [-0, +0, -] */
 lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *));
 
-/* Closes the state and frees its context. Finalizers of userdata run, so `garbage` must be taken first and after:
-** pass a function that gets every Swift object left. */
+/* Closes the state and frees its context. Finalizers of userdata run, so `garbage` must be taken first and after: pass a function
+** that gets every Swift object left. [-n, +0, -] */
 void plua_close_state(lua_State *L, void (*release)(void *object));
 
 /* MARK: - Limits */
@@ -120,22 +121,22 @@ void plua_close_state(lua_State *L, void (*release)(void *object));
 ** Safe to call from SQLite's progress handler. */
 int plua_poll(plua_context *context);
 
-/* Like plua_poll, and raises if the run is cancelled. Call from C only, with no Swift frame to cross. */
+/* Like plua_poll, and raises if the run is cancelled. Call from C only, with no Swift frame to cross. [-0, +0, v] */
 void plua_check(lua_State *L);
 
-/* Takes `cost` (about one for each element or byte-step of work) off the budget, then checks now and then. */
+/* Takes `cost` (about one for each element or byte-step of work) off the budget, then checks now and then. [-0, +0, v] */
 void plua_count_work(lua_State *L, int64_t cost);
 
 /* Ends the run of the state from any thread, unless it is cancelled already. */
 void plua_cancel_run(plua_context *context, int reason);
 
-/* Raises the error of a cancelled run: a light userdata that only the host understands. */
+/* Raises the error of a cancelled run: a light userdata that only the host understands. [-0, +0, v] */
 int plua_raise_cancellation(lua_State *L);
 
-/* Replaces print by one that writes this number of bytes to standard output and then raises errors of kind "output". */
+/* Replaces print by one that writes this number of bytes to standard output and then raises errors of kind "output". [-0, +0, -] */
 void plua_limit_output(lua_State *L, size_t bytes);
 
-/* Puts the count hook on L (and, by inheritance, on coroutines it creates later). */
+/* Puts the count hook on L (and, by inheritance, on coroutines it creates later). [-0, +0, -] */
 void plua_install_hook(lua_State *L);
 
 /* The longest source text, in bytes, that a limited state compiles. */
@@ -181,49 +182,50 @@ void plua_set_error_field(lua_State *L, const char *name);
 /* How the names of the host's own Lua chunks begin: errors are blamed on what called them. */
 #define PLUA_LIBRARY_CHUNK "=[lib] "
 
-/* Gives the error object on top the fields `file` and `line` of the nearest Lua function, unless it has them. [0, 0, m] */
+/* Gives the error object on top the fields `file` and `line` of the nearest Lua function, unless it has them. [-0, +0, m] */
 void plua_add_position(lua_State *L);
 
 /* Finds the nearest Lua function that is running, library chunks of the host left out: the place a person would look at. Fills in
-** what lua_getinfo gives for "S" and "l". Never fails. */
+** what lua_getinfo gives for "S" and "l". [-0, +0, -] */
 bool plua_find_position(lua_State *L, lua_Debug *activation);
 
-/* Whether the value is an error object. Never fails. */
+/* Whether the value is an error object. [-0, +0, -] */
 bool plua_is_error(lua_State *L, int index);
 
-/* The place where an error object keeps its Swift error: NULL if there is none, or if the value is no error object. */
+/* The place where an error object keeps its Swift error: NULL if there is none, or if the value is no error object. [-0, +0, -] */
 void **plua_error_payload(lua_State *L, int index);
 
 /* Pushes the table of the error object's fields. [-0, +1, -] */
 void plua_push_error_fields(lua_State *L, int index);
 
-/* Raises an error object of kind "argument": "function: argument N: expected ..., got a TYPE". C only.
-** `argument` counts as the script does: for a method, 1 is the first after self. */
+/* Raises an error object of kind "argument": "function: argument N: expected ..., got a TYPE". C only. `argument` counts as the
+** script does: for a method, 1 is the first after self. [-0, +0, v] */
 int plua_argument_error(lua_State *L, const char *function, int argument, const char *expected, int index);
 
-/* Raises an error object with position. C only. */
+/* Raises an error object with position. C only. [-0, +0, v] */
 int plua_raise(lua_State *L, const char *kind, const char *format, ...);
 
-/* For libraries written in Lua. (kind, message[, fields]) raises an error object with these fields. */
+/* For libraries written in Lua. (kind, message[, fields]) raises an error object with these fields. [-n, +0, v] */
 int plua_raise_error(lua_State *L);
 
-/* For libraries written in Lua. () returns file and line of the nearest Lua function outside of the library; nothing without one. */
+/* For libraries written in Lua. () returns file and line of the nearest Lua function outside of the library; nothing without one.
+** [-n, +(0|2), m] */
 int plua_position(lua_State *L);
 
-/* (value, fields) returns the value; if it is an error object, it has the fields then, save those that it had already. */
+/* (value, fields) returns the value; if it is an error object, it has the fields then, save those that it had already. [-n, +1, v] */
 int plua_add_error_fields(lua_State *L);
 
-/* The name of the value's type as messages give it: "a string", "an integer", "nil", __name of userdata. The result may
-** live in the value. Never fails. */
+/* The name of the value's type as messages give it: "a string", "an integer", "nil", __name of userdata. The result may live in
+** the value. [-0, +0, -] */
 const char *plua_type_name(lua_State *L, int index);
 
-/* Calls the function below `argument_count` arguments under protection, with a message handler that keeps traceback and
-** position. Allocation may be refused inside. Returns a Lua status; on failure the error value is on top.
-** [-(argument_count + 1), +result_count | 1] */
+/* Calls the function below `argument_count` arguments under protection, with a message handler that keeps traceback and position.
+** Allocation may be refused inside. Returns a Lua status; on failure the error value is on top.
+** [-(argument_count + 1), +(result_count|1), -] */
 int plua_pcall(lua_State *L, int argument_count, int result_count);
 
-/* Runs a coroutine as lua_resume does, allowing refusal of memory inside, and keeps the failure of one that fails.
-** Returns a Lua status. */
+/* Runs a coroutine as lua_resume does, allowing refusal of memory inside, and keeps the failure of one that fails. Returns a Lua
+** status. [-?, +?, -] */
 int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count);
 
 /* Raises the error value on top, which plua_pcall has just caught: what is kept of its failure stays. [-1, +0, v] */
@@ -236,7 +238,7 @@ void plua_push_failure(lua_State *L, int index);
 /* Pops traceback, file and line and keeps them for the value below them, which is about to be raised again. [-3, +0, m] */
 void plua_restore_failure(lua_State *L);
 
-/* Keeps a traceback for the error value at `index`, unless one is kept for that same value. [0, 0, m] */
+/* Keeps a traceback for the error value at `index`, unless one is kept for that same value. [-0, +0, m] */
 void plua_keep_failure(lua_State *L, lua_State *failed, int index);
 
 /* MARK: - Swift functions and objects as Lua values */
@@ -248,13 +250,13 @@ void plua_push_object(lua_State *L, void *object);
 /* Pushes a userdata of plain bytes; the metatable at the top is taken. Returns the bytes. [-1, +1, m] */
 void *plua_push_bytes(lua_State *L, size_t size);
 
-/* The Swift object, or NULL when it was taken back. The caller knows that the userdata is one of ours. */
+/* The Swift object, or NULL when it was taken back. The caller knows that the userdata is one of ours. [-0, +0, -] */
 static inline void *plua_object(lua_State *L, int index) {
     void **block = (void **)lua_touserdata(L, index);
     return block ? *block : NULL;
 }
 
-/* The collector's function for userdata made by plua_push_object. Idempotent. */
+/* The collector's function for userdata made by plua_push_object. Idempotent. [-0, +0, -] */
 int plua_collect_object(lua_State *L);
 
 /* Pushes a C closure that calls the Swift function object (retained; handed over). [-0, +1, m] */
@@ -274,23 +276,23 @@ void plua_free(void *block);
 
 /* MARK: - Protected operations for Swift. Each returns a Lua status; on failure the error value replaces the operands. */
 
-int plua_get(lua_State *L);                    /* [-2, +1] table, key -> value, with __index */
-int plua_set(lua_State *L);                    /* [-3, +0] table, key, value, with __newindex */
-int plua_raw_set(lua_State *L);                /* [-3, +0] */
-int plua_length(lua_State *L);                 /* [-1, +1] with __len */
-int plua_equal(lua_State *L);                  /* [-2, +1] a boolean, with __eq */
-int plua_less(lua_State *L);                   /* [-2, +1] a boolean, with __lt */
-int plua_to_string(lua_State *L);              /* [-1, +1] as tostring does */
-int plua_next(lua_State *L);                   /* [-2, +2] table, key -> key, value; or nil, nil at the end */
-int plua_collect(lua_State *L);                 /* a full collection. [-0, +0] */
-int plua_open_libraries(lua_State *L, unsigned which); /* see PLUA_LIBRARY_... [-0, +0] */
-int plua_open_limits(lua_State *L);            /* the hook and the replaced functions, for good. [-0, +0] */
-int plua_load(lua_State *L, const char *bytes, size_t length, const char *name); /* text only. [-0, +1] */
+int plua_get(lua_State *L);                    /* [-2, +1, -] table, key -> value, with __index */
+int plua_set(lua_State *L);                    /* [-3, +0, -] table, key, value, with __newindex */
+int plua_raw_set(lua_State *L);                /* [-3, +0, -] */
+int plua_length(lua_State *L);                 /* [-1, +1, -] with __len */
+int plua_equal(lua_State *L);                  /* [-2, +1, -] a boolean, with __eq */
+int plua_less(lua_State *L);                   /* [-2, +1, -] a boolean, with __lt */
+int plua_to_string(lua_State *L);              /* [-1, +1, -] as tostring does */
+int plua_next(lua_State *L);                   /* [-2, +2, -] table, key -> key, value; or nil, nil at the end */
+int plua_collect(lua_State *L);                 /* a full collection. [-0, +0, -] */
+int plua_open_libraries(lua_State *L, unsigned which); /* see PLUA_LIBRARY_... [-0, +0, -] */
+int plua_open_limits(lua_State *L);            /* the hook and the replaced functions, for good. [-0, +0, -] */
+int plua_load(lua_State *L, const char *bytes, size_t length, const char *name); /* text only. [-0, +1, -] */
 
-/* The Lua function on top of the stack as bytecode, to be freed by plua_free; NULL without memory. [-0, +0] */
+/* The Lua function on top of the stack as bytecode, to be freed by plua_free; NULL without memory. [-0, +0, -] */
 char *plua_dump(lua_State *L, size_t *length);
 
-/* Loads what plua_dump has made in this process. Bytecode from elsewhere can break the host's memory. [-0, +1] */
+/* Loads what plua_dump has made in this process. Bytecode from elsewhere can break the host's memory. [-0, +1, -] */
 int plua_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name);
 
 enum {
@@ -307,14 +309,14 @@ enum {
 };
 
 /* Macros of lua.h that Swift cannot see. */
-static inline void plua_pop(lua_State *L, int count) { lua_settop(L, -count - 1); }
-static inline bool plua_is_none_or_nil(lua_State *L, int index) { return lua_type(L, index) <= 0; }
+static inline void plua_pop(lua_State *L, int count) { lua_settop(L, -count - 1); } /* [-count, +0, -] */
+static inline bool plua_is_none_or_nil(lua_State *L, int index) { return lua_type(L, index) <= 0; } /* [-0, +0, -] */
 static inline int plua_upvalue_index(int i) { return lua_upvalueindex(i); }
 static inline int plua_registry_index(void) { return LUA_REGISTRYINDEX; }
-static inline int plua_reference(lua_State *L) { return luaL_ref(L, LUA_REGISTRYINDEX); }
-static inline void plua_unreference(lua_State *L, int reference) { luaL_unref(L, LUA_REGISTRYINDEX, reference); }
-static inline void plua_push_reference(lua_State *L, int reference) { lua_rawgeti(L, LUA_REGISTRYINDEX, reference); }
-static inline void plua_insert(lua_State *L, int index) { lua_rotate(L, index, 1); }
-static inline void plua_remove(lua_State *L, int index) { lua_rotate(L, index, -1); lua_settop(L, -2); }
+static inline int plua_reference(lua_State *L) { return luaL_ref(L, LUA_REGISTRYINDEX); } /* [-1, +0, m] */
+static inline void plua_unreference(lua_State *L, int reference) { luaL_unref(L, LUA_REGISTRYINDEX, reference); } /* [-0, +0, -] */
+static inline void plua_push_reference(lua_State *L, int reference) { lua_rawgeti(L, LUA_REGISTRYINDEX, reference); } /* [-0, +1, -] */
+static inline void plua_insert(lua_State *L, int index) { lua_rotate(L, index, 1); } /* [-1, +1, -] */
+static inline void plua_remove(lua_State *L, int index) { lua_rotate(L, index, -1); lua_settop(L, -2); } /* [-1, +0, -] */
 
 #endif
