@@ -1,0 +1,62 @@
+import Foundation
+import PeriluneScenarios
+import Testing
+
+/// The examples on the pages about scenarios, which stand in the project of the reference.
+@Suite struct ScenarioPageTests {
+    /// A block of Lua on a page.
+    struct Example: Sendable, CustomTestStringConvertible {
+        let page: String
+        let language: String
+        let text: String
+        var testDescription: String { "\(page): \(text.prefix(60))" }
+    }
+
+    static let examples: [Example] = {
+        let folder = "Sources/PeriluneScenarios/PeriluneScenarios.docc"
+        let pages = (try? FileManager.default.contentsOfDirectory(atPath: Reference.root.appending(path: folder).path)) ?? []
+        return pages.filter { $0.hasSuffix(".md") }.sorted().flatMap { page in
+            let text = Reference.text(of: "\(folder)/\(page)") ?? ""
+            return ["lua", "lua script"].flatMap { language in
+                blocks(of: language, in: text).map { Example(page: page, language: language, text: $0) }
+            }
+        }
+    }()
+
+    @Test(.serialized, arguments: examples.filter { $0.language == "lua" })
+    func `scenarios on pages pass`(_ example: Example) async throws {
+        let outcomes = try await ExampleProject(Reference.current.get().project).outcomes(of: example.text)
+        #expect(!outcomes.isEmpty && outcomes.allSatisfy { $0 == .passed }, "\(example.testDescription): \(outcomes)")
+    }
+
+    @Test func `scripts on pages are those of the project`() throws {
+        let scripts = Self.examples.filter { $0.language == "lua script" }
+        let project = try Reference.current.get().project
+        #expect(Self.examples.count > 6 && !scripts.isEmpty)
+        for script in scripts { #expect(project.values.contains(script.text + "\n"), "\(script.testDescription)") }
+    }
+}
+
+/// A folder with a project, in which a file of scenarios runs.
+struct ExampleProject {
+    private let files: [String: String]
+
+    init(_ files: [String: String]) {
+        self.files = files
+    }
+
+    /// What came of the scenarios of a file.
+    func outcomes(of scenarios: String) async throws -> [ScenarioOutcome] {
+        let folder = temporaryPath("project")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (name, text) in files.merging(["scenarios/a_scenario.lua": scenarios], uniquingKeysWith: { $1 }) {
+            let file = URL(filePath: "\(folder)/\(name)")
+            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        }
+        var options = ScenarioOptions()
+        options.paths = [ScenarioPath(folder + "/scenarios")]
+        options.snapshots = .replace
+        return try await ScenarioRun(options) { _ in }.perform().results.map(\.outcome)
+    }
+}
