@@ -41,7 +41,7 @@ import Testing
     /// Whether a comment comes before the first declaration, with nothing but imports before it.
     private static func beginsWithPurpose(_ text: String) -> Bool {
         let first = text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.first {
-            !$0.isEmpty && !$0.contains(/^(@\w+ +)*((public|package|internal|private) +)?import /) && !$0.hasPrefix("#") && !$0.hasPrefix("@")
+            !$0.isEmpty && !$0.contains(/^(@\w+ +)*((public|package|internal|private) +)?import\b/) && !$0.hasPrefix("#") && !$0.hasPrefix("@")
         }
         return first?.hasPrefix("//") ?? false
     }

@@ -60,6 +60,19 @@ import Testing
         }
     }
 
+    @Test func `the files of the tutorial are a program`() async throws {
+        var configuration = ScriptHost.Configuration()
+        configuration.modules = [.folder("\(folder)/library")]
+        let host = try await ScriptHost.inMemory(migrations: .folder("\(folder)/library/migrations"), configuration)
+        let label: String = try await host.run(source: """
+            local models = require "models"
+            local verne = models.Author:insert{ name = "Verne" }
+            models.Book:insert_all{ { author_id = verne.id, title = "Robur", stars = 3 }, { author_id = verne.id, title = "Paris" } }
+            return models.Book:rated():fetch_one():label()
+            """)
+        #expect(label == "Robur (***)")
+    }
+
     @Test func `links of the catalog lead somewhere`() throws {
         let pages = Documentation.files(in: "Sources/Perilune/Perilune.docc", ["md"])
         let names = Set(pages.map { $0.deletingPathExtension().lastPathComponent })
@@ -74,6 +87,13 @@ import Testing
                 #expect(sources.contains(declaration), "\(page.lastPathComponent): \(match.1)")
             }
         }
+    }
+
+    @Test func `links of the README lead to files`() {
+        let readme = Documentation.text(of: projectFolder.appending(path: "README.md"))
+        let paths = readme.matches(of: /\]\(([\w\/.]+)\)/).map { String($0.1) }
+        #expect(paths.count > 20)
+        for path in paths { #expect(FileManager.default.fileExists(atPath: projectFolder.appending(path: path).path), "\(path)") }
     }
 
     @Test func `files that the architecture names are there`() {

@@ -48,8 +48,11 @@ struct CodeBlock: CustomStringConvertible {
 
 /// What is written for users: the catalog, the README, the comments of public declarations.
 enum Documentation {
-    /// Without the pages of the Lua reference, whose examples ReferenceTests run.
-    static let catalog = files(in: "Sources/Perilune/Perilune.docc", ["md"]).filter { !$0.path.contains("/Reference/") }.flatMap(blocks(of:))
+    /// The catalogs, without the pages of the Lua reference, whose examples ReferenceTests run, and without those of scenarios, whose
+    /// examples are scenarios.
+    static let catalog = files(in: "Sources", ["md"]).filter {
+        !$0.path.contains("/Reference/") && !$0.path.contains("/PeriluneScenarios.docc/")
+    }.flatMap(blocks(of:))
     static let readme = blocks(of: projectFolder.appending(path: "README.md"))
     static let comments = ["Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneTestSupport"].flatMap {
         blocks(ofFilesIn: "Sources/\($0)", ["swift"])
