@@ -25,7 +25,7 @@ extension ScriptHost {
 
     /// Runs a file; what it returns is ignored.
     ///
-    /// - Throws: ``LuaError`` if the file cannot be read, does not compile, raises, or exceeds a limit; `CancellationError`
+    /// - Throws: `LuaError` if the file cannot be read, does not compile, raises, or exceeds a limit; `CancellationError`
     ///   if the task is cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable>(
         file path: String, arguments argument: repeat each Argument
@@ -37,7 +37,9 @@ extension ScriptHost {
     /// Runs source text and decodes what it returns.
     ///
     /// - Parameter name: What errors call it.
-    /// - Throws: ``LuaError`` if the text does not compile, raises, exceeds a limit, or returns what does not decode as
+    /// - Parameter source: The text of the script.
+    /// - Parameter argument: What the script sees as `...`.
+    /// - Throws: `LuaError` if the text does not compile, raises, exceeds a limit, or returns what does not decode as
     ///   `Result`; `CancellationError` if the task is cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument
@@ -49,7 +51,7 @@ extension ScriptHost {
 
     /// Runs source text; what it returns is ignored.
     ///
-    /// - Throws: ``LuaError`` if the text does not compile, raises, or exceeds a limit; `CancellationError` if the task is
+    /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit; `CancellationError` if the task is
     ///   cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument
@@ -65,7 +67,8 @@ extension ScriptHost {
     /// ```
     ///
     /// - Parameter function: Names with dots between; a colon before the last one calls a method of what is before it.
-    /// - Throws: ``LuaError`` if the function does not exist, raises, exceeds a limit, or returns what does not decode as
+    /// - Parameter argument: The arguments of the function.
+    /// - Throws: `LuaError` if the function does not exist, raises, exceeds a limit, or returns what does not decode as
     ///   `Result`; `CancellationError` if the task is cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument
@@ -77,15 +80,15 @@ extension ScriptHost {
 
     /// Calls a function that a script has left in a global variable; what it returns is ignored.
     ///
-    /// - Throws: ``LuaError`` if the function does not exist, raises, or exceeds a limit; `CancellationError` if the task is
+    /// - Throws: `LuaError` if the function does not exist, raises, or exceeds a limit; `CancellationError` if the task is
     ///   cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
         try await exclusively { host in _ = try await host.invoke(function, repeat each argument) }
     }
 
-    /// Whether a script has left a function of that name, which ``call(_:_:)`` would call.
+    /// Whether a script has left a function of that name, which `call(_:_:)` would call.
     ///
-    /// - Throws: ``LuaError`` if the state is closed.
+    /// - Throws: `LuaError` if the state is closed.
     public nonisolated func defines(_ function: String) async throws -> Bool {
         try await exclusively { host in
             guard let (value, _) = try? host.resolve(function), case .function = value else { return false }
@@ -98,21 +101,22 @@ extension ScriptHost {
     /// Runs a file as the stand-alone interpreter does, with the table `arg`.
     ///
     /// - Parameter arguments: What the script sees as `...` and in the table `arg`.
-    /// - Throws: ``LuaError`` if the file cannot be read, does not compile, raises, or exceeds a limit.
+    /// - Parameter path: The path of the file.
+    /// - Throws: `LuaError` if the file cannot be read, does not compile, raises, or exceeds a limit.
     public nonisolated func run(file path: String, commandLine arguments: [String]) async throws {
         try await run(bytes: ScriptFile.read(path), named: path, commandLine: arguments)
     }
 
     /// Runs source text as the stand-alone interpreter does, with the table `arg`.
     ///
-    /// - Throws: ``LuaError`` if the text does not compile, raises, or exceeds a limit.
+    /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit.
     public nonisolated func run(source: String, named name: String = "script", commandLine arguments: [String]) async throws {
         try await run(bytes: Array(source.utf8), named: name, commandLine: arguments)
     }
 
     /// Runs source text given as bytes.
     ///
-    /// - Throws: ``LuaError`` if the text does not compile, raises, or exceeds a limit.
+    /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit.
     public nonisolated func run(bytes: [UInt8], named name: String, commandLine arguments: [String]) async throws {
         try await run(bytes: bytes, named: name, commandLineBytes: arguments.map { Array($0.utf8) })
     }

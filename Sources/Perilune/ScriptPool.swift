@@ -89,9 +89,9 @@ public actor ScriptPool {
         return try await Self.$loans.withValue(Self.loans.merging([id: loan]) { $1 }) { try await loan.perform(operation) }
     }
 
-    /// Calls a function as ``ScriptHost/call(_:_:)`` does, in any of the hosts.
+    /// Calls a function as `ScriptHost.call(_:_:)` does, in any of the hosts.
     ///
-    /// - Throws: As ``ScriptHost/call(_:_:)``; also what making a host throws, if one is missing.
+    /// - Throws: As `ScriptHost.call(_:_:)`; also what making a host throws, if one is missing.
     public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument
     ) async throws -> Result {
@@ -100,7 +100,7 @@ public actor ScriptPool {
 
     /// Calls a function; what it returns is ignored.
     ///
-    /// - Throws: As ``ScriptHost/call(_:_:)``; also what making a host throws, if one is missing.
+    /// - Throws: As `ScriptHost.call(_:_:)`; also what making a host throws, if one is missing.
     public func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
         try await withHost { host in try await host.call(function, repeat each argument) }
     }

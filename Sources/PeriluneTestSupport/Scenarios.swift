@@ -17,7 +17,7 @@ public enum Scenarios {
     /// - Parameters:
     ///   - path: As seen from the current folder, which is that of the package under `swift test`.
     ///   - change: Sets options: the folder of migrations, the timeout, ...
-    /// - Throws: ``ScenarioUsageError`` if there is nothing at the path.
+    /// - Throws: `ScenarioUsageError` if there is nothing at the path.
     public static func all(
         under path: String, _ change: (inout ScenarioOptions) -> Void = { _ in }
     ) throws -> [ScenarioTest] {
@@ -41,7 +41,7 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible {
 
     /// Runs the scenario, and records an issue for each failure.
     ///
-    /// - Throws: ``ScenarioUsageError`` if the scenario cannot be run at all.
+    /// - Throws: `ScenarioUsageError` if the scenario cannot be run at all.
     public func run() async throws {
         let result = await entry.run()
         guard !result.outcome.isSuccess else { return }

@@ -40,14 +40,14 @@ extension ScriptHost {
     /// Where the modules may be that the file of automations has required: if one of them changes, the file is to be loaded again,
     /// which loads them anew.
     ///
-    /// - Throws: ``LuaError`` if the state is closed.
+    /// - Throws: `LuaError` if the state is closed.
     public nonisolated func automationModulePaths() async throws -> [String] {
         try await exclusively { host in try await host.callAutomations("module_paths", []) }
     }
 
     /// All automations, in the order of their definition.
     ///
-    /// - Throws: ``LuaError`` if the state is closed, or the runs cannot be read.
+    /// - Throws: `LuaError` if the state is closed, or the runs cannot be read.
     public nonisolated func automations() async throws -> [Automation] {
         try await exclusively { host in try await host.callAutomations("describe", []) }
     }
@@ -55,6 +55,7 @@ extension ScriptHost {
     /// Runs an automation now, guard included, and waits for its end.
     ///
     /// - Parameter event: What its function finds in `context.event`.
+    /// - Parameter name: Its name.
     /// - Throws: `LuaError` if it fails in the end, or no automation has that name.
     @discardableResult
     public nonisolated func runAutomation(
@@ -69,6 +70,7 @@ extension ScriptHost {
     /// The last runs that the default database keeps, newest first.
     ///
     /// - Parameter name: Of this automation only.
+    /// - Parameter count: How many at most.
     /// - Throws: `LuaError` if there is no automation of that name, and none has run.
     public nonisolated func automationRuns(of name: String? = nil, last count: Int = 20) async throws -> [AutomationRun] {
         try await exclusively { host in
@@ -79,7 +81,7 @@ extension ScriptHost {
 
     /// Has ``waitUntilIdle()`` go on waiting though nothing but events can set automations off, until ``stopAutomations(within:)``.
     ///
-    /// - Throws: ``LuaError`` if the state is closed.
+    /// - Throws: `LuaError` if the state is closed.
     public func waitForEvents() throws {
         guard eventSource == nil else { return }
         eventSource = try loop.addSource("program", .nothing)

@@ -36,6 +36,7 @@ public struct ModuleSource: Sendable {
     /// The files of a bundle, as those of a folder.
     ///
     /// - Parameter folder: A folder among its resources.
+    /// - Parameter bundle: A bundle with resources.
     public static func bundle(_ bundle: Bundle, folder: String? = nil) -> ModuleSource {
         let resources = bundle.resourceURL ?? bundle.bundleURL
         return .folder(folder.map { resources.appending(path: $0).path } ?? resources.path)

@@ -51,6 +51,9 @@ public final class ScriptModule {
     ///   - parameters: The names of its parameters, for people too.
     ///   - preview: What the script gets in a preview from a function with effects outside; without it a script that uses the result
     ///     there fails.
+    ///   - name: What scripts call it, a field of the module.
+    ///   - effect: What it does outside of the database, if anything.
+    ///   - body: Gets the decoded arguments; what it returns is encoded, what it throws becomes the error of the call.
     public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) throws -> Result,

@@ -54,6 +54,7 @@ extension ScriptHost {
     /// What a function that a script has left in a global variable fetches, as a sequence. It gets a handle of the default database.
     ///
     /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
+    /// - Parameter type: What the values are decoded as.
     public nonisolated func values<Value: Decodable & Sendable>(
         of function: String, as type: Value.Type = Value.self
     ) -> ScriptValues<Value> {

@@ -48,7 +48,9 @@ public final class ScriptPreview: Sendable {
     /// Copies the database and begins to record.
     ///
     /// - Parameter configuration: Of the host; its database is not used.
-    /// - Throws: An error of GRDB if the database cannot be read, ``LuaError`` if the seed fails.
+    /// - Parameter source: What is copied.
+    /// - Parameter options: What the preview does.
+    /// - Throws: An error of GRDB if the database cannot be read, `LuaError` if the seed fails.
     public init(
         of source: PreviewSource, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         options: Options = Options()

@@ -24,7 +24,8 @@ extension ScriptHost {
     /// let rows: [SaleRow] = try await ofVerne.fetchAll()
     /// ```
     ///
-    /// - Parameter name: Where the request comes from, as in ``call(_:_:)``: a method of a class, or any function that returns one.
+    /// - Parameter name: Where the request comes from, as in `call(_:_:)`: a method of a class, or any function that returns one.
+    /// - Parameter argument: The arguments of the function or method.
     public nonisolated func request<each Argument: Encodable & Sendable>(
         _ name: String, _ argument: repeat each Argument
     ) -> Request {
@@ -52,7 +53,7 @@ extension ScriptHost {
 
         /// Calls a method of the record; what it returns is ignored.
         ///
-        /// - Throws: ``LuaError`` if the record is gone, or the method does not exist or raises.
+        /// - Throws: `LuaError` if the record is gone, or the method does not exist or raises.
         public func call<each Argument: Encodable & Sendable>(_ method: String, _ argument: repeat each Argument) async throws {
             let steps = steps.adding(.init(method, repeat each argument))
             try await host.exclusively { host in _ = try await steps.run(in: host) }
@@ -60,7 +61,7 @@ extension ScriptHost {
 
         /// Fetches the record: its columns by their names, and what its class computes of them by `types`.
         ///
-        /// - Throws: ``LuaError`` if the record is gone, or does not decode as `Value`.
+        /// - Throws: `LuaError` if the record is gone, or does not decode as `Value`.
         public func decoded<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {
             try await host.value(of: steps)
         }
@@ -87,21 +88,21 @@ extension ScriptHost {
 
         /// Fetches all rows.
         ///
-        /// - Throws: ``LuaError`` if the rows cannot be fetched, or do not decode as `Row`.
+        /// - Throws: `LuaError` if the rows cannot be fetched, or do not decode as `Row`.
         public func fetchAll<Row: Decodable & Sendable>(as type: Row.Type = Row.self) async throws -> [Row] {
             try await host.value(of: steps.adding(.init("fetch_all")))
         }
 
         /// Fetches the first row; `nil` if there is none.
         ///
-        /// - Throws: ``LuaError`` if the row cannot be fetched, or does not decode as `Row`.
+        /// - Throws: `LuaError` if the row cannot be fetched, or does not decode as `Row`.
         public func fetchOne<Row: Decodable & Sendable>(as type: Row.Type = Row.self) async throws -> Row? {
             try await host.value(of: steps.adding(.init("fetch_one")))
         }
 
         /// Counts the rows.
         ///
-        /// - Throws: ``LuaError`` if the rows cannot be counted.
+        /// - Throws: `LuaError` if the rows cannot be counted.
         public func fetchCount() async throws -> Int {
             try await host.value(of: steps.adding(.init("fetch_count")))
         }

@@ -14,7 +14,7 @@ struct ScriptSteps: Sendable {
         }
     }
 
-    /// The first one is a global name, as in ``ScriptHost/call(_:_:)``; the others are methods.
+    /// The first one is a global name, as in `ScriptHost.call(_:_:)`; the others are methods.
     private var steps: [Step]
     /// Whether the first one is called, and not just where to begin.
     private let isCallingFirst: Bool

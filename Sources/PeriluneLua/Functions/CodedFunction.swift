@@ -3,6 +3,7 @@ extension LuaState {
     /// Makes a function of Lua out of a Swift closure whose parameters are decoded and whose result is encoded.
     ///
     /// - Parameter name: What errors call the function: `mail.send: argument 1: expected a string, got nil`.
+    /// - Parameter body: Gets the decoded arguments; what it returns is encoded, what it throws becomes the error of the call.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeCodedFunction<each Argument: Decodable, Result: Encodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Result

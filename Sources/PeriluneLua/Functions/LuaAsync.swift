@@ -4,7 +4,7 @@ internal import CPeriluneShim
 ///
 /// A type with a method, and not a closure: Swift 6.3 forgets that a closure is `nonisolated(nonsending)` once it has a capture list,
 /// and runs it on a thread of its own choice. A method that would leave the actor does not compile, since values of Lua are not
-/// `Sendable`. For a closure that needs nothing of the state see ``LuaState/makeCodedAsyncFunction(_:_:)``.
+/// `Sendable`. For a closure that needs nothing of the state see `LuaState.makeCodedAsyncFunction(_:_:)`.
 ///
 /// ```swift
 /// struct Echo: LuaAsyncOperation {

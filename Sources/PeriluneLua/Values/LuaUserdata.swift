@@ -79,6 +79,7 @@ public final class LuaUserdataType<Value> {
     /// Adds a method.
     ///
     /// - Parameter body: Gets the value and the arguments, which count from 1 after the value.
+    /// - Parameter name: What scripts call it: `point:distance(other)`.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func method(
         _ name: String, _ body: @escaping (Value, LuaMethodArguments) throws -> [LuaValue]

@@ -30,6 +30,7 @@ public final class ReportSet: @unchecked Sendable {
     /// - Parameters:
     ///   - style: Of those that go to standard output; files have no colors.
     ///   - write: Writes to standard output.
+    ///   - requests: The reports that are asked for.
     public init(_ requests: [Request], style: ScenarioReportStyle, _ write: @escaping @Sendable (String) throws -> Void) {
         var plain = style
         plain.isColored = false

@@ -39,6 +39,7 @@ extension ScenarioReportFormat {
     /// Makes a report.
     ///
     /// - Parameter write: Takes its text, piece by piece.
+    /// - Parameter style: How the report looks.
     public func makeReport(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) -> any ScenarioReport {
         switch self {
         case .pretty: PrettyReport(style, write)

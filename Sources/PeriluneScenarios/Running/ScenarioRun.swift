@@ -35,6 +35,8 @@ public final class ScenarioRun: Sendable {
     }
 
     /// - Parameter receive: Called with each event, never from two threads at once.
+    /// - Parameter cache: What was made for earlier runs.
+    /// - Parameter options: What is run, and how.
     public init(
         _ options: ScenarioOptions, cache: Cache = Cache(), receive: @escaping @Sendable (ScenarioEvent) -> Void = { _ in }
     ) {
