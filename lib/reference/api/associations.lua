@@ -14,6 +14,8 @@
 ---@field singular? string the name of one of its rows, for annotations such as `book_count`
 ---@field through? perilune.association an association of this class that leads to a third one
 ---@field using? perilune.association an association of the third class that leads to the target
+---@field counter_cache? string of `belongs_to`: a column of the other table that counts the rows
+---@field touch? boolean|string of `belongs_to`: whether writing a row updates a timestamp of the other one
 
 ---@class perilune.request
 local Class = {}

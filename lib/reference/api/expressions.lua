@@ -299,11 +299,11 @@ function column:nulls_last() end
 ---@return perilune.expression
 function column:cast(type) end
 
----The value over a window, which is SQL.
+---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL.
 ---```lua
 ---print(Book:select(Book.c.id:sum():over("ORDER BY id")):order("id"):fetch_values()[3])  --> 6
 ---```
----@param window? string `"PARTITION BY country ORDER BY name"`
+---@param window? string|{ partition_by?: any, order_by?: any, frame?: any } the window, also as SQL: `"PARTITION BY country ORDER BY name"`
 ---@return perilune.expression
 function column:over(window) end
 
@@ -780,3 +780,113 @@ function column:json_patch(patch) end
 ---@return perilune.expression
 function column:json_valid() end
 
+
+---Returns the number of the row in its partition, from 1. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.row_number():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---```
+---@return perilune.expression
+---@raises argument: it is given an argument
+---@access any
+function perilune.row_number() end
+
+---Returns the rank of the row; equal rows share one, and leave gaps. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---```
+---@return perilune.expression
+---@raises argument: it is given an argument
+---@access any
+function perilune.rank() end
+
+---Returns the rank of the row, without gaps. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.dense_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---```
+---@return perilune.expression
+---@raises argument: it is given an argument
+---@access any
+function perilune.dense_rank() end
+
+---Returns the rank of the row from 0 to 1. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.percent_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.0
+---```
+---@return perilune.expression
+---@raises argument: it is given an argument
+---@access any
+function perilune.percent_rank() end
+
+---Returns the share of the rows up to this one. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.cume_dist():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.33333333333333
+---```
+---@return perilune.expression
+---@raises argument: it is given an argument
+---@access any
+function perilune.cume_dist() end
+
+---Returns the number of the row's share, where the rows of a window are divided into a number of shares.
+---```lua
+---print(Book:select(perilune.ntile(3):over{ order_by = "year" }:as("r")):order(perilune.sql("r DESC")):fetch_value())  --> 3
+---```
+---@param count integer from 1
+---@return perilune.expression
+---@raises argument: `count` is not an integer from 1
+---@access any
+function perilune.ntile(count) end
+
+---The value in a row before the current one of a window.
+---```lua
+---print(Book:select(Book.c.year:lag(1, 0):over{ order_by = "year" }):order("year"):fetch_value())  --> 0
+---```
+---@param distance? integer 1 by default
+---@param default? any where there is no such row; NULL by default
+---@return perilune.expression
+function column:lag(distance, default) end
+
+---The value in a row behind the current one of a window.
+---```lua
+---print(Book:select(Book.c.year:lead():over{ order_by = "year" }):order("year"):fetch_value())  --> 1851
+---```
+---@param distance? integer 1 by default
+---@param default? any where there is no such row; NULL by default
+---@return perilune.expression
+function column:lead(distance, default) end
+
+---The value in the first row of the frame.
+---```lua
+---print(Book:select(Book.c.year:first_value():over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---```
+---@return perilune.expression
+function column:first_value() end
+
+---The value in the last row of the frame.
+---```lua
+---print(Book:select(Book.c.year:last_value():over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---```
+---@return perilune.expression
+function column:last_value() end
+
+---The value in a row of the frame by its number, from 1.
+---```lua
+---print(Book:select(Book.c.year:nth_value(1):over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---```
+---@param position integer
+---@return perilune.expression
+function column:nth_value(position) end
+
+---The rows that an aggregate takes in an order: for `group_concat` and `json_group_array`.
+---```lua
+---print(Tag:select(Tag.c.name:group_concat("+"):order(Tag.c.name:desc())):fetch_value())  --> travel+sea
+---```
+---@param ... string|perilune.expression
+---@return perilune.expression
+function column:order(...) end
+
+---An aggregate of each value once.
+---```lua
+---print(Book:select(Book.c.author_id:sum():distinct()):fetch_value())  --> 3
+---```
+---@return perilune.expression
+function column:distinct() end

@@ -30,6 +30,7 @@
 ---@field date perilune.date_type makes dates, and can be given wherever a type is expected
 ---@field date_components perilune.date_components_type makes parts of dates and times
 ---@field fn table<string, fun(...: any): perilune.expression> SQL functions by name
+---@field excluded perilune.excluded the row that an upsert was to insert
 ---@field row perilune.row_methods the methods of rows, for rows with a column that hides one
 perilune = {}
 

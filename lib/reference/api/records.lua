@@ -25,12 +25,24 @@ function perilune.record(table_name, options) end
 ---@field required? boolean whether NOT NULL columns without a default are checked before the row is written
 ---@field track_changes? boolean false for records that need not remember their row
 ---@field on_conflict? string|{ insert?: string, update?: string } what happens on a conflict, for all writes
+---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that an insert is not given
+---@field timestamps? boolean|{ created?: string, updated?: string } whether `created_at` and `updated_at` are kept; other names as a table
+---@field lock_version? boolean|string the column, `lock_version` by default, that refuses to write a record whose row has changed
+---@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets
+---@field immutable? string|string[] columns that are written by the insert only
+---@field enums? table<string, perilune.enum> columns whose cases are methods: `Book:draft()`, `book:is_draft()`
 
 ---How a write behaves.
 ---@class perilune.write_options
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
 ---@field returning? string|string[] a column, a list of columns, or `"all"`, to be returned instead of the record
 ---@field key? boolean whether an update gives its row the changed key of the record; false by default
+---@field target? string|string[] of `insert_all`: the unique key whose rows are updated
+---@field target_where? string of `insert_all`: the condition of the partial index that counts
+---@field update? "all"|"none"|table of `insert_all`: the columns that are written over, and values by column
+---@field except? string|string[] of `insert_all`: columns that are kept
+---@field set? table<string, string> of `insert_all`: SQL by column
+---@field where? string|table of `insert_all`: a condition for updating
 
 ---How an upsert behaves.
 ---@class perilune.upsert_options
@@ -223,6 +235,17 @@ function Class:exists(key) end
 ---@return perilune.write_statement
 ---@raises argument: the verb is unknown, or does not take these arguments
 function Class:statement(verb, ...) end
+
+---Inserts the rows that a request selects, in one statement.
+---```lua
+---db:execute("CREATE TABLE archive (id INTEGER PRIMARY KEY, title TEXT)")
+---local Archive = perilune.record("archive")
+---print(Archive:insert_from(Book:filter("year < 1850"):select("id", "title")).changed_rows)  --> 1
+---```
+---@param request perilune.request
+---@param options? perilune.upsert_options what becomes of rows that are in the way; `perilune.excluded` names their new values
+---@return perilune.execute_result
+function Class:insert_from(request, options) end
 
 ---Returns a request for all rows, without the default request of the class.
 ---```lua
@@ -762,3 +785,7 @@ local single_row = {}
 ---@return perilune.single_row
 ---@raises unknown_column: there is no such column
 function single_row:reset(...) end
+
+---The columns of the row that an upsert was to insert, for its option `update`: `perilune.excluded.price`.
+---@class perilune.excluded
+---@field [string] perilune.expression

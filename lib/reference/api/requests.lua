@@ -669,3 +669,149 @@ function perilune.common_table(name, definition, ...) end
 ---@class perilune.common_table: perilune.request
 ---@access any
 ---@field c table<string, perilune.expression> the columns
+
+---Returns the request joined with another one: inner: pairs of rows for which a condition holds. The conditions of the other request choose its rows before they are joined.
+---```lua
+---print(Author:join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
+---```
+---@param other perilune.record_class|perilune.request
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function request:join(other, condition, ...) end
+
+---Returns the request joined with another one: also the rows of this one without a partner. The conditions of the other request choose its rows before they are joined.
+---```lua
+---print(Author:left_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
+---```
+---@param other perilune.record_class|perilune.request
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function request:left_join(other, condition, ...) end
+
+---Returns the request joined with another one: also the rows of the other one without a partner. The conditions of the other request choose its rows before they are joined.
+---```lua
+---print(Author:right_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
+---```
+---@param other perilune.record_class|perilune.request
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function request:right_join(other, condition, ...) end
+
+---Returns the request joined with another one: also the rows of either one without a partner. The conditions of the other request choose its rows before they are joined.
+---```lua
+---print(Author:full_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
+---```
+---@param other perilune.record_class|perilune.request
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function request:full_join(other, condition, ...) end
+
+---Returns the request joined with another one: all pairs of rows.
+---```lua
+---print(Author:cross_join(Tag):fetch_count())  --> 6
+---```
+---@param other perilune.record_class|perilune.request
+---@return perilune.request
+function request:cross_join(other) end
+
+---Returns a request for the rows of this one and of another one of the same class. `request | other` is the same.
+---```lua
+---print(Book:filter("year < 1850"):or_filter(Book:filter("year > 1870")):fetch_count())  --> 2
+---```
+---@param other perilune.request
+---@return perilune.request
+function request:or_filter(other) end
+
+---Returns the request with the conditions of a table whose values are given. A nil is no condition, and neither is an empty table.
+---```lua
+---print(Book:filter_given{ author_id = 1, year = nil }:fetch_count(), Book:filter_given{}:fetch_count())  --> 2	3
+---```
+---@param condition table<string, any>
+---@return perilune.request
+function request:filter_given(condition) end
+
+---Returns what a function derives from the request if a value is given: neither nil nor false.
+---```lua
+---local year = 1850
+---print(Book:all():when(year, function(self, y) return self:filter(Book.c.year:gt(y)) end):fetch_count())  --> 2
+---```
+---@param value any
+---@param derive fun(request: perilune.request, value: any): perilune.request
+---@param otherwise? fun(request: perilune.request, value: any): perilune.request
+---@return perilune.request
+function request:when(value, derive, otherwise) end
+
+---Returns the page of records behind a cursor, in the order of the request: faster than `page` where many rows come before.
+---```lua
+---local first = Book:order("year"):page_after(nil, 2)
+---print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
+---```
+---@param cursor? string the field `next` of a page; nil for the first rows
+---@param size integer how many records at most
+---@param db? perilune.database
+---@return { records: perilune.record[], next: string?, previous: string? }
+function request:page_after(cursor, size, db) end
+
+---Returns the page of records before a cursor.
+---```lua
+---print(Book:order("year"):page_before(nil, 1).records[1].title)  --> Around the World
+---```
+---@param cursor? string the field `previous` of a page; nil for the last rows
+---@param size integer how many records at most
+---@param db? perilune.database
+---@return { records: perilune.record[], next: string?, previous: string? }
+function request:page_before(cursor, size, db) end
+
+---Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new.
+---```lua
+---print(select(2, Tag:find_or_build{ name = "sea" }), select(2, Tag:find_or_build{ name = "ships" }))  --> false	true
+---```
+---@param db? perilune.database
+---@param key table<string, any>
+---@param others? table<string, any> further fields of a new record
+---@return perilune.record
+---@return boolean is_new
+function request:find_or_build(db, key, others) end
+
+---Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new.
+---```lua
+---print(Tag:find_or_create{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
+---```
+---@param db? perilune.database
+---@param key table<string, any>
+---@param others? table<string, any> further fields of a new record
+---@return perilune.record
+---@return boolean is_new
+function request:find_or_create(db, key, others) end
+
+---Returns a record that belongs to the one whose request this is. It is not inserted.
+---```lua
+---print(Author:find(1):books():build{ title = "Omoo" }.author_id)  --> 1
+---```
+---@param fields? table<string, any>
+---@return perilune.record
+function request:build(fields) end
+
+---Inserts a record that belongs to the one whose request this is; through a table of links it is linked as well.
+---```lua
+---print(Author:find(1):books():create{ title = "Omoo" }.author_id)  --> 1
+---```
+---@param db? perilune.database
+---@param fields? table<string, any>
+---@return perilune.record
+---@raises constraint_*: a constraint is violated
+function request:create(db, fields) end
+
+---Fetches what belongs to records at hand into their fields, one statement for each association. It is called on a class.
+---```lua
+---local authors = Author:order("id"):fetch_all()
+---Author:preload(authors, Author.books)
+---print(#authors[1].books)  --> 2
+---```
+---@param list perilune.record[]
+---@param ... perilune.association
+function request:preload(list, ...) end

@@ -16,6 +16,7 @@
 ---@field date perilune.date_type makes dates, and can be given wherever a type is expected
 ---@field date_components perilune.date_components_type makes parts of dates and times
 ---@field fn table<string, fun(...: any): perilune.expression> SQL functions by name
+---@field excluded perilune.excluded the row that an upsert was to insert
 ---@field row perilune.row_methods the methods of rows, for rows with a column that hides one
 perilune = {}
 
@@ -299,6 +300,61 @@ function perilune.case(branches) end
 ---@param request perilune.request
 ---@return perilune.expression
 function perilune.exists(request) end
+
+---Returns the number of the row in its partition, from 1. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.row_number():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---```
+---
+---- Raises `argument` if it is given an argument
+---@return perilune.expression
+function perilune.row_number() end
+
+---Returns the rank of the row; equal rows share one, and leave gaps. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---```
+---
+---- Raises `argument` if it is given an argument
+---@return perilune.expression
+function perilune.rank() end
+
+---Returns the rank of the row, without gaps. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.dense_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---```
+---
+---- Raises `argument` if it is given an argument
+---@return perilune.expression
+function perilune.dense_rank() end
+
+---Returns the rank of the row from 0 to 1. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.percent_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.0
+---```
+---
+---- Raises `argument` if it is given an argument
+---@return perilune.expression
+function perilune.percent_rank() end
+
+---Returns the share of the rows up to this one. It has a value only over a window.
+---```lua
+---print(Book:select(perilune.cume_dist():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.33333333333333
+---```
+---
+---- Raises `argument` if it is given an argument
+---@return perilune.expression
+function perilune.cume_dist() end
+
+---Returns the number of the row's share, where the rows of a window are divided into a number of shares.
+---```lua
+---print(Book:select(perilune.ntile(3):over{ order_by = "year" }:as("r")):order(perilune.sql("r DESC")):fetch_value())  --> 3
+---```
+---
+---- Raises `argument` if `count` is not an integer from 1
+---@param count integer from 1
+---@return perilune.expression
+function perilune.ntile(count) end
 
 ---Calls a function once, later.
 ---```lua
@@ -2584,12 +2640,24 @@ end
 ---@field required? boolean whether NOT NULL columns without a default are checked before the row is written
 ---@field track_changes? boolean false for records that need not remember their row
 ---@field on_conflict? string|{ insert?: string, update?: string } what happens on a conflict, for all writes
+---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that an insert is not given
+---@field timestamps? boolean|{ created?: string, updated?: string } whether `created_at` and `updated_at` are kept; other names as a table
+---@field lock_version? boolean|string the column, `lock_version` by default, that refuses to write a record whose row has changed
+---@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets
+---@field immutable? string|string[] columns that are written by the insert only
+---@field enums? table<string, perilune.enum> columns whose cases are methods: `Book:draft()`, `book:is_draft()`
 
 ---How a write behaves.
 ---@class perilune.write_options
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
 ---@field returning? string|string[] a column, a list of columns, or `"all"`, to be returned instead of the record
 ---@field key? boolean whether an update gives its row the changed key of the record; false by default
+---@field target? string|string[] of `insert_all`: the unique key whose rows are updated
+---@field target_where? string of `insert_all`: the condition of the partial index that counts
+---@field update? "all"|"none"|table of `insert_all`: the columns that are written over, and values by column
+---@field except? string|string[] of `insert_all`: columns that are kept
+---@field set? table<string, string> of `insert_all`: SQL by column
+---@field where? string|table of `insert_all`: a condition for updating
 
 ---How an upsert behaves.
 ---@class perilune.upsert_options
@@ -2878,6 +2946,22 @@ function members:exists(key) end
 ---@param ... any what the verb takes
 ---@return perilune.write_statement
 function members:statement(verb, ...) end
+
+---Inserts the rows that a request selects, in one statement.
+---```lua
+---db:execute("CREATE TABLE archive (id INTEGER PRIMARY KEY, title TEXT)")
+---local Archive = perilune.record("archive")
+---print(Archive:insert_from(Book:filter("year < 1850"):select("id", "title")).changed_rows)  --> 1
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param request perilune.request
+---@param options? perilune.upsert_options what becomes of rows that are in the way; `perilune.excluded` names their new values
+---@return perilune.execute_result
+function members:insert_from(request, options) end
 
 ---Returns a request for all rows, without the default request of the class.
 ---```lua
@@ -3602,6 +3686,10 @@ local members = {}
 function members:reset(...) end
 
 end
+
+---The columns of the row that an upsert was to insert, for its option `update`: `perilune.excluded.price`.
+---@class perilune.excluded
+---@field [string] perilune.expression
 
 do
 ---@class perilune.request
@@ -4353,6 +4441,212 @@ function members:remove(...) end
 ---@param db? perilune.database
 function members:replace(list, db) end
 
+---Returns the request joined with another one: inner: pairs of rows for which a condition holds. The conditions of the other request choose its rows before they are joined.
+---```lua
+---print(Author:join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.record_class|perilune.request
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function members:join(other, condition, ...) end
+
+---Returns the request joined with another one: also the rows of this one without a partner. The conditions of the other request choose its rows before they are joined.
+---```lua
+---print(Author:left_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.record_class|perilune.request
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function members:left_join(other, condition, ...) end
+
+---Returns the request joined with another one: also the rows of the other one without a partner. The conditions of the other request choose its rows before they are joined.
+---```lua
+---print(Author:right_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.record_class|perilune.request
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function members:right_join(other, condition, ...) end
+
+---Returns the request joined with another one: also the rows of either one without a partner. The conditions of the other request choose its rows before they are joined.
+---```lua
+---print(Author:full_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.record_class|perilune.request
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function members:full_join(other, condition, ...) end
+
+---Returns the request joined with another one: all pairs of rows.
+---```lua
+---print(Author:cross_join(Tag):fetch_count())  --> 6
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.record_class|perilune.request
+---@return perilune.request
+function members:cross_join(other) end
+
+---Returns a request for the rows of this one and of another one of the same class. `request | other` is the same.
+---```lua
+---print(Book:filter("year < 1850"):or_filter(Book:filter("year > 1870")):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.request
+---@return perilune.request
+function members:or_filter(other) end
+
+---Returns the request with the conditions of a table whose values are given. A nil is no condition, and neither is an empty table.
+---```lua
+---print(Book:filter_given{ author_id = 1, year = nil }:fetch_count(), Book:filter_given{}:fetch_count())  --> 2	3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param condition table<string, any>
+---@return perilune.request
+function members:filter_given(condition) end
+
+---Returns what a function derives from the request if a value is given: neither nil nor false.
+---```lua
+---local year = 1850
+---print(Book:all():when(year, function(self, y) return self:filter(Book.c.year:gt(y)) end):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param value any
+---@param derive fun(request: perilune.request, value: any): perilune.request
+---@param otherwise? fun(request: perilune.request, value: any): perilune.request
+---@return perilune.request
+function members:when(value, derive, otherwise) end
+
+---Returns the page of records behind a cursor, in the order of the request: faster than `page` where many rows come before.
+---```lua
+---local first = Book:order("year"):page_after(nil, 2)
+---print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param cursor? string the field `next` of a page; nil for the first rows
+---@param size integer how many records at most
+---@param db? perilune.database
+---@return { records: perilune.record[], next: string?, previous: string? }
+function members:page_after(cursor, size, db) end
+
+---Returns the page of records before a cursor.
+---```lua
+---print(Book:order("year"):page_before(nil, 1).records[1].title)  --> Around the World
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param cursor? string the field `previous` of a page; nil for the last rows
+---@param size integer how many records at most
+---@param db? perilune.database
+---@return { records: perilune.record[], next: string?, previous: string? }
+function members:page_before(cursor, size, db) end
+
+---Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new.
+---```lua
+---print(select(2, Tag:find_or_build{ name = "sea" }), select(2, Tag:find_or_build{ name = "ships" }))  --> false	true
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@param key table<string, any>
+---@param others? table<string, any> further fields of a new record
+---@return perilune.record
+---@return boolean is_new
+function members:find_or_build(db, key, others) end
+
+---Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new.
+---```lua
+---print(Tag:find_or_create{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@param key table<string, any>
+---@param others? table<string, any> further fields of a new record
+---@return perilune.record
+---@return boolean is_new
+function members:find_or_create(db, key, others) end
+
+---Returns a record that belongs to the one whose request this is. It is not inserted.
+---```lua
+---print(Author:find(1):books():build{ title = "Omoo" }.author_id)  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param fields? table<string, any>
+---@return perilune.record
+function members:build(fields) end
+
+---Inserts a record that belongs to the one whose request this is; through a table of links it is linked as well.
+---```lua
+---print(Author:find(1):books():create{ title = "Omoo" }.author_id)  --> 1
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@param fields? table<string, any>
+---@return perilune.record
+function members:create(db, fields) end
+
+---Fetches what belongs to records at hand into their fields, one statement for each association. It is called on a class.
+---```lua
+---local authors = Author:order("id"):fetch_all()
+---Author:preload(authors, Author.books)
+---print(#authors[1].books)  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param list perilune.record[]
+---@param ... perilune.association
+function members:preload(list, ...) end
+
 ---Makes an association. Each row has a foreign key to a row of the other class.
 ---```lua
 ---Book.writer = Book:belongs_to(Author)
@@ -4852,13 +5146,13 @@ function members:nulls_last() end
 ---@return perilune.expression
 function members:cast(type) end
 
----The value over a window, which is SQL.
+---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL.
 ---```lua
 ---print(Book:select(Book.c.id:sum():over("ORDER BY id")):order("id"):fetch_values()[3])  --> 6
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param window? string `"PARTITION BY country ORDER BY name"`
+---@param window? string|{ partition_by?: any, order_by?: any, frame?: any } the window, also as SQL: `"PARTITION BY country ORDER BY name"`
 ---@return perilune.expression
 function members:over(window) end
 
@@ -5457,6 +5751,75 @@ function members:json_patch(patch) end
 ---@return perilune.expression
 function members:json_valid() end
 
+---The value in a row before the current one of a window.
+---```lua
+---print(Book:select(Book.c.year:lag(1, 0):over{ order_by = "year" }):order("year"):fetch_value())  --> 0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param distance? integer 1 by default
+---@param default? any where there is no such row; NULL by default
+---@return perilune.expression
+function members:lag(distance, default) end
+
+---The value in a row behind the current one of a window.
+---```lua
+---print(Book:select(Book.c.year:lead():over{ order_by = "year" }):order("year"):fetch_value())  --> 1851
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param distance? integer 1 by default
+---@param default? any where there is no such row; NULL by default
+---@return perilune.expression
+function members:lead(distance, default) end
+
+---The value in the first row of the frame.
+---```lua
+---print(Book:select(Book.c.year:first_value():over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:first_value() end
+
+---The value in the last row of the frame.
+---```lua
+---print(Book:select(Book.c.year:last_value():over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:last_value() end
+
+---The value in a row of the frame by its number, from 1.
+---```lua
+---print(Book:select(Book.c.year:nth_value(1):over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param position integer
+---@return perilune.expression
+function members:nth_value(position) end
+
+---The rows that an aggregate takes in an order: for `group_concat` and `json_group_array`.
+---```lua
+---print(Tag:select(Tag.c.name:group_concat("+"):order(Tag.c.name:desc())):fetch_value())  --> travel+sea
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param ... string|perilune.expression
+---@return perilune.expression
+function members:order(...) end
+
+---An aggregate of each value once.
+---```lua
+---print(Book:select(Book.c.author_id:sum():distinct()):fetch_value())  --> 3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:distinct() end
+
 end
 
 ---What associations are made of.
@@ -5467,6 +5830,8 @@ end
 ---@field singular? string the name of one of its rows, for annotations such as `book_count`
 ---@field through? perilune.association an association of this class that leads to a third one
 ---@field using? perilune.association an association of the third class that leads to the target
+---@field counter_cache? string of `belongs_to`: a column of the other table that counts the rows
+---@field touch? boolean|string of `belongs_to`: whether writing a row updates a timestamp of the other one
 
 do
 ---An association. Beside these methods it has those of requests that derive, such as `filter` and `order`. Called with a record, or as
