@@ -3,6 +3,7 @@ import Foundation
 import Perilune
 import PeriluneBindings
 import PeriluneLua
+import PeriluneLuaFileTools
 import PeriluneScenarios
 import Synchronization
 import Testing

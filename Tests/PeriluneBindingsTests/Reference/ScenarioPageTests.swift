@@ -1,4 +1,5 @@
 import Foundation
+import PeriluneLuaFileTools
 import PeriluneScenarios
 import Testing
 
