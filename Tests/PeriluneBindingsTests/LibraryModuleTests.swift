@@ -79,7 +79,7 @@ import Testing
         #expect(provided.count > 20)
         #expect(Set(file.described) == provided)
         let used = LibraryFile.all.filter { $0.name.hasPrefix("scenarios") }.flatMap { file in
-            file.text.matches(of: /state\.(?:host|has)\("(\w+)"/).map { String($0.1) }
+            file.text.matches(of: /state\.(?:host|has)\("(\w+)"\)/).map { String($0.1) }
         }
         #expect(Set(used).subtracting(provided) == [])
     }

@@ -133,10 +133,10 @@ private enum SwiftCode {
         source.replacing(/"(?:[^"\\\n]|\\.)*"/, with: "0").replacing(/\/\/[^\n]*/, with: "")
     }
 
-    static func usesCore(_ source: String) -> Bool { code(of: source).contains(/\bLuaCore\b|\.core\b/) }
+    static func usesCore(_ source: String) -> Bool { code(of: source).contains(/LuaCore(?!\w)|\.core(?!\w)/) }
 
     static func callsOfLua(_ source: String) -> [String] {
-        code(of: source).matches(of: /\b(luaL?_[a-z]+)\s*\(/).map { String($0.1) }
+        code(of: source).matches(of: /(?:^|\W)(luaL?_[a-z]+)\s*\(/).map { String($0.1) }
     }
 }
 

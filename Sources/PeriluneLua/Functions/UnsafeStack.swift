@@ -10,10 +10,6 @@ extension LuaState {
     ///
     /// In a function of Swift that a script has called this is the stack of the call: its arguments stand at 1, 2, 3, ...
     ///
-    /// ```swift
-    /// let isNull = try state.withUnsafeStack([value]) { L, index in pdb_is_null(L, index) }
-    /// ```
-    ///
     /// - Parameters:
     ///   - values: What is pushed before.
     ///   - body: Gets the `lua_State`, with room for 10 values, and the index of the first that was pushed. It must not keep the pointer.
