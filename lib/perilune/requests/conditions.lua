@@ -57,13 +57,6 @@ local function sorted_names(condition, method)
   return names
 end
 
---- The column that a name means in a request: one of its table, or of what it has selected where several were put together.
-local function column_of(self, name)
-  local node = self.node
-  if node.is_result then return expression.name(name) end
-  return node.root.source:column(name, node.alias)
-end
-
 --- The condition of a field that is no column: an association by its name, or a path to a column, with all others that have the same
 -- beginning. Nothing if there is no such association.
 local function of_association(self, name, condition, done)
@@ -97,11 +90,10 @@ end
 --- The condition of a field.
 -- @tparam table done other fields that are part of it
 local function of_field(self, name, condition, done)
-  local source = self.node.root.source
-  local is_column = self.node.is_result or source:column_named(name, self.node.alias)
-  local found = not is_column and of_association(self, name, condition, done)
-  if found then return found end
-  return compare(is_column and column_of(self, name) or column_or_raise(self, name), condition[name], name)
+  local node = self.node
+  local column = node.is_result and expression.name(name) or not node.is_result and node.root.source:column_named(name, node.alias)
+  if column then return compare(column, condition[name], name) end
+  return of_association(self, name, condition, done) or compare(column_or_raise(self, name), condition[name], name)
 end
 
 --- `{ column = value, ... }`: all of them.
