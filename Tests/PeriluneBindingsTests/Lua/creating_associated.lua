@@ -44,7 +44,7 @@ end)
 test("misuse of preload", function()
   matches(fails("argument", function() Author:preload(Author:find(1), Author.books) end), "list of records")
   matches(fails("argument", function() Author:preload({ Book:find(1) }, Author.books) end), "element 1")
-  matches(fails("argument", function() Author:preload({ Author:find(1) }) end), "no association")
+  matches(fails("argument", function() Author:preload({ Author:find(1) }) end), "at least one association")
   matches(fails("argument", function() Author:preload({ Author:find(1) }, Book.author) end), "author")
 end)
 
