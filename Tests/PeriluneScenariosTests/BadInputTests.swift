@@ -181,7 +181,7 @@ import Testing
         let output = try run.result("loud").output
         #expect(output.utf8.count < 80_000)
         #expect(output.hasPrefix("first\n") && output.hasSuffix("last\n"))
-        #expect(output.contains("bytes left out"))
+        #expect(output.contains("bytes omitted"))
         #expect(run[.junit].utf8.count < 200_000)
     }
 
