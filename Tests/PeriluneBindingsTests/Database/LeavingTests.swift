@@ -1,5 +1,6 @@
 import Perilune
 import PeriluneLua
+import PeriluneLuaFileTools
 import Testing
 
 /// Whatever a script does while an access is left, the connection has no transaction open afterwards: GRDB would stop the process.

@@ -1,6 +1,7 @@
 import GRDB
 import Perilune
 import PeriluneLua
+import PeriluneLuaFileTools
 import Testing
 
 /// The functions that stand in the place of SQLite's under limits: they do the same, and can be ended.

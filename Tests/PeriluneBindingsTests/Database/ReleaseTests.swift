@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import PeriluneBindings
 import PeriluneLua
+import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 
