@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import PeriluneLuaFileTools
 
 /// What a function of C does to the stack of a Lua state, and whether it raises, stands in its contract: `[-popped, +pushed, raises]`.
 @Suite struct ContractTests {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct EmbeddedLibraryTests {
     @Test func `the lists of embedded modules are those that the script writes`() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import PeriluneLuaFileTools
 
 /// The C targets and their rooms, from the bottom to the top. A file beside the folders composes its target, and may use all of it.
 private let order = [

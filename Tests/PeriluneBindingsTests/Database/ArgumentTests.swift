@@ -1,4 +1,5 @@
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct ArgumentTests {
     @Test func `positional arguments are as many as there are question marks`() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Perilune
+import PeriluneLuaFileTools
 import PeriluneLua
 import Testing
 

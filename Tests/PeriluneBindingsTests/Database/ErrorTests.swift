@@ -1,5 +1,6 @@
 import GRDB
 import Perilune
+import PeriluneLuaFileTools
 import PeriluneLua
 import Testing
 

@@ -1,4 +1,5 @@
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct ExecuteTests {
     @Test func `execute runs a statement`() async throws {

@@ -1,4 +1,5 @@
 import Perilune
+import PeriluneLuaFileTools
 import PeriluneLua
 import PeriluneLuaFileTools
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PeriluneBindings
+import PeriluneLuaFileTools
 import PeriluneLua
 import PeriluneLuaFileTools
 import PeriluneTestTools

@@ -1,4 +1,5 @@
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct RowTests {
     @Test func `a column by position`() async throws {

@@ -1,4 +1,5 @@
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct StatementTests {
     @Test func `a prepared statement runs many times and tells each time what it has changed`() async throws {

@@ -1,4 +1,5 @@
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct TransactionTests {
     private let setup = "db:execute('CREATE TABLE t (a)') local function count() return db:fetch_value('SELECT COUNT(*) FROM t') end "

@@ -1,6 +1,7 @@
 import GRDB
 import Logging
 import PeriluneBindings
+import PeriluneLuaFileTools
 import PeriluneLua
 import Synchronization
 import Testing

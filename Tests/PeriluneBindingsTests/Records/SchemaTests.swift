@@ -1,4 +1,5 @@
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct SchemaTests {
     private let library = """

@@ -1,5 +1,6 @@
 import Foundation
 import PeriluneLua
+import PeriluneLuaFileTools
 
 /// The reference of what scripts see, as `lib/reference` reads it.
 struct Reference: Codable, Sendable {

@@ -1,4 +1,5 @@
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct DateTests {
     @Test func `a date is written as UTC text with milliseconds`() async throws {

@@ -1,4 +1,5 @@
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct TypeTests {
     private let color = "local Color = perilune.enum{ red = 0, white = 1, rose = 2 }\n"

@@ -1,4 +1,5 @@
 import Testing
+import PeriluneLuaFileTools
 
 @Suite struct ValueTests {
     @Test func `booleans are stored as 0 and 1`() async throws {
