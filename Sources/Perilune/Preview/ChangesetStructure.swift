@@ -8,17 +8,19 @@ package struct ChangesetStructure {
     /// Of the table whose changes are read: which of its columns make up the key.
     private var isKey: [Bool] = []
 
-    /// Whether bytes are a changeset that is as SQLite makes them.
-    package static func isSound(_ bytes: Data) -> Bool {
-        var structure = ChangesetStructure(rest: bytes[...])
+    private let deletedRow: Row
+
+    /// Whether bytes are a changeset that is as SQLite makes them, or as ``SeenRows`` makes them: deletions that leave columns out.
+    package static func isSound(_ bytes: Data, ofSeenRows: Bool = false) -> Bool {
+        var structure = ChangesetStructure(rest: bytes[...], deletedRow: ofSeenRows ? .former : .whole)
         while !structure.rest.isEmpty {
             guard structure.takeEntry() else { return false }
         }
         return true
     }
 
-    private init(rest: Data.SubSequence) {
-        self.rest = rest
+    private init(rest: Data.SubSequence, deletedRow: Row) {
+        (self.rest, self.deletedRow) = (rest, deletedRow)
     }
 
     /// A header or a change.
@@ -26,7 +28,7 @@ package struct ChangesetStructure {
         switch takeByte() {
         case UInt8(ascii: "T"): takeHeader()
         case 18: takeIndirection() && takeValues(.whole)
-        case 9: takeIndirection() && takeValues(.whole)
+        case 9: takeIndirection() && takeValues(deletedRow)
         case 23: takeIndirection() && takeValues(.former) && takeValues(.changed)
         default: false
         }

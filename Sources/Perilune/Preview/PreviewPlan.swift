@@ -133,7 +133,7 @@ public struct PreviewPlan: Codable, Sendable {
 
     private var isIntact: Bool {
         guard SHA256.hash(changesetBytes + seenBytes) == changesetHash else { return false }
-        guard ChangesetStructure.isSound(changesetBytes), ChangesetStructure.isSound(seenBytes) else { return false }
+        guard ChangesetStructure.isSound(changesetBytes), ChangesetStructure.isSound(seenBytes, ofSeenRows: true) else { return false }
         return (try? changeset.forEach { _ in }) != nil && (try? seen.rows.forEach { _ in }) != nil
     }
 
