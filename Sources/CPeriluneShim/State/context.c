@@ -47,10 +47,11 @@ static bool is_over_while_growing(plua_context *context) {
 static bool is_too_long(plua_context *context, int type, size_t size) {
     enum { least = 1 << 20 };
     if (type != LUA_TSTRING || size < least || context->limit == 0) return false;
-    if (context->used + context->external + size <= context->limit) return false;
-    if (context->refused_size == size) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
-    context->refused_size = context->refused_size == size ? 0 : size;
-    return true;
+    bool is_second_try = context->refused_size == size;
+    bool fits = context->used + context->external + size <= context->limit;
+    context->refused_size = fits || is_second_try ? 0 : size;
+    if (!fits && is_second_try) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
+    return !fits;
 }
 
 /* `type` is Lua's of a new object, or 0. */
