@@ -166,17 +166,23 @@ extension CompilerWalk {
     /// Where an association means one row, but the keys allow several: the condition that it is the first of them.
     private mutating func chooseFirst(of node: JoinNode, _ parent: Int) throws {
         let association = node.join.association
-        guard association.choosesFirst else { return }
+        guard association.choosesFirst, !isRecursive(association) else { return }
         tokens.add(.and)
         try chooseFirst(of: association, node.hops.map(\.number), anchor: .outer, parent)
     }
 
     /// The same for associations on the way that mean one row each.
     private mutating func chooseFirsts(on node: JoinNode, endingAt end: Int) throws {
-        for association in node.join.association.hops[end].firsts {
+        for association in node.join.association.hops[end].firsts where !isRecursive(association) {
             tokens.add(.and)
             try chooseFirst(of: association, node.hops[...end].suffix(association.hops.count).map(\.number))
         }
+    }
+
+    /// Whether an association leads to the common table that is being defined: SQLite takes one reference to it, so its first row
+    /// cannot be looked for.
+    private func isRecursive(_ association: Association) -> Bool {
+        association.hops.contains { hop in defining.contains { $0 === hop.table } }
     }
 
     /// - Parameter numbers: The sources of the association's rows, which are compared with those of the first row.
@@ -349,6 +355,8 @@ extension CompilerWalk {
         tokens.add(.as)
         tokens.add(.open)
         let before = setOwn(-1)
+        defining.append(commonTable.table)
+        defer { defining.removeLast() }
         switch commonTable.definition {
         case .request(let request): try select(request)
         case .fragment(let fragment): try pieces(of: fragment)

@@ -21,6 +21,8 @@ struct CompilerWalk {
     var declared: [TableSchema] = []
     /// The folded names of all common tables of the statement.
     var declaredNames: Set<String> = []
+    /// The common tables whose definitions are being written, the innermost last.
+    var defining: [TableSchema] = []
     /// Whether every column of the result is given its name: SQLite renames those that come out of a join in parentheses.
     var namesColumns = false
     /// Whether the condition that is written is negated as a whole.
