@@ -62,8 +62,9 @@ static void check_columns(lua_State *L, cursor *cursor) {
 
 /* Where an interrupted transaction is ended, all statements are reset: the next step would begin anew. */
 static int raise_interrupted(lua_State *L, cursor *cursor) {
-    finish(cursor);
-    return plua_raise(L, "interrupt", "this cursor was interrupted");
+    pdb_push_sqlite_error(L, SQLITE_INTERRUPT, "interrupted", sqlite3_sql(cursor->statement->handle), -1);
+    cursor->is_done = true;
+    return pdb_raise_failure(L, cursor->statement);
 }
 
 static int step(lua_State *L, pdb_state *rows, cursor *cursor) {

@@ -120,7 +120,7 @@ test("associations of such records are found in the database that they are given
   local later = Later:including_all(Later.parts):fetch_one(other)
   equal(#later.parts, 2)
   later = Later:fetch_one(other)
-  matches(fails("unknown_table", later.parts, later).message, "Write record:parts(db)")
+  matches(fails("unknown_table", later.parts, later).message, "Use record:parts(db)")
   equal(#later:parts(other):fetch_all(other), 2)
   equal(later:parts():filter{ id = 3 }:fetch_count(other), 1)
   other:read(function() equal(#later:parts():fetch_all(), 2) end)
