@@ -141,7 +141,7 @@ test("the option fails takes a reason or a table, and nothing else", function()
     local S = language()
     local is_loaded, err = pcall(S.load, "a_scenario.lua", "scenario('s', { fails = " .. value .. " }, function() end)")
     equal(is_loaded, false)
-    matches(err.message, "option fails: expected the reason why it must fail, or a table such as")
+    matches(err.message, "option `fails`: expected the reason why it must fail, or a table such as")
   end
   local S = language()
   local _, err = pcall(S.load, "a_scenario.lua", "scenario('s', { fails = { knd = 'x' } }, function() end)")

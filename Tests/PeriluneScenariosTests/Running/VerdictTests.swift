@@ -19,7 +19,7 @@ import Testing
 
             """)
         #expect(run.summary.exitStatus == 0)
-        #expect(run[.jsonl].contains(#""checks":0,"warnings":["it states nothing: "#))
+        #expect(run[.jsonl].contains(#""checks":0,"warnings":["the scenario checks nothing: "#))
     }
 
     @Test func `what becomes of a scenario without a check is decided by an option, for all or for one`() async throws {
