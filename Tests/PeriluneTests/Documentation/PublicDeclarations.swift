@@ -110,13 +110,32 @@ private struct Reader {
     private let lines: [String]
     /// The lines without text in quotes and comments.
     private let code: [String]
+    /// The number in the text of each of them.
+    private let numbers: [Int]
     private var scopes: [Scope] = []
     private var comment: [String] = []
     var inherited: [String: [String]] = [:]
 
     init(_ text: String) {
-        lines = text.components(separatedBy: "\n")
-        code = SourceText.withoutStringsAndComments(text).components(separatedBy: "\n")
+        var lines: [String] = [], code: [String] = [], numbers: [Int] = []
+        let all = zip(text.components(separatedBy: "\n"), SourceText.withoutStringsAndComments(text).components(separatedBy: "\n"))
+        for (index, (line, plain)) in all.enumerated() {
+            let parts = Self.apart(plain)
+            lines += [line] + parts.dropFirst()
+            code += parts
+            numbers += parts.map { _ in index + 1 }
+        }
+        (self.lines, self.code, self.numbers) = (lines, code, numbers)
+    }
+
+    /// A line, and as a line of its own what follows the brace of a type that begins there: `func f() {} }` of `extension A { func f() {} }`.
+    private static func apart(_ line: String) -> [String] {
+        guard let head = Head(line.trimmingCharacters(in: .whitespaces)), head.hasMembers,
+            let brace = line.firstIndex(of: "{")
+        else { return [line] }
+        let members = line[line.index(after: brace)...]
+        if members.allSatisfy({ $0 == " " || $0 == "}" }) { return [line] }
+        return [String(line[...brace]), String(members)]
     }
 
     mutating func read() -> [PublicDeclarations.Declaration] {
@@ -139,7 +158,7 @@ private struct Reader {
             let declaration = Head(text)
             let (signature, last) = declaration == nil ? (text, index) : wholeSignature(from: index)
             if let declaration, isInMembers {
-                found += make(declaration, signature, line: index + 1)
+                found += make(declaration, signature, line: numbers[index])
             }
             comment = []
             open(declaration, signature, lines: index...last)
@@ -214,7 +233,7 @@ private struct Reader {
     }
 
     private mutating func scope(of head: Head?, _ signature: String) -> Scope {
-        guard let head, ["struct", "class", "actor", "enum", "extension", "protocol"].contains(head.keyword) else { return .code }
+        guard let head, head.hasMembers else { return .code }
         let (name, conformances) = Owner.names(in: signature, keyword: head.keyword)
         if head.keyword == "protocol" { inherited[name] = conformances }
         return .members(Owner(
@@ -232,6 +251,9 @@ private struct Reader {
 private struct Head {
     let keyword: String
     let isPublic: Bool
+
+    /// Whether it is a type, an extension or a protocol.
+    var hasMembers: Bool { ["struct", "class", "actor", "enum", "extension", "protocol"].contains(keyword) }
 
     private static let modifiers: Set<String> = [
         "public", "open", "package", "internal", "private", "fileprivate", "static", "class", "final", "nonisolated", "mutating",
