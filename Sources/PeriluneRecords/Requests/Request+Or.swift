@@ -1,3 +1,4 @@
+/// Joining two requests over one table by OR.
 extension Request {
     /// The rows of this request and those of another one over the same table, as one request: its condition is that either holds.
     package func or(_ other: Request) throws -> Request {
