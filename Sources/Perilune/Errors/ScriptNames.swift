@@ -4,10 +4,11 @@ internal import PeriluneRecords
 package enum ScriptNames {
     /// Functions of `perilune`.
     package static let perilune = [
-        "after", "at", "automation", "automations", "blob", "case", "column", "common_table", "context", "count", "database",
-        "date", "date_components", "emit", "enum", "every", "exists", "fn", "fts5_pattern", "json", "log", "migrator", "now",
-        "null", "on_error", "on_signal", "parameter", "pool", "queue", "random", "record", "row", "row_type", "single_row",
-        "sleep", "spawn", "sql", "storage_class", "uuid", "value", "value_type", "with",
+        "after", "at", "automation", "automations", "blob", "case", "column", "common_table", "context", "count", "cume_dist",
+        "database", "date", "date_components", "dense_rank", "emit", "enum", "every", "excluded", "exists", "fn", "fts5_pattern",
+        "json", "log", "migrator", "now", "ntile", "null", "on_error", "on_signal", "parameter", "percent_rank", "pool", "queue",
+        "random", "rank", "record", "row", "row_number", "row_type", "single_row", "sleep", "spawn", "sql", "storage_class", "uuid",
+        "value", "value_type", "with",
     ]
 
     /// The name that was probably meant in a message such as `attempt to call a nil value (field 'quue')`.
