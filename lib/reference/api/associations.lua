@@ -79,6 +79,13 @@ function association:count() end
 ---@return perilune.expression
 function association:is_empty() end
 
+---Returns whether any rows belong to a row, as a condition.
+---```lua
+---print(Author:having(Author.books:exists()):fetch_count())  --> 2
+---```
+---@return perilune.expression
+function association:exists() end
+
 ---Returns the least value of a column of the rows that belong to each row, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:min("year"):as("result")):find(1).result)  --> 1846

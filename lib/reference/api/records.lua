@@ -726,6 +726,14 @@ function from_sql:fetch_all(db) end
 ---@return perilune.record?
 function from_sql:fetch_one(db) end
 
+---Returns how many rows the query has.
+---```lua
+---print(Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_count())  --> 2
+---```
+---@param db? perilune.database
+---@return integer
+function from_sql:fetch_count(db) end
+
 ---Iterates over the records.
 ---```lua
 ---for book in Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):rows() do print(book.title) end  --> Moby-Dick

@@ -3633,6 +3633,17 @@ function members:fetch_all(db) end
 ---@return perilune.record?
 function members:fetch_one(db) end
 
+---Returns how many rows the query has.
+---```lua
+---print(Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_count())  --> 2
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param db? perilune.database
+---@return integer
+function members:fetch_count(db) end
+
 ---Iterates over the records.
 ---```lua
 ---for book in Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):rows() do print(book.title) end  --> Moby-Dick
@@ -5860,6 +5871,16 @@ function members:count() end
 ---- Raises `not_fetched` if the association is used as if its rows were there
 ---@return perilune.expression
 function members:is_empty() end
+
+---Returns whether any rows belong to a row, as a condition.
+---```lua
+---print(Author:having(Author.books:exists()):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@return perilune.expression
+function members:exists() end
 
 ---Returns the least value of a column of the rows that belong to each row, as an expression.
 ---```lua
