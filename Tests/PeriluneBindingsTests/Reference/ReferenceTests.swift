@@ -94,6 +94,7 @@ import Testing
             var configuration = ScriptHost.Configuration(database: .inMemory)
             configuration.libraries = .trusted
             configuration.allowsFiles = true
+            configuration.signals = ["INT", "TERM", "HUP"]
             configuration.output = .closure { text in printed.withLock { $0 += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) } }
             let host = try await ScriptHost(configuration)
             try await host.run(source: testFunctions() + reference.database, named: "database")

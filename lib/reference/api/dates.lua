@@ -91,7 +91,7 @@ local date_type = {}
 
 ---Returns the current date and time, as `perilune.now` does.
 ---```lua
----print(perilune.date.now().year >= 2020)  --> true
+---print(perilune.date.now().year >= 2000)  --> true
 ---```
 ---@return perilune.date
 ---@raises none

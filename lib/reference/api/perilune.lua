@@ -74,7 +74,7 @@ function perilune.random(m, n) end
 
 ---Returns the current date and time. In tests the clock is frozen unless the test moves it.
 ---```lua
----print(perilune.now():seconds_since("2020-01-01") > 0)  --> true
+---print(perilune.now():seconds_since("2000-01-01") >= 0)  --> true
 ---```
 ---@return perilune.date
 ---@raises none

@@ -62,7 +62,7 @@ function perilune.random(m, n) end
 
 ---Returns the current date and time. In tests the clock is frozen unless the test moves it.
 ---```lua
----print(perilune.now():seconds_since("2020-01-01") > 0)  --> true
+---print(perilune.now():seconds_since("2000-01-01") >= 0)  --> true
 ---```
 ---@return perilune.date
 function perilune.now() end
@@ -6053,7 +6053,7 @@ local members = {}
 
 ---Returns the current date and time, as `perilune.now` does.
 ---```lua
----print(perilune.date.now().year >= 2020)  --> true
+---print(perilune.date.now().year >= 2000)  --> true
 ---```
 ---@return perilune.date
 function members.now() end
