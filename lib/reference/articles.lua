@@ -118,7 +118,7 @@ end
 local function add_aliases(lines, page)
   local has_any = false
   for _, part in ipairs(page.parts) do
-    if part.kind == "alias" then
+    if part.kind == "alias" and #part.values == 0 then
       if not has_any then
         add(lines, "## Types")
         add(lines, "")
@@ -132,6 +132,22 @@ local function add_aliases(lines, page)
   if has_any then add(lines, "") end
 end
 
+--- The aliases whose values are described, each as a section.
+local function add_values(lines, page)
+  for _, part in ipairs(page.parts) do
+    if part.kind == "alias" and #part.values > 0 then
+      add(lines, "## " .. part.name)
+      add(lines, "")
+      for _, line in ipairs(part.text) do add(lines, line) end
+      add(lines, "")
+      add(lines, "| value | |")
+      add(lines, "|---|---|")
+      for _, value in ipairs(part.values) do add(lines, ("| %s | %s |"):format(code(value.value), cell(value.doc))) end
+      add(lines, "")
+    end
+  end
+end
+
 --- The text of the article of a page.
 function articles.page(page)
   local lines = { "# " .. page.title, "" }
@@ -140,6 +156,7 @@ function articles.page(page)
   add(lines, "")
   for _, own in ipairs(sections(page)) do add_section(lines, own) end
   add_aliases(lines, page)
+  add_values(lines, page)
   return (table.concat(lines, "\n"):gsub("\n+$", "\n"))
 end
 

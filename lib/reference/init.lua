@@ -6,6 +6,7 @@
 -- - `@raises KIND: when; KIND: when`: what a function raises, or with a class what all its methods raise; `none` for nothing.
 -- - `@waits TEXT`: the function may wait. Without it, it does not.
 -- - `@access TEXT`: where the function may be called; with a class for all its methods. `any` is everywhere.
+-- - `| "VALUE" # TEXT`, below an alias without a type: one of its values, and what it means.
 --
 -- Code in the description of a function is an example, which a test runs.
 
@@ -143,7 +144,15 @@ for _, name in ipairs{ "access", "waits", "page", "type" } do
 end
 
 function readers.alias(block, text)
-  block.alias, block.type = text:match("^(%S+) (.+)$")
+  block.alias, block.type = text:match("^(%S+) ?(.*)$")
+end
+
+--- Reads `"value" # what it means`, one of the values of the alias above.
+local function read_value(block, text, place)
+  local value, doc = text:match('^"([^"]+)" # (.+)$')
+  if not value or not block.alias then error(("%s: expected `---| \"value\" # what it means` below an alias"):format(place), 0) end
+  block.values[#block.values + 1] = { value = value, doc = doc }
+  block.type = (block.type ~= "" and block.type .. "|" or "") .. '"' .. value .. '"'
 end
 
 --- What goes into the file of types as it is.
@@ -154,12 +163,14 @@ end
 function readers.meta() end
 
 local function new_block(line)
-  return { line = line, text = {}, params = {}, fields = {}, returns = {}, verbatim = {} }
+  return { line = line, text = {}, params = {}, fields = {}, returns = {}, verbatim = {}, values = {} }
 end
 
 local function read_line(block, comment, place)
   local tag, text = comment:match("^@(%w+) ?(.*)$")
-  if not tag then
+  if comment:find("^| ") then
+    read_value(block, comment:sub(3), place)
+  elseif not tag then
     block.text[#block.text + 1] = comment
   elseif readers[tag] then
     readers[tag](block, text)
@@ -259,7 +270,7 @@ local function finish(index, page, variables, block, line, number)
   elseif block.class then
     variables[name or ""] = add_class(index, page, block, kind == "class" and name or nil)
   elseif block.alias then
-    page.parts[#page.parts + 1] = { kind = "alias", name = block.alias, type = block.type, text = block.text }
+    page.parts[#page.parts + 1] = { kind = "alias", name = block.alias, type = block.type, values = block.values, text = block.text }
   elseif kind == "global" then
     page.parts[#page.parts + 1] = { kind = "global", name = name, type = block.type, text = block.text }
   end

@@ -100,7 +100,12 @@ function types.text(index, is_scenario)
     for _, part in ipairs(page.is_scenario == is_scenario and page.parts or {}) do
       if part.kind == "alias" then
         add_comment(lines, part.text)
-        add(lines, ("---@alias %s %s"):format(part.name, part.type))
+        if #part.values == 0 then
+          add(lines, ("---@alias %s %s"):format(part.name, part.type))
+        else
+          add(lines, "---@alias " .. part.name)
+          for _, value in ipairs(part.values) do add(lines, ('---| "%s" # %s'):format(value.value, value.doc)) end
+        end
         add(lines, "")
       elseif part.kind == "global" then
         add_comment(lines, part.text)

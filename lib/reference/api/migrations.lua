@@ -13,7 +13,7 @@
 ---```
 ---@param options? { folder?: string } a folder whose files it begins with
 ---@return perilune.migrator
----@raises argument: an option is not valid; io: the folder cannot be read
+---@raises argument: an option is not valid, or two files have one name; cannot_open: the folder cannot be read; sandbox: the script may not read files
 function perilune.migrator(options) end
 
 ---Migrations in their order.
@@ -34,7 +34,7 @@ local migrator = {}
 ---@param name string what databases remember; it must never change
 ---@param options? { foreign_keys?: "deferred"|"immediate"|"disabled", merges?: string[], down?: string|fun(db: perilune.database) } may be left out; foreign keys are checked at the end of the migration by default; `merges` names former migrations that this one replaces; `down` undoes it
 ---@param body string|fun(db: perilune.database, merged?: table<string, true>) SQL or a function
----@raises duplicate: a migration has this name already; unknown_option: an option does not exist
+---@raises argument: a migration has this name already; unknown_option: an option does not exist
 function migrator:register(name, options, body) end
 
 ---Adds the migrations of a folder: files `NAME.sql` (with `NAME.down.sql`) and `NAME.lua`, in the order of their names.
@@ -43,7 +43,7 @@ function migrator:register(name, options, body) end
 ---print((pcall(migrator.register_folder, migrator, "/no/such/folder")))  --> false
 ---```
 ---@param path string
----@raises io: the folder cannot be read; duplicate: a migration has the name of a file
+---@raises cannot_open: the folder cannot be read; argument: a migration has the name of a file; sandbox: the script may not read files
 function migrator:register_folder(path) end
 
 ---Runs the migrations that the database has not seen, each in a transaction of its own. If one fails it is rolled back, the run stops,
@@ -59,7 +59,7 @@ function migrator:register_folder(path) end
 ---@param options? string|{ up_to?: string, erase?: string, did_apply?: fun(name: string, seconds: number) } a string is the last migration to run; `erase` is the path of a file that may be erased
 ---@return string[] names those that have run
 ---@return string[] differences those for which the database was erased
----@raises unknown_migration: `up_to` is not registered; migration: the order contradicts what the database has seen
+---@raises unknown_migration: `up_to` is not registered; argument: the order contradicts what the database has seen
 ---@access outside blocks of the same database
 function migrator:migrate(db, options) end
 

@@ -160,7 +160,7 @@ function Class:insert(fields, options) end
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.write_options
 ---@return perilune.record[]
----@raises constraint_*: a constraint is violated; the error says by which element
+---@raises constraint_*: a constraint is violated, and the message says by which element
 function Class:insert_all(list, options) end
 
 ---Updates the row of a record or draft.
@@ -233,7 +233,7 @@ function Class:exists(key) end
 ---@param verb "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
 ---@param ... any what the verb takes
 ---@return perilune.write_statement
----@raises argument: the verb is unknown, or does not take these arguments
+---@raises unknown_verb: there is no such verb; argument: the verb does not take these arguments
 function Class:statement(verb, ...) end
 
 ---Inserts the rows that a request selects, in one statement.

@@ -505,7 +505,7 @@ function request:observe(db, callback, options) end
 ---print(Book:find(1):tags():fetch_count())  --> 2
 ---```
 ---@param ... perilune.record|any records or keys
----@raises usage: the request does not come from an association through links
+---@raises argument: the request does not come from an association through links
 function request:add(...) end
 
 ---Removes links to records, which stay; returns how many there were.
@@ -514,7 +514,7 @@ function request:add(...) end
 ---```
 ---@param ... perilune.record|any records or keys
 ---@return integer
----@raises usage: the request does not come from an association through links
+---@raises argument: the request does not come from an association through links
 function request:remove(...) end
 
 ---Makes the links exactly those of a list.
@@ -524,7 +524,7 @@ function request:remove(...) end
 ---```
 ---@param list (perilune.record|any)[] records or keys
 ---@param db? perilune.database
----@raises usage: the request does not come from an association through links
+---@raises argument: the request does not come from an association through links
 function request:replace(list, db) end
 
 ---A request with named parameters. Each method takes a database, which may be left out, and a table of values by name.

@@ -87,7 +87,7 @@ function perilune.spawn(f, ...) end
 ---@param name "INT"|"TERM"|"HUP"
 ---@param f fun(name: string)
 ---@return perilune.timer
----@raises argument: the signal cannot be handled, or `f` is not a function
+---@raises forbidden: the host does not deliver signals; unknown_signal: the host does not deliver this one; argument: `f` is not a function
 ---@access any
 function perilune.on_signal(name, f) end
 

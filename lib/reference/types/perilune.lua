@@ -180,8 +180,9 @@ function perilune.fts5_pattern(text, kind) end
 ---print(#migrator:migrate(db))  --> 1
 ---```
 ---
----- Raises `argument` if an option is not valid
----- Raises `io` if the folder cannot be read
+---- Raises `argument` if an option is not valid, or two files have one name
+---- Raises `cannot_open` if the folder cannot be read
+---- Raises `sandbox` if the script may not read files
 ---@param options? { folder?: string } a folder whose files it begins with
 ---@return perilune.migrator
 function perilune.migrator(options) end
@@ -440,7 +441,9 @@ function perilune.spawn(f, ...) end
 ---print(handle:cancel())  --> true
 ---```
 ---
----- Raises `argument` if the signal cannot be handled, or `f` is not a function
+---- Raises `forbidden` if the host does not deliver signals
+---- Raises `unknown_signal` if the host does not deliver this one
+---- Raises `argument` if `f` is not a function
 ---@param name "INT"|"TERM"|"HUP"
 ---@param f fun(name: string)
 ---@return perilune.timer
@@ -2467,7 +2470,7 @@ local members = {}
 ---print(migrator:names()[1])  --> create note
 ---```
 ---
----- Raises `duplicate` if a migration has this name already
+---- Raises `argument` if a migration has this name already
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string what databases remember; it must never change
@@ -2481,8 +2484,9 @@ function members:register(name, options, body) end
 ---print((pcall(migrator.register_folder, migrator, "/no/such/folder")))  --> false
 ---```
 ---
----- Raises `io` if the folder cannot be read
----- Raises `duplicate` if a migration has the name of a file
+---- Raises `cannot_open` if the folder cannot be read
+---- Raises `argument` if a migration has the name of a file
+---- Raises `sandbox` if the script may not read files
 ---- Raises `argument` if an argument has the wrong type
 ---@param path string
 function members:register_folder(path) end
@@ -2498,7 +2502,7 @@ function members:register_folder(path) end
 ---```
 ---
 ---- Raises `unknown_migration` if `up_to` is not registered
----- Raises `migration` if the order contradicts what the database has seen
+---- Raises `argument` if the order contradicts what the database has seen
 ---- Raises `argument` if an argument has the wrong type
 ---- To be called outside blocks of the same database
 ---@param db? perilune.database the default one unless given
@@ -2823,8 +2827,7 @@ function members:insert(fields, options) end
 ---print(#Tag:insert_all{ { name = "ships" }, { name = "islands" } })  --> 2
 ---```
 ---
----- Raises `constraint_*` if a constraint is violated
----- Raises `the error says by which element`
+---- Raises `constraint_*` if a constraint is violated, and the message says by which element
 ---- Raises `unknown_column` if there is no such column
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
@@ -2937,7 +2940,8 @@ function members:exists(key) end
 ---print(Tag:statement("insert", Tag.draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
 ---```
 ---
----- Raises `argument` if the verb is unknown, or does not take these arguments
+---- Raises `unknown_verb` if there is no such verb
+---- Raises `argument` if the verb does not take these arguments
 ---- Raises `unknown_column` if there is no such column
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
@@ -4418,7 +4422,7 @@ function members:observe(db, callback, options) end
 ---print(Book:find(1):tags():fetch_count())  --> 2
 ---```
 ---
----- Raises `usage` if the request does not come from an association through links
+---- Raises `argument` if the request does not come from an association through links
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if there is no such column
 ---- Raises `unknown_table` if the table does not exist
@@ -4430,7 +4434,7 @@ function members:add(...) end
 ---print(Book:find(1):tags():remove(1))  --> 1
 ---```
 ---
----- Raises `usage` if the request does not come from an association through links
+---- Raises `argument` if the request does not come from an association through links
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if there is no such column
 ---- Raises `unknown_table` if the table does not exist
@@ -4444,7 +4448,7 @@ function members:remove(...) end
 ---print(Book:find(1):tags():pluck("name")[1])  --> travel
 ---```
 ---
----- Raises `usage` if the request does not come from an association through links
+---- Raises `argument` if the request does not come from an association through links
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if there is no such column
 ---- Raises `unknown_table` if the table does not exist
@@ -6527,5 +6531,90 @@ db = nil
 ---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
 ---@alias perilune.date_format "YMD"|"YMD_HM"|"YMD_HMS"|"YMD_HMSS"|"HM"|"HMS"|"HMSS"|string
 
----The kinds of errors. Those of SQLite are its result codes in small letters; `constraint_...` says which constraint.
----@alias perilune.error_kind "argument"|"unknown_column"|"unknown_table"|"unknown_option"|"unknown_method"|"sql"|"busy"|"readonly"|"interrupt"|"constraint_unique"|"constraint_not_null"|"constraint_check"|"constraint_foreign_key"|"constraint_primary_key"|"record_not_found"|"validation"|"changed_key"|"conversion"|"null"|"closed"|"dead_handle"|"nested_access"|"yield"|"cancelled"|"deadlock"|"timeout"|"memory"|"budget"|"sandbox"|"preview"|"migration"|"definition"|"not_fetched"|"runtime"|"syntax"
+---The kinds of errors that the library raises. What SQLite reports and is not among them has the name of its result code in small letters,
+---such as `full` or `corrupt`; `constraint_...` says which constraint. A name that does not exist is `unknown_...`.
+---@alias perilune.error_kind
+---| "abort" # an earlier error has rolled back the transaction of the block
+---| "argument" # an argument or an option has the wrong type or a value that is not allowed, or does not go with the others
+---| "budget" # the script has executed more instructions than it may. Only reports name it: no script can catch it
+---| "busy" # another connection holds the lock on the database
+---| "cancelled" # the task, the run, or the file that had begun it was cancelled
+---| "cannot_open" # a database or a folder of migrations cannot be opened
+---| "changed_key" # the key of a record has been changed, so that its row cannot be found
+---| "closed" # the database is closed
+---| "constraint" # a trigger of the table changes the rows that `insert_all` inserts; or SQLite does not say which constraint is violated
+---| "constraint_check" # a row does not meet a CHECK of its table
+---| "constraint_datatype" # a column of a STRICT table cannot store the value
+---| "constraint_foreign_key" # a row refers to a row that is missing, or is referred to by one that would be left behind
+---| "constraint_not_null" # a column that must not be NULL would be NULL
+---| "constraint_primary_key" # another row has the primary key
+---| "constraint_rowid" # another row has the row id
+---| "constraint_trigger" # a trigger has refused the change with RAISE
+---| "constraint_unique" # another row has the values of a unique key
+---| "conversion" # a value cannot be stored by SQLite, or a stored one is not of the type that is asked for
+---| "date" # a date is not valid or out of range, or its text cannot be read
+---| "dead_handle" # a database handle, a statement or a cursor was used after the block that gave it had ended
+---| "deadlock" # tasks wait for each other, or one for itself
+---| "definition" # a definition contradicts itself or what is there already, or SQLite cannot carry it out
+---| "draft" # a draft was used where a record with a row is needed
+---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
+---| "expectation" # a check or an expectation of a scenario does not hold
+---| "forbidden" # scripts may not do this in this host
+---| "hook" # a hook of a record class has not called the function that it got exactly once, or hooks nest too deep
+---| "immutable" # a column of a record class is written only when the record is inserted
+---| "interrupt" # `db:interrupt` has ended the statement
+---| "io" # a file cannot be read or written
+---| "limit" # there are as many timers, tasks and observations as a script may have
+---| "limited" # a script with limits may not make the call, or not with so large a range
+---| "memory" # the script has used more memory than it may. Only reports name it: no script can catch it
+---| "migration" # a migration cannot be undone: the database has not seen it, or it has no `down`
+---| "module_not_found" # `require` finds no module of this name
+---| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way inside of it
+---| "not_closable" # the default database belongs to the host, which closes it
+---| "not_fetched" # an association was used as if its rows had been fetched
+---| "null" # a value is NULL where a list cannot hold it
+---| "observation_loop" # observers and what they write call each other without end
+---| "open_transaction" # SQL has left a transaction open, which has been rolled back
+---| "output" # the script has printed more than it may
+---| "preview" # a preview does not do this, as it could not be taken back
+---| "readonly" # the database, the transaction, or the value may only be read
+---| "readonly_member" # the member of a value of the host may only be read
+---| "record_not_found" # no row has the key
+---| "runtime" # a script that was run by a function of the host has failed with a plain Lua error
+---| "sandbox" # the script may not use files
+---| "scenario_skip" # `t.skip` ends its scenario; the runner reports it as skipped
+---| "schema" # the schema has changed while a statement was running
+---| "script" # a script that `t.run` has run has failed
+---| "sql" # SQLite refuses the statement, or executing it has failed
+---| "stale" # somebody else has changed the row since the record was read
+---| "syntax" # a file that the host has loaded, such as a migration, is not Lua
+---| "timeout" # the script or the scenario has run longer than it may. Only reports name it: no script can catch it
+---| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used where the library runs the transaction
+---| "unknown_action" # there is no such action of a foreign key
+---| "unknown_association" # there is no association of this name
+---| "unknown_automation" # there is no automation of this name
+---| "unknown_collation" # there is no collation of this name
+---| "unknown_column" # there is no column of this name
+---| "unknown_conflict_policy" # there is no such conflict policy
+---| "unknown_detail" # a full-text table has no such detail
+---| "unknown_exclusion" # the frame of a window can exclude nothing of this name
+---| "unknown_field" # a migrator has no field of this name that can be set
+---| "unknown_hook" # a record class has no hook of this name
+---| "unknown_index" # there is no such index
+---| "unknown_kind" # there is no such kind of change, of full-text pattern, or of generated column
+---| "unknown_member" # a value has no member of this name
+---| "unknown_method" # there is no method of this name
+---| "unknown_migration" # no migration of this name is registered, or none has been applied
+---| "unknown_mode" # there is no such mode of an automation
+---| "unknown_option" # there is no option of this name
+---| "unknown_override" # `perilune.with` can override nothing of this name
+---| "unknown_parameter" # the request has no parameter of this name
+---| "unknown_signal" # the host does not deliver this signal
+---| "unknown_table" # there is no table of this name
+---| "unknown_tokenizer" # there is no tokenizer of this name
+---| "unknown_unit" # a duration has no such part
+---| "unknown_verb" # there is no such verb of `statement`
+---| "unknown_view" # there is no view of this name
+---| "usage" # a function was called where or when it must not be called
+---| "validation" # a record is not valid; `errors` says why
+---| "yield" # a function that waits was called where nothing can wait

@@ -98,6 +98,7 @@ local members = {}
 ---```
 ---
 ---- Raises `script` if the script fails
+---- Raises `io` if it cannot be read
 ---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
 ---- Waits until the main part of the script has ended
 ---- To be called inside a scenario
