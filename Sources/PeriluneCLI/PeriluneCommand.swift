@@ -31,6 +31,7 @@ enum Main {
         let arguments = Array(CommandLine.arguments.dropFirst())
         let ending = ErrorEnding(arguments)
         do {
+            try ProcessResources.check()
             if try HelpTopic.write(for: arguments, commands: commandNames) { return }
             try requireKnownCommand(arguments)
             var command = try PeriluneCommand.parseAsRoot(arranged(arguments))
