@@ -70,7 +70,9 @@ extension Trait where Self == DependencyTrait {
 
     /// Gives the test a value for a dependency.
     ///
-    /// - Parameter value: Evaluated for each case.
+    /// - Parameters:
+    ///   - property: The dependency.
+    ///   - value: Evaluated for each case.
     public static func dependency<Value: Sendable>(
         _ property: any WritableKeyPath<DependencyValues, Value?> & Sendable,
         _ value: @autoclosure @escaping @Sendable () throws -> Value

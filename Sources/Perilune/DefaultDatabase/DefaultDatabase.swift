@@ -46,9 +46,10 @@ public struct DefaultDatabase: Sendable {
     /// A file that is read by several connections while another one writes.
     ///
     /// - Parameters:
-    ///   - configuration: Of the connections; by default they wait five seconds for locks.
     ///   - path: The file; made if there is none. `nil`: `database.sqlite` in the program's folder for data
     ///     (`$XDG_DATA_HOME`, else `~/.local/share`).
+    ///   - migrations: What brings the database to its schema when it is opened; none by default.
+    ///   - configuration: Of the connections; by default they wait five seconds for locks.
     ///   - usesFilesInTests: Whether tests, which else get a database in memory, get a pool on a temporary file.
     public static func pool(
         _ path: String? = nil, migrations: Migrations? = nil, configuration: Configuration? = nil,
