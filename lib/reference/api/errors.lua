@@ -55,6 +55,7 @@
 ---| "expectation" # a check or an expectation of a scenario does not hold
 ---| "forbidden" # scripts may not do this in this host
 ---| "hook" # a hook of a record class has not called the function that it got exactly once, or hooks nest too deep
+---| "host" # a function of the host has thrown an error of Swift
 ---| "immutable" # a column of a record class is written only when the record is inserted
 ---| "interrupt" # `db:interrupt` has ended the statement
 ---| "io" # a file cannot be read or written
@@ -74,14 +75,14 @@
 ---| "readonly" # the database, the transaction, or the value may only be read
 ---| "readonly_member" # the member of a value of the host may only be read
 ---| "record_not_found" # no row has the key
----| "runtime" # a script that was run by a function of the host has failed with a plain Lua error
+---| "runtime" # a plain error of Lua. Only reports name it: `pcall` returns the text
 ---| "sandbox" # the script may not use files
 ---| "scenario_skip" # `t.skip` ends its scenario; the runner reports it as skipped
 ---| "schema" # the schema has changed while a statement was running
 ---| "script" # a script that `t.run` has run has failed
 ---| "sql" # SQLite refuses the statement, or executing it has failed
 ---| "stale" # somebody else has changed the row since the record was read
----| "syntax" # a file that the host has loaded, such as a migration, is not Lua
+---| "syntax" # a text is not Lua. Only reports name it: `load` returns the message, and `pcall` the text
 ---| "timeout" # the script or the scenario has run longer than it may. Only reports name it: no script can catch it
 ---| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used where the library runs the transaction
 ---| "unknown_action" # there is no such action of a foreign key
