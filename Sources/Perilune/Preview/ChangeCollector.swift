@@ -14,14 +14,17 @@ struct ChangeCollector {
     private let start: Start
     private let rowLimit: Int
     private let schema: SchemaSnapshot
+    private let usesRecording: Bool
     private var report = PreviewReport()
     private var isFormerStateAttached = false
 
-    init(_ db: Database, copy: PreviewCopy, start: Start, rowLimit: Int) throws {
+    /// - Parameter usesRecording: Else all tables are compared: `db` is a clone of what was recorded.
+    init(_ db: Database, copy: PreviewCopy, start: Start, rowLimit: Int, usesRecording: Bool = true) throws {
         self.db = db
         self.copy = copy
         self.start = start
         self.rowLimit = rowLimit
+        self.usesRecording = usesRecording
         schema = try SchemaSnapshot(db)
     }
 
@@ -36,7 +39,7 @@ struct ChangeCollector {
         report.schema = schema.changes(since: start.schema)
         // A recording knows nothing of changes to the schema, and of tables that are not any more what they were.
         let isSameSchema = schema.version == start.schema.version && schema.objects == start.schema.objects
-        let recorded = isSameSchema ? start.recording.changeset() : nil
+        let recorded = isSameSchema && usesRecording ? start.recording.changeset() : nil
         if let recorded {
             try takeRecorded(recorded)
         } else {

@@ -48,6 +48,18 @@ final class PreviewCopy: Sendable {
         return try environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
     }
 
+    /// Another copy with the same contents and the same former state.
+    func clone(in environment: ScriptEnvironment) throws -> PreviewCopy {
+        let clone = try PreviewCopy(inMemory: folder == nil, environment: environment)
+        try writer.backup(to: clone.writer)
+        if let folder, let other = clone.folder {
+            try FileManager.default.copyItem(atPath: folder + "/former.sqlite", toPath: other + "/former.sqlite")
+        } else {
+            try writer.writeWithoutTransaction { _ in clone.former.take(from: former) }
+        }
+        return clone
+    }
+
     // MARK: - The former state
 
     /// Keeps the state that changes are compared with.
@@ -86,6 +98,14 @@ private final class FormerState: @unchecked Sendable {
         bytes = sqlite3_serialize(db.sqliteConnection, "main", &count, 0)
         // An empty database has no bytes.
         if bytes == nil, count > 0 { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+    }
+
+    /// Copies the bytes of another one.
+    func take(from other: FormerState) {
+        free()
+        guard let source = other.bytes, other.count > 0, let memory = sqlite3_malloc64(sqlite3_uint64(other.count)) else { return }
+        memcpy(memory, source, Int(other.count))
+        (bytes, count) = (memory.assumingMemoryBound(to: UInt8.self), other.count)
     }
 
     /// Gives the bytes to a connection.

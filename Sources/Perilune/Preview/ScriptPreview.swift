@@ -40,8 +40,11 @@ public final class ScriptPreview: Sendable {
     private let copy: PreviewCopy
     private let options: Options
     private let origin: PreviewPlan.Origin
+    private let source: PreviewSource
+    private let environment: ScriptEnvironment
+    private let trace: SQLTrace?
     /// Only touched on the queue of the copy.
-    private nonisolated(unsafe) let start: ChangeCollector.Start
+    private nonisolated(unsafe) var start: ChangeCollector.Start
     /// Only touched on the queue of the copy.
     private nonisolated(unsafe) var found: (report: PreviewReport, changes: ChangeCollector.Changes?)?
 
@@ -66,6 +69,9 @@ public final class ScriptPreview: Sendable {
         }.value
         self.copy = copy
         self.options = options
+        self.source = source
+        self.environment = environment
+        trace = configuration.trace
         origin = PreviewPlan.Origin(path: source.path, schemaHash: start.schema.hash)
         effects = configuration.effects ?? EffectRecorder()
         var configuration = configuration
@@ -97,6 +103,31 @@ public final class ScriptPreview: Sendable {
 }
 
 extension ScriptPreview {
+    /// Looks at what has changed so far; scripts may go on afterwards. Takes as long as comparing all tables.
+    ///
+    /// - Returns: As ``finish()`` does.
+    package func look() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
+        let seen = try copy.clone(in: environment)
+        let found = try await Self.cancellable {
+            let start = UncheckedBox(start), rowLimit = options.rowLimit
+            return try await seen.writer.writeWithoutTransaction { db in
+                UncheckedBox(try ChangeCollector(db, copy: seen, start: start.value, rowLimit: rowLimit, usesRecording: false).collect())
+            }.value
+        }
+        var report = found.report
+        report.effects = effects.effects
+        return (report, found.changes.map { PreviewPlan(origin: origin, changes: $0, effects: report.effects) })
+    }
+
+    /// Forgets what has changed: the copy is made again of what the original is now. Records of scripts stay as they are.
+    package func restart() async throws {
+        let former = UncheckedBox(start.recording)
+        try await copy.writer.writeWithoutTransaction { _ in former.value.end() }
+        try await source.fill(copy, in: environment)
+        try copy.keepFormerState()
+        start = try await Self.begin(on: copy, trace: trace, options).value
+    }
+
     /// Begins to record.
     private static func begin(
         on copy: PreviewCopy, trace: SQLTrace?, _ options: Options
