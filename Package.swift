@@ -69,10 +69,11 @@ let package = Package(
             name: "PeriluneRecords",
             dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
-        // lib/perilune, lib/scenarios and lib/reference, as text.
+        // lib/perilune, lib/scenarios, lib/reference and lib/console, as text.
         .target(name: "CPeriluneLibrary"),
         .target(name: "CPeriluneScenarioLibrary"),
         .target(name: "CPeriluneReferenceLibrary"),
+        .target(name: "CPeriluneConsoleLibrary"),
         .target(
             name: "PeriluneBindings",
             dependencies: [
@@ -112,7 +113,7 @@ let package = Package(
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
-                "Perilune", "PeriluneBindings", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
+                "CPeriluneConsoleLibrary", "Perilune", "PeriluneBindings", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -9,18 +9,24 @@ struct PeriluneCommand: ParsableCommand {
         commandName: "perilune",
         abstract: "Run Lua scripts against SQLite databases.",
         discussion: """
-            Data goes to standard output, everything else to standard error.
+            Data goes to standard output, everything else to standard error. Without
+            arguments, on a terminal, `perilune` is `perilune console`.
 
             EXAMPLES:
               perilune run report.lua --database shop.sqlite
               perilune run -e 'print(db:fetch_value("SELECT sqlite_version()"))'
+              perilune console shop.sqlite
               perilune query --database shop.sqlite 'SELECT * FROM customer'
               perilune migrate --database shop.sqlite --status
               perilune test
               perilune help db:fetch_all
             """,
         version: Version.perilune,
-        subcommands: [RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, VersionCommand.self])
+        subcommands: [
+            RunCommand.self, ConsoleCommand.self, QueryCommand.self,
+            ApplyCommand.self, MigrateCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self,
+            VersionCommand.self,
+        ])
 }
 
 @main
@@ -55,6 +61,8 @@ enum Main {
         case "run": ["run"] + RunArguments.arranged(rest)
         case "query": ["query"] + QueryArguments.arranged(rest)
         case "test": ["test"] + TestArguments.arranged(rest)
+        // On a terminal it is there to be talked to.
+        case nil where StandardStreams.isInputTerminal && StandardStreams.isOutputTerminal: ["console"]
         default: arguments
         }
     }
@@ -69,7 +77,9 @@ enum Main {
         if let subcommand = subcommands.first(where: { $0.configuration.commandName == name }) {
             return try requireKnownCommand(Array(arguments.dropFirst()), of: subcommand, named: "\(place) \(name)")
         }
-        throw CommandFailure(report(unknown: name, among: subcommands.compactMap { $0.configuration.commandName }, of: place))
+        // Closures: Swift 6.3 crashes on a key path to a static member.
+        let shown = subcommands.map { $0.configuration }.filter { $0.shouldDisplay }
+        throw CommandFailure(report(unknown: name, among: shown.compactMap { $0.commandName }, of: place))
     }
 
     private static func report(unknown name: String, among names: [String], of place: String) -> ErrorReport {

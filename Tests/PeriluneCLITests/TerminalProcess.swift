@@ -9,10 +9,12 @@ final class TerminalProcess {
     private let folder: TestFolder
     private var shown: [UInt8] = []
     private let watchdog: DispatchWorkItem
+    private let columns: UInt16
 
     /// Starts it in a folder.
     init(_ arguments: [String], in folder: TestFolder, columns: UInt16 = 80, environment: [String: String] = [:]) throws {
         self.folder = folder
+        self.columns = columns
         terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         try #require(terminal >= 0)
         let name = try Self.unlock(terminal)
@@ -26,7 +28,7 @@ final class TerminalProcess {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         posix_spawnattr_setflags(&attributes, 0x80 /* POSIX_SPAWN_SETSID */)
-        var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "XDG_CACHE_HOME": folder.path + "/cache"]
+        var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "XDG_CACHE_HOME": folder.path + "/cache", "XDG_STATE_HOME": folder.path + "/state", "PAGER": "cat"]
         variables.merge(Sanitizer.environment) { $1 }
         variables.merge(environment) { $1 }
         let command = ["/usr/bin/env", "-C", folder.path, "--default-signal=INT,PIPE,USR1", TestFolder.binary] + arguments
@@ -77,6 +79,18 @@ final class TerminalProcess {
             if !read() { return false }
         }
         return true
+    }
+
+    /// Waits until the screen meets a condition, and returns it as it is then, or as it is when the program ends before.
+    @discardableResult
+    func screen(where condition: (TerminalScreen) -> Bool) -> TerminalScreen {
+        while true {
+            var screen = TerminalScreen(columns: Int(columns))
+            screen.feed(text)
+            // A character may be half on its way.
+            if text.last != "\u{FFFD}", condition(screen) { return screen }
+            if !read() { return screen }
+        }
     }
 
     /// Waits until a line that is drawn anew, and wholly, meets a condition; `false` if the program ends before.

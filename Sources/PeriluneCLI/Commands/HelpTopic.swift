@@ -16,11 +16,19 @@ struct HelpTopic {
     static func write(for arguments: [String], commands: [String]) throws -> Bool {
         guard arguments.count == 2, arguments[0] == "help", let name = arguments.last, !name.hasPrefix("-"), !commands.contains(name)
         else { return false }
-        try HelpTopic(name: name).write(commands: commands)
+        try StandardStreams.write(HelpTopic(name: name).text(commands: commands))
+        try StandardStreams.flush()
         return true
     }
 
-    private func write(commands: [String]) throws {
+    /// The text for a name.
+    ///
+    /// - Throws: ``CommandFailure`` with the nearest name if nothing has that name.
+    static func text(of name: String, commands: [String]) throws -> [UInt8] {
+        try HelpTopic(name: name).text(commands: commands)
+    }
+
+    private func text(commands: [String]) throws -> [UInt8] {
         let state = try LuaState()
         defer { state.close() }
         try state.addModuleResolver { name in
@@ -31,10 +39,7 @@ struct HelpTopic {
             return [LibraryModules.reference.source(of: "reference.api.\(page)").map { .string(LuaString($0)) } ?? .nil]
         }
         let answer = try state.load(Self.question, named: "help").call([.string(LuaString(name))])
-        if case .string(let text)? = answer.first {
-            try StandardStreams.write(text.bytes)
-            return try StandardStreams.flush()
-        }
+        if case .string(let text)? = answer.first { return text.bytes }
         throw CommandFailure(report(among: commands + (try answer.last.map { try [String].fromLua($0) } ?? [])))
     }
 

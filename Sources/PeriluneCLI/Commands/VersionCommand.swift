@@ -31,6 +31,9 @@ struct VersionCommand: ParsableCommand {
 enum Version {
     static let perilune = "0.1.0"
 
+    /// What the console begins with.
+    static var line: String { "Perilune \(perilune), Lua \(LuaRelease.current), SQLite \(String(cString: sqlite3_libversion()))" }
+
     /// The language's compiler.
     static var swift: String {
         #if compiler(>=6.4)

@@ -1,0 +1,22 @@
+package import PeriluneBindings
+package import PeriluneLua
+
+// Access to the state of a host, for programs that look into it between runs.
+
+extension ScriptHost {
+    /// Runs an operation with the state when no script runs in it: for programs that look into what scripts have left.
+    ///
+    /// - Parameter operation: Gets the host, its state, and what loads the modules of the library. It keeps none of them, nor
+    ///   values of Lua.
+    /// - Throws: `LuaError` with what is known of the database and the source texts, as running a script does.
+    package nonisolated func withState<Result: Sendable>(
+        _ operation: @Sendable (isolated ScriptHost, LuaState, LibraryLoader) async throws -> Result
+    ) async throws -> Result {
+        try await exclusively { host in try await operation(host, host.state, host.library) }
+    }
+
+    /// Keeps the text of a chunk for reports of errors in it.
+    package func keepSourceText(_ bytes: [UInt8], named name: String) {
+        sourceTexts.add(bytes, named: name)
+    }
+}

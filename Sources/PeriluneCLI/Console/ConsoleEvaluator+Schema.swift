@@ -1,0 +1,86 @@
+internal import Perilune
+internal import PeriluneLua
+
+/// What the console asks a database.
+extension ConsoleEvaluator {
+    /// Tables and views with their columns.
+    func tables() async throws -> [ConsoleValue] {
+        try await call("schema_rows", [])
+    }
+
+    /// The statements that make a table, its indexes and triggers.
+    func definition(of table: String) async throws -> [String] {
+        try await values(
+            """
+            local name = ...
+            return db:fetch_values([[
+              SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND lower(tbl_name) = lower(?) OR lower(name) = lower(?1) AND sql IS NOT NULL
+              ORDER BY type <> 'table', type <> 'view', name]], name)
+            """, [.string(LuaString(table))])
+    }
+
+    /// How many rows a table has.
+    func count(of table: String) async throws -> Int {
+        let quoted = "\"" + table.replacing("\"", with: "\"\"") + "\""
+        let value = try await value("return db:fetch_value(...)", [.string(LuaString("SELECT count(*) FROM \(quoted)"))])
+        guard case .integer(let count) = value else { throw LuaError(.host, "no number of rows") }
+        return Int(count)
+    }
+
+    /// The classes of tables with their associations.
+    func modelTable() async throws -> [ConsoleValue] {
+        try await call("model_rows", [])
+    }
+
+    /// A number that is another one after each change of rows or of the schema.
+    func changeCount() async throws -> [ConsoleValue] {
+        try await call("change_count", [])
+    }
+
+    /// How SQLite would run a statement, or a request.
+    func plan(of text: String, isSQL: Bool) async throws -> String {
+        let value =
+            isSQL
+            ? try await value("return tostring(db:explain(...))", [.string(LuaString(text))])
+            : try await value("return tostring((\(text)):explain())", [])
+        guard case .string(let plan) = value else { return "" }
+        return plan.description
+    }
+
+    /// Loads the modules again that were required from files. Returns their names.
+    func reload() async throws -> [String] {
+        try await host.withState { _, _, library in
+            guard case .table(let list)? = try await Self.function("reload", of: library).callAsync([]).first else { return [] }
+            return try list.array().compactMap { if case .string(let name) = $0 { name.description } else { nil } }
+        }
+    }
+
+    // MARK: - Steps
+
+    /// Calls a function of the module `console`, and describes what it returns.
+    private func call(_ name: String, _ arguments: [LuaScalar]) async throws -> [ConsoleValue] {
+        try await host.withState { _, _, library in
+            let values = try await Self.function(name, of: library).callAsync(arguments.map(\.value))
+            return try await Self.describe(values, .all, in: library)
+        }
+    }
+
+    /// What a chunk returns for some arguments.
+    private func value(_ source: String, _ arguments: [LuaScalar]) async throws -> LuaScalar? {
+        try await host.withState { _, state, _ in
+            let value = try await state.load(source, named: "console").callAsync(arguments.map(\.value)).first ?? .nil
+            switch value {
+            case .integer(let value): return .integer(value)
+            case .string(let value): return .string(value)
+            default: return nil
+            }
+        }
+    }
+
+    private func values(_ source: String, _ arguments: [LuaScalar]) async throws -> [String] {
+        try await host.withState { _, state, _ in
+            guard case .table(let list)? = try await state.load(source, named: "console").callAsync(arguments.map(\.value)).first else { return [] }
+            return try list.array().compactMap { if case .string(let text) = $0 { text.description } else { nil } }
+        }
+    }
+}

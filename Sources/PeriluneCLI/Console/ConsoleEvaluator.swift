@@ -1,0 +1,148 @@
+internal import Perilune
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// Runs what was typed in a host, and describes its values.
+struct ConsoleEvaluator: Sendable {
+    let host: ScriptHost
+
+    /// How many rows of a list are shown from the start and from the end.
+    struct Extent: Sendable {
+        var head = 30
+        var tail = 10
+
+        static let all = Extent(head: .max / 4, tail: 0)
+    }
+
+    /// Gives a configuration what the console needs in the state.
+    static func prepare(_ configuration: inout ScriptHost.Configuration) {
+        configuration.libraryModules.append(.console)
+        configuration.extending = { library, _ in _ = try function("install", of: library).call([]) }
+    }
+
+    /// Runs Lua: an expression if it can be one, else statements.
+    ///
+    /// - Parameter name: What errors call the text.
+    func run(lua text: String, named name: String, _ extent: Extent = Extent()) async throws -> [ConsoleValue] {
+        try await host.withState { host, state, library in
+            let bytes = Array(text.utf8)
+            host.keepSourceText(bytes, named: name)
+            let chunk = try Self.chunk(bytes, named: name, in: state)
+            let values = try await chunk.callAsync([])
+            _ = try Self.function("keep", of: library).call(values)
+            return try await Self.describe(values, extent, in: library)
+        }
+    }
+
+    /// Evaluates a text if it is an expression; `nil` if it is none. All rows are described.
+    ///
+    /// - Parameter arguments: What the text sees as `...` and in the table `arg`.
+    func run(expression bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws -> [ConsoleValue]? {
+        let isExpression = try await host.withState { host, state, _ in
+            (try? state.load(LuaString(Array("return ".utf8) + bytes), named: name)) != nil
+        }
+        guard isExpression else { return nil }
+        // Sets `arg`.
+        try await host.run(bytes: [], named: name, commandLineBytes: arguments)
+        return try await host.withState { host, state, library in
+            host.keepSourceText(bytes, named: name)
+            let chunk = try state.load(LuaString(Array("return ".utf8) + bytes), named: name)
+            let values = try await chunk.callAsync(arguments.map { .string(LuaString($0)) })
+            return try await Self.describe(values, .all, in: library)
+        }
+    }
+
+    /// Runs one statement of SQL.
+    func run(sql: String, _ extent: Extent = Extent()) async throws -> [ConsoleValue] {
+        try await host.withState { _, _, library in
+            let values = try await Self.function("run_sql", of: library).callAsync([.string(LuaString(sql))])
+            _ = try Self.function("keep", of: library).call(values)
+            return try await Self.describe(values, extent, in: library)
+        }
+    }
+
+    /// Describes again the values of the last input.
+    func last(_ extent: Extent) async throws -> [ConsoleValue] {
+        try await host.withState { _, state, library in
+            let last = try state.globals.get("_")
+            return last.isNil ? [] : try await Self.describe([last], extent, in: library)
+        }
+    }
+
+    /// The classes of tables, with what they are called.
+    func models() async throws -> [(table: String, name: String)] {
+        try await host.withState { _, _, library in
+            guard case .table(let list)? = try await Self.function("models", of: library).callAsync([]).first else { return [] }
+            return try list.array().compactMap { value in
+                guard case .table(let model) = value else { return nil }
+                return (try model.get("table"), try model.get("class"))
+            }
+        }
+    }
+
+    /// The names that can follow a chain of names.
+    func members(of chain: [String], separator: String) async throws -> [String] {
+        try await host.withState { _, _, library in
+            let arguments = ([separator] + chain).map { LuaValue.string(LuaString($0)) }
+            guard case .table(let list)? = try await Self.function("complete", of: library).callAsync(arguments).first else { return [] }
+            return try list.array().compactMap { if case .string(let name) = $0 { name.string } else { nil } }
+        }
+    }
+
+    // MARK: - Steps
+
+    /// A function of the module `console`.
+    static func function(_ name: String, of library: LibraryLoader) throws -> LuaFunction {
+        guard case .table(let console) = try library.require("console"), case .function(let function) = try console.get(.string(LuaString(name)))
+        else { throw LuaError(.usage, "the console has no function \(name)") }
+        return function
+    }
+
+    private static func chunk(_ bytes: [UInt8], named name: String, in state: LuaState) throws -> LuaFunction {
+        let text = String(decoding: bytes, as: UTF8.self)
+        if let expression = try? state.load(LuaString("return " + text), named: name) { return expression }
+        return try state.load(LuaString(LuaLocals.made(global: text)), named: name)
+    }
+
+    nonisolated(nonsending) static func describe(_ values: [LuaValue], _ extent: Extent, in library: LibraryLoader) async throws -> [ConsoleValue] {
+        guard !values.isEmpty else { return [] }
+        let arguments = [LuaValue.integer(Int64(extent.head)), .integer(Int64(extent.tail))] + values
+        guard case .table(let list)? = try await function("describe", of: library).callAsync(arguments).first else { return [] }
+        return try list.array().compactMap { value in
+            guard case .table(let description) = value else { return nil }
+            return try ConsoleValue(description)
+        }
+    }
+}
+
+/// Variables that are local to a statement would be gone with the next one.
+enum LuaLocals {
+    /// The text with `local` taken away where it begins with that, so that its variables are global; of the same length.
+    static func made(global text: String) -> String {
+        var tokens = LuaTokens(Array(text))
+        guard let first = tokens.next(), first.kind == .name("local"), let second = tokens.next() else { return text }
+        var characters = Array(text)
+        if case .name = second.kind {
+            // `local x` alone sets x to nil; attributes are for locals alone.
+            if second.kind != .name("function") {
+                var end = second.range.upperBound
+                var isAssigned = false
+                while let token = tokens.next() {
+                    let sign = token.kind == .sign ? characters[token.range.lowerBound] : nil
+                    if sign == "<" { return text }
+                    if sign == "=" { isAssigned = true }
+                    if sign == "=" || (sign != "," && !token.kind.isName) { break }
+                    end = token.range.upperBound
+                }
+                guard isAssigned || end == characters.count else { return text }
+                if !isAssigned { characters += " = nil" }
+            }
+            for index in first.range { characters[index] = " " }
+        }
+        return String(characters)
+    }
+}
+
+extension LuaTokens.Kind {
+    fileprivate var isName: Bool { if case .name = self { true } else { false } }
+}

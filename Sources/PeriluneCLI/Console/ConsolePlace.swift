@@ -1,0 +1,62 @@
+internal import Glibc
+internal import Perilune
+internal import PeriluneScenarios
+
+/// Where statements run: a host with its database, or a preview of it.
+struct ConsolePlace {
+    let host: ScriptHost
+    /// The copy that the host has, if it is one.
+    let preview: ScriptPreview?
+    /// The file of the database; `nil`: it is in memory.
+    let path: String?
+    let isReadonly: Bool
+
+    var evaluator: ConsoleEvaluator { ConsoleEvaluator(host: host) }
+    /// Whether what changes is a file that others use.
+    var isLive: Bool { preview == nil && path != nil && !isReadonly }
+
+    /// The prompt: the file, and what is done to it.
+    func prompt(hasChanges: Bool) -> LinePrompt {
+        let name = path.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "memory"
+        if preview != nil { return LinePrompt("\(name) preview\(hasChanges ? "*" : "")", .green) }
+        if isReadonly { return LinePrompt("\(name) readonly", .cyan) }
+        return LinePrompt(name, path == nil ? .cyan : .bold)
+    }
+
+    /// Opens a database, or a copy of it.
+    static func open(_ options: ConsoleOptions, preview isPreview: Bool, _ editor: any LineEditor) async throws -> ConsolePlace {
+        var configuration = ScriptHost.Configuration(database: options.database.map { .file($0) } ?? .inMemory)
+        configuration.isReadonly = options.isReadonly && !isPreview
+        configuration.libraries = options.isSandboxed ? .sandboxed : .trusted
+        configuration.allowsFiles = !options.isSandboxed
+        configuration.moduleFolder = options.isSandboxed ? nil : "."
+        configuration.output = options.isTerminal ? .closure { editor.show($0 + "\n") } : .standardOutput
+        let colors = options.errorColors
+        configuration.callbackErrors = .handle { error in editor.show(ErrorReport(error).text(colors: colors)) }
+        ConsoleEvaluator.prepare(&configuration)
+        do {
+            guard isPreview else {
+                let host = try await ScriptHost(configuration)
+                await host.listen(for: SIGUSR2)
+                return ConsolePlace(host: host, preview: nil, path: options.database, isReadonly: options.isReadonly)
+            }
+            let preview = try await ScriptPreview(of: options.database.map { .live($0) } ?? .empty, configuration: configuration)
+            await preview.host.listen(for: SIGUSR2)
+            return ConsolePlace(host: preview.host, preview: preview, path: options.database, isReadonly: false)
+        } catch {
+            throw CommandFailure(ErrorReport(opening: options.database, error: error))
+        }
+    }
+}
+
+/// What the console is asked to do.
+struct ConsoleOptions: Sendable {
+    /// `nil` means a private database in memory.
+    var database: String?
+    var isReadonly = false
+    var isSandboxed = false
+    var isPreview = false
+    var isTerminal = true
+    var colors = Colors.off
+    var errorColors = Colors.off
+}

@@ -1,0 +1,397 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneLua
+internal import PeriluneRecords
+internal import PeriluneScenarios
+
+/// A console: reads statements, runs them and shows what they give, until it is to end.
+final class ConsoleSession {
+    let options: ConsoleOptions
+    let editor: any LineEditor
+    private let interruption: ConsoleInterruption
+    /// Where statements run now.
+    private(set) var place: ConsolePlace
+    /// The database itself, while statements run on a copy of it; `nil` if it has not been opened.
+    private var live: ConsolePlace?
+    private var number = 0
+    private var showsTiming = false
+    /// What the copy had changed, in all, when it was made: `nil` without one.
+    private var baseline: [ConsoleValue]?
+    private var hasChanges = false
+    /// Whether a statement has failed, which is the exit status without a terminal.
+    private var hasFailed = false
+    /// The exit status, once the console is to end.
+    private var status: Int32?
+
+    private init(_ options: ConsoleOptions, _ editor: any LineEditor, _ place: ConsolePlace, _ interruption: ConsoleInterruption) {
+        self.options = options
+        self.editor = editor
+        self.place = place
+        self.interruption = interruption
+    }
+
+    /// Opens the database and begins.
+    static func start(_ options: ConsoleOptions, _ editor: any LineEditor) async throws -> ConsoleSession {
+        let interruption = ConsoleInterruption(endsWhenIdle: !options.isTerminal)
+        let place = try await ConsolePlace.open(options, preview: options.isPreview, editor)
+        let session = ConsoleSession(options, editor, place, interruption)
+        if options.isPreview { await session.takeBaseline() }
+        return session
+    }
+
+    /// Goes on until the end. Returns the exit status.
+    func run() async -> Int32 {
+        if options.isTerminal { await greet() }
+        while status == nil {
+            switch await read() {
+            case .text(let text): await take(text)
+            case .interrupted: break
+            case .end: await quit()
+            }
+        }
+        await place.host.endCallbacks()
+        await live?.host.endCallbacks()
+        return status == ExitStatus.success && hasFailed && !options.isTerminal ? ExitStatus.failure : status ?? ExitStatus.success
+    }
+
+    // MARK: - Reading
+
+    private func greet() async {
+        let count = (try? await place.evaluator.models().count) ?? 0
+        let tables = count == 1 ? "1 table" : "\(count) tables"
+        let name = options.database.map { DisplayText.escaped($0) } ?? "a database in memory, which is gone at the end"
+        show(options.colors.dim("\(Version.line) · \(name), \(tables) · :help\n"))
+    }
+
+    /// Waits for a statement on a thread of its own, so that timers, observations and automations go on.
+    private func read() async -> LineInput {
+        let assistant = ConsoleAssistant(needsSemicolon: !options.isTerminal, names: HostNames(host: place.host))
+        let prompt = place.prompt(hasChanges: hasChanges)
+        let reading = UncheckedValue((editor, prompt, assistant))
+        return await withCheckedContinuation { continuation in
+            let thread = Thread {
+                let (editor, prompt, assistant) = reading.value
+                continuation.resume(returning: editor.read(prompt, assistant))
+            }
+            thread.stackSize = 4 << 20
+            thread.start()
+        }
+    }
+
+    private func take(_ text: String) async {
+        editor.remember(text)
+        switch ConsoleInput(text) {
+        case .nothing: break
+        case .command(let name, let argument): await run(command: name, argument)
+        case .sql(let sql): await run(sql: sql)
+        case .lua(let lua): await run(lua: lua)
+        }
+        await noticeChanges()
+    }
+
+    // MARK: - Statements
+
+    private func run(lua text: String) async {
+        number += 1
+        let name = "console:\(number)", evaluator = place.evaluator
+        let values = await evaluate(named: name, text) { try await evaluator.run(lua: text, named: name) }
+        guard let values else { return }
+        show(values)
+        if values == [.text("nil", type: "nil")] { await explainNil(text.trimmed) }
+    }
+
+    private func run(sql text: String) async {
+        for statement in SQLSyntax.statements(in: text) {
+            guard await mayRun(statement) else { return show(options.colors.dim("not run\n")) }
+            let evaluator = place.evaluator
+            guard let values = await evaluate(named: nil, statement, { try await evaluator.run(sql: statement) }) else { return }
+            show(values)
+        }
+    }
+
+    /// Runs an operation that Ctrl-C ends, and shows how long it takes if that is wanted. `nil`: it has failed, which is shown.
+    private func evaluate<Value: Sendable>(
+        named name: String?, _ text: String, _ operation: @escaping @Sendable () async throws -> Value
+    ) async -> Value? {
+        let start = ContinuousClock.now
+        let task = Task { try await operation() }
+        interruption.begin { task.cancel() }
+        let result = await task.result
+        interruption.end()
+        try? StandardStreams.flush()
+        let duration = ContinuousClock.now - start
+        defer { if showsTiming { show(options.colors.dim(TimeText.text(duration) + "\n")) } }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error):
+            await showFailure(error, named: name, text)
+            return nil
+        }
+    }
+
+    func show(_ text: String) {
+        editor.show(text)
+    }
+
+    private func show(_ values: [ConsoleValue]) {
+        guard !values.isEmpty else { return }
+        let width = options.isTerminal ? TerminalSize.current.columns : nil
+        show(ConsoleRenderer(colors: options.colors, width: width, mentionsLast: options.isTerminal).text(values))
+    }
+
+    // MARK: - Failures
+
+    private func showFailure(_ error: any Error, named name: String?, _ text: String) async {
+        guard let error = error as? LuaError else { return show(error: ErrorReport("\(error)", kind: "host")) }
+        if error.code == .exit {
+            if case .integer(let wanted) = error.fields["status"] { status = ExitStatus.status(requested: wanted) } else { status = 0 }
+            return
+        }
+        if error.code == .cancelled { return show((options.isTerminal ? "\n" : "") + options.colors.dim("interrupted") + "\n") }
+        var report = ErrorReport(error)
+        // Where the input is one line, its place says nothing.
+        if !text.contains("\n") { report.removePlace(named: name) }
+        if report.help == nil, let help = await self.help(for: report.message) { report.help = help }
+        show(error: report)
+    }
+
+    private func show(error report: ErrorReport) {
+        hasFailed = true
+        if options.isTerminal { show(report.text(colors: options.colors)) } else { StandardStreams.writeError(report.text(colors: options.errorColors)) }
+    }
+
+    /// The global variable that was probably meant where one is nil.
+    private func help(for message: String) async -> String? {
+        guard let match = message.firstMatch(of: /\(global '([^']+)'\)/) else { return nil }
+        return await nearestGlobal(to: String(match.1)).map { "did you mean `\($0)`?" }
+    }
+
+    private func explainNil(_ text: String) async {
+        guard text.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil, text != "nil", let nearest = await nearestGlobal(to: text) else { return }
+        show(options.colors.dim("unknown variable `\(text)`; did you mean `\(nearest)`?\n"))
+    }
+
+    private func nearestGlobal(to name: String) async -> String? {
+        let names = (try? await place.evaluator.members(of: [], separator: "")) ?? []
+        return nearestName(to: name, among: names.filter { $0 != name })
+    }
+
+    // MARK: - Asking
+
+    /// Whether a statement that changes all rows of a table may do so in a database that others use.
+    private func mayRun(_ sql: String) async -> Bool {
+        guard place.isLive, options.isTerminal, let (verb, table) = SQLSyntax.changesAllRows(sql) else { return true }
+        let count = try? await place.evaluator.count(of: table)
+        let rows = count.map { $0 == 1 ? "the only row" : "all \(ConsoleRenderer.grouped($0)) rows" } ?? "all rows"
+        return await confirms("This \(verb)s \(rows) of \(table) in \(options.database ?? ""). Go on? [y/N] ")
+    }
+
+    private func confirms(_ question: String) async -> Bool {
+        let asking = UncheckedValue((editor, options.colors.bold(DisplayText.escaped(question))))
+        let answer = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
+            Thread.detachNewThread { continuation.resume(returning: asking.value.0.ask(asking.value.1)) }
+        }
+        return ["y", "yes"].contains(answer?.trimmed.lowercased())
+    }
+
+    // MARK: - Commands
+
+    private func run(command name: String, _ argument: String) async {
+        switch name {
+        case "help": help(argument)
+        case "schema": await schema(argument)
+        case "models": await models()
+        case "plan": await plan(argument)
+        case "timing":
+            showsTiming = argument == "on" || argument != "off" && !showsTiming
+            show("timing is \(showsTiming ? "on" : "off")\n")
+        case "last": await last()
+        case "reload": await reload()
+        case "preview": await beginPreview()
+        case "live": goLive()
+        case "changes": await changes()
+        case "apply": await apply()
+        case "discard": await discard()
+        case "quit": await quit()
+        default:
+            var report = ErrorReport("unknown command :\(name)", kind: "usage")
+            let nearest = nearestName(to: name, among: ConsoleCommands.list.map(\.name))
+            report.help = nearest.map { "did you mean `:\($0)`?" } ?? ":help lists them"
+            show(error: report)
+        }
+    }
+
+    private func help(_ topic: String) {
+        if let text = ConsoleHelp.text(topic, options.colors) { return show(text) }
+        // The reference: `:help db:fetch_all`.
+        do {
+            let text = try HelpTopic.text(of: topic, commands: ConsoleHelp.topics + ConsoleCommands.list.map(\.name))
+            show(String(decoding: text, as: UTF8.self))
+        } catch {
+            show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
+        }
+    }
+
+    private func schema(_ table: String) async {
+        let evaluator = place.evaluator
+        if table.isEmpty {
+            let values = await evaluate(named: nil, "", { try await evaluator.tables() })
+            if let values { show(values) }
+            return
+        }
+        guard let statements = await evaluate(named: nil, "", { try await evaluator.definition(of: table) }) else { return }
+        if statements.isEmpty {
+            let names = HostNames(host: place.host).tables.map(\.name)
+            var report = ErrorReport("unknown table \(table)", kind: "usage")
+            report.help = nearestName(to: table, among: names).map { "did you mean `\($0)`?" }
+            return show(error: report)
+        }
+        for statement in statements { show(highlighted(statement.replacing("\t", with: "    ") + ";") + "\n") }
+    }
+
+    private func highlighted(_ sql: String) -> String {
+        guard options.colors.isOn else { return DisplayText.escaped(sql, keepingLineBreaks: true) }
+        return zip(sql, Highlighter.styles(of: sql)).map { character, style in
+            character == "\n" ? "\n" : (style?.apply(to: DisplayText.escaped(String(character)), if: true) ?? DisplayText.escaped(String(character)))
+        }.joined()
+    }
+
+    private func models() async {
+        let evaluator = place.evaluator
+        guard let values = await evaluate(named: nil, "", { try await evaluator.modelTable() }) else { return }
+        show(values)
+    }
+
+    private func plan(_ text: String) async {
+        guard !text.isEmpty else { return show("write a statement after :plan, or a request: :plan SELECT * FROM Customer\n") }
+        let evaluator = place.evaluator
+        var isSQL = false
+        if case .sql = ConsoleInput(text) { isSQL = true }
+        let plan = await evaluate(named: "console", text) { [isSQL] in try await evaluator.plan(of: text, isSQL: isSQL) }
+        if let plan { show(DisplayText.escaped(plan, keepingLineBreaks: true) + "\n") }
+    }
+
+    private func last() async {
+        let evaluator = place.evaluator
+        guard let values = await evaluate(named: nil, "", { try await evaluator.last(.all) }) else { return }
+        if values.isEmpty { return show(options.colors.dim("nothing has been shown yet\n")) }
+        let text = ConsoleRenderer(colors: options.colors).text(values)
+        if !options.isTerminal || !Pager.show(text) { show(text) }
+    }
+
+    private func reload() async {
+        let evaluator = place.evaluator
+        guard let names = await evaluate(named: nil, "", { try await evaluator.reload() }) else { return }
+        show(names.isEmpty ? "no module was required so far\n" : "loaded again: \(names.joined(separator: ", "))\n")
+    }
+
+    private func quit() async {
+        if hasChanges, options.isTerminal {
+            guard await confirms("The preview has changes that are not applied. Forget them? [y/N] ") else { return }
+        }
+        status = status ?? ExitStatus.success
+    }
+
+    // MARK: - Previews
+
+    private func beginPreview() async {
+        guard place.preview == nil else { return show("this is a preview already; :changes shows what it has changed\n") }
+        guard options.database != nil else { return show("the database is in memory: it is private already\n") }
+        do {
+            let copy = try await ConsolePlace.open(options, preview: true, editor)
+            live = place
+            place = copy
+            await takeBaseline()
+            show("a private copy of \(DisplayText.escaped(options.database ?? "")); variables are those of the copy. :changes, :apply, :discard, :live\n")
+        } catch {
+            show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
+        }
+    }
+
+    private func goLive() {
+        guard place.preview != nil else { return show("this is the database itself\n") }
+        guard !hasChanges else { return show("there are changes: :apply makes them in the database, :discard forgets them\n") }
+        guard let live else { return show("the console was started with --preview; start it without\n") }
+        place = live
+        self.live = nil
+        show("this is \(DisplayText.escaped(options.database ?? "")) itself\n")
+    }
+
+    private func takeBaseline() async {
+        baseline = try? await place.evaluator.changeCount()
+        hasChanges = false
+    }
+
+    /// Looks whether anything has been written into the copy.
+    private func noticeChanges() async {
+        guard place.preview != nil, status == nil else { return }
+        hasChanges = (try? await place.evaluator.changeCount()) != baseline
+    }
+
+    private func look() async -> (report: PreviewReport, plan: PreviewPlan?)? {
+        guard let preview = place.preview else {
+            show("this is no preview: what is changed here is changed in the database. :preview begins one\n")
+            return nil
+        }
+        return await evaluate(named: nil, "") { try await preview.look() }
+    }
+
+    private func changes() async {
+        guard let (report, _) = await look() else { return }
+        let formatter = PreviewFormatter(database: options.database, incompleteSubject: nil, wantsPlan: false, colors: options.colors)
+        show(String(decoding: formatter.format(report), as: UTF8.self))
+    }
+
+    private func apply() async {
+        guard let preview = place.preview, let path = options.database else { _ = await look(); return }
+        guard let (report, plan) = await look() else { return }
+        guard report.hasChanges else { return show("nothing has changed\n") }
+        guard let plan else {
+            var failure = ErrorReport("these changes cannot be applied: \(report.obstacles.joined(separator: "; "))", kind: "usage")
+            failure.help = "run the same statements in the database itself: :discard, then :live"
+            return show(error: failure)
+        }
+        let summary = report.tables.map { "\($0.name) \(PreviewFormatter.counts(of: $0))" }.joined(separator: ", ")
+        if options.isTerminal {
+            guard await confirms("Apply to \(path): \(summary)? [y/N] ") else { return show(options.colors.dim("not applied\n")) }
+        }
+        do {
+            try await plan.apply(to: path)
+            try await preview.restart()
+            await takeBaseline()
+            show("applied to \(DisplayText.escaped(path)): \(DisplayText.escaped(summary))\n")
+        } catch let error as PlanError {
+            var failure = ErrorReport(error)
+            failure.help = "nothing was applied; :discard copies the database as it is now"
+            show(error: failure)
+        } catch {
+            show(error: ErrorReport(opening: path, error: error))
+        }
+    }
+
+    private func discard() async {
+        guard let preview = place.preview else { _ = await look(); return }
+        guard await evaluate(named: nil, "", { try await preview.restart() }) != nil else { return }
+        await takeBaseline()
+        show("the copy is again as \(DisplayText.escaped(options.database ?? "")) is now\n")
+    }
+}
+
+extension ErrorReport {
+    /// Takes away where it was, and the calls, if that is the input alone.
+    fileprivate mutating func removePlace(named name: String?) {
+        guard name == nil || file == name || file == nil else { return }
+        (file, line, sourceLine) = (nil, nil, nil)
+        trace.removeAll { $0.file == name }
+        if trace.count <= 1 { trace = [] }
+    }
+}
+
+/// Hands a value to a thread that is started with it, and used by that thread alone meanwhile.
+struct UncheckedValue<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}

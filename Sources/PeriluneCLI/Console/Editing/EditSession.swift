@@ -1,0 +1,296 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneScenarios
+
+/// The editing of one statement: what keys do to the text, and what is shown then. It knows no terminal.
+struct EditSession {
+    /// What a key has led to.
+    enum Outcome: Equatable {
+        case goesOn
+        case ends(LineInput)
+        /// Ctrl-L.
+        case clearsScreen
+    }
+
+    private(set) var buffer = EditBuffer()
+    private let prompt: LinePrompt
+    private let assistant: any LineAssistant
+    private let history: [String]
+    /// The position in the history; its count means what was typed.
+    private var place: Int
+    private var typed = EditBuffer()
+    private var search: HistorySearch?
+    private var menu: CompletionMenu?
+    private var undone: [EditBuffer] = []
+    private var killed: String
+    private var isKilling = false
+
+    /// - Parameter killed: What was removed before, which Ctrl-Y puts back.
+    init(_ prompt: LinePrompt, _ assistant: any LineAssistant, history: [String], killed: String = "") {
+        self.prompt = prompt
+        self.assistant = assistant
+        self.history = history
+        self.killed = killed
+        place = history.count
+    }
+
+    /// What was removed last.
+    var killedText: String { killed }
+
+    // MARK: - Keys
+
+    mutating func press(_ key: Key) -> Outcome {
+        if search != nil, let outcome = pressWhileSearching(key) { return outcome }
+        if key == .tab || key == .backTab { return complete(isBackward: key == .backTab) }
+        if menu != nil, key == .escape {
+            closeMenu(restoring: true)
+            return .goesOn
+        }
+        closeMenu(restoring: false)
+        let wasKilling = isKilling
+        isKilling = false
+        let former = buffer
+        let outcome = change(by: key, isKillingOn: wasKilling)
+        if buffer.characters != former.characters, key != .control("_") {
+            undone.append(former)
+            if undone.count > 500 { undone.removeFirst() }
+        }
+        return outcome
+    }
+
+    private mutating func change(by key: Key, isKillingOn: Bool) -> Outcome {
+        switch key {
+        case .text(let text), .paste(let text): buffer.insert(text)
+        case .enter: return enter()
+        case .newLine: buffer.insert("\n" + assistant.indentation(after: buffer.textBeforeCursor))
+        case .backspace, .control("h"): buffer.deleteBackward()
+        case .delete: buffer.deleteForward()
+        case .left, .control("b"): buffer.move(by: -1)
+        case .right, .control("f"): buffer.move(by: 1)
+        case .wordLeft, .alt("b"): buffer.moveWordLeft()
+        case .wordRight, .alt("f"): buffer.moveWordRight()
+        case .home, .control("a"): buffer.moveToLineStart()
+        case .end, .control("e"): buffer.moveToLineEnd()
+        case .alt("<"), .pageUp: buffer.moveToStart()
+        case .alt(">"), .pageDown: buffer.moveToEnd()
+        case .up: if !buffer.moveLine(by: -1) { recall(place - 1) }
+        case .down: if !buffer.moveLine(by: 1) { recall(place + 1) }
+        case .control("p"): recall(place - 1)
+        case .control("n"): recall(place + 1)
+        case .control("r"): search = HistorySearch(history, from: buffer)
+        case .control("k"): kill(isKillingOn) { $0.killToLineEnd() }
+        case .control("u"): kill(isKillingOn, isBefore: true) { $0.killToLineStart() }
+        case .control("w"): kill(isKillingOn, isBefore: true) { $0.killBlankWordBackward() }
+        case .alt("\u{7F}"): kill(isKillingOn, isBefore: true) { $0.killWordBackward() }
+        case .alt("d"): kill(isKillingOn) { $0.killWordForward() }
+        case .control("y"): buffer.insert(killed)
+        case .control("t"): buffer.transpose()
+        case .control("_"): if let former = undone.popLast() { buffer = former }
+        case .control("l"): return .clearsScreen
+        case .control("c"): return .ends(.interrupted)
+        case .control("d"):
+            if buffer.isEmpty { return .ends(.end) }
+            buffer.deleteForward()
+        default: break
+        }
+        return .goesOn
+    }
+
+    /// Ends a whole statement, wherever the cursor is in it; else begins a line.
+    private mutating func enter() -> Outcome {
+        if assistant.isComplete(buffer.text) { return .ends(.text(buffer.text)) }
+        buffer.insert("\n" + assistant.indentation(after: buffer.textBeforeCursor))
+        return .goesOn
+    }
+
+    /// Removes text; what is removed one after the other is put back together.
+    private mutating func kill(_ isKillingOn: Bool, isBefore: Bool = false, _ remove: (inout EditBuffer) -> String) {
+        let text = remove(&buffer)
+        killed = isKillingOn ? (isBefore ? text + killed : killed + text) : text
+        isKilling = true
+    }
+
+    // MARK: - History
+
+    private mutating func recall(_ wanted: Int) {
+        guard (0...history.count).contains(wanted) else { return }
+        if place == history.count { typed = buffer }
+        place = wanted
+        buffer = wanted == history.count ? typed : EditBuffer(history[wanted])
+    }
+
+    /// `nil`: the key ends the search and means what it always means.
+    private mutating func pressWhileSearching(_ key: Key) -> Outcome? {
+        guard var current = search else { return nil }
+        switch key {
+        case .text(let text): current.append(text)
+        case .backspace: current.removeLast()
+        case .control("r"): current.findNext(isOlder: true)
+        case .control("s"): current.findNext(isOlder: false)
+        case .control("g"), .control("c"):
+            buffer = current.original
+            search = nil
+            return .goesOn
+        default:
+            if let found = current.found { buffer = EditBuffer(found) }
+            search = nil
+            return key == .escape || key == .tab ? .goesOn : nil
+        }
+        search = current
+        return .goesOn
+    }
+
+    // MARK: - Completion
+
+    private mutating func complete(isBackward: Bool) -> Outcome {
+        if var open = menu {
+            open.select(isBackward: isBackward)
+            buffer = open.original
+            buffer.replace(from: buffer.cursor - open.completions.length, with: open.selection)
+            menu = open
+            return .goesOn
+        }
+        let before = buffer.textBeforeCursor
+        // At the start of a line Tab indents.
+        if before.isEmpty || before.hasSuffix("\n") || before.hasSuffix("\n  ") {
+            if !isBackward { buffer.insert("  ") }
+            return .goesOn
+        }
+        let completions = assistant.completions(of: before, in: buffer.text)
+        guard !completions.candidates.isEmpty else { return .goesOn }
+        let former = buffer
+        let prefix = completions.commonPrefix
+        if prefix.count >= completions.length { buffer.replace(from: buffer.cursor - completions.length, with: prefix) }
+        if buffer != former { undone.append(former) }
+        if completions.candidates.count > 1 {
+            var open = completions
+            open.length = max(prefix.count, completions.length)
+            menu = CompletionMenu(completions: open, original: buffer)
+        }
+        return .goesOn
+    }
+
+    private mutating func closeMenu(restoring: Bool) {
+        if restoring, let menu { buffer = menu.original }
+        menu = nil
+    }
+
+    // MARK: - Showing
+
+    /// What is shown, with the cursor where it is.
+    ///
+    /// - Parameter isFinal: Whether nothing more is typed: without a menu, with the cursor after the end.
+    func layout(columns: Int, usesStyles: Bool, isFinal: Bool = false) -> TextLayout {
+        var layout = TextLayout(columns: columns, usesStyles: usesStyles)
+        if let search, !isFinal {
+            layout.add(StyledText(search.label, .dim))
+            add(EditBuffer(search.found ?? search.original.text), to: &layout, cursor: search.cursor)
+            return layout
+        }
+        layout.add(prompt.first)
+        add(buffer, to: &layout, cursor: isFinal ? buffer.characters.count : buffer.cursor)
+        if let menu, !isFinal { menu.add(to: &layout, columns: columns) }
+        return layout
+    }
+
+    private func add(_ buffer: EditBuffer, to layout: inout TextLayout, cursor: Int) {
+        var text = StyledText("")
+        text.characters = buffer.characters
+        let styles = assistant.styles(of: buffer.text)
+        text.styles = styles.count == text.characters.count ? styles : Array(repeating: nil, count: text.characters.count)
+        layout.add(text, cursor: cursor, continuation: prompt.others)
+    }
+}
+
+/// A search in the history, from the newest entry on.
+struct HistorySearch {
+    let original: EditBuffer
+    private let history: [String]
+    private var wanted = ""
+    /// The entry that is shown.
+    private var place: Int?
+
+    init(_ history: [String], from original: EditBuffer) {
+        self.history = history
+        self.original = original
+    }
+
+    var found: String? { place.map { history[$0] } }
+
+    var label: String {
+        let failed = place == nil && !wanted.isEmpty ? "no " : ""
+        return "(\(failed)search) \(wanted): "
+    }
+
+    /// Where in the entry the text begins.
+    var cursor: Int {
+        guard let found, let range = found.range(of: wanted, options: .caseInsensitive) else { return original.cursor }
+        return found.distance(from: found.startIndex, to: range.lowerBound)
+    }
+
+    mutating func append(_ text: String) {
+        wanted += text
+        find(from: place ?? history.count - 1, isOlder: true)
+    }
+
+    mutating func removeLast() {
+        if !wanted.isEmpty { wanted.removeLast() }
+        find(from: history.count - 1, isOlder: true)
+    }
+
+    /// Goes to the next entry with the text that is another one.
+    mutating func findNext(isOlder: Bool) {
+        guard let place else { return }
+        let former = self
+        find(from: isOlder ? place - 1 : place + 1, isOlder: isOlder)
+        if self.place == nil { self = former }
+    }
+
+    private mutating func find(from start: Int, isOlder: Bool) {
+        let shown = place.map { history[$0] }
+        let indices = isOlder ? Array(history.indices.reversed().drop { $0 > start }) : Array(history.indices.drop { $0 < start })
+        place = wanted.isEmpty ? nil : indices.first { index in
+            history[index].localizedCaseInsensitiveContains(wanted) && (index == start || history[index] != shown)
+        }
+    }
+}
+
+/// Candidates below the text.
+struct CompletionMenu {
+    let completions: Completions
+    /// The text before a candidate was put in.
+    let original: EditBuffer
+    private var index: Int?
+    private static let mostRows = 6
+
+    init(completions: Completions, original: EditBuffer) {
+        self.completions = completions
+        self.original = original
+    }
+
+    var selection: String { index.map { completions.candidates[$0] } ?? "" }
+
+    mutating func select(isBackward: Bool) {
+        let count = completions.candidates.count
+        index = isBackward ? ((index ?? 0) + count - 1) % count : index.map { ($0 + 1) % count } ?? 0
+    }
+
+    /// Adds the candidates in columns; the rows with the selected one if there are many.
+    func add(to layout: inout TextLayout, columns: Int) {
+        let width = (completions.candidates.map { DisplayText.width($0) }.max() ?? 0) + 2
+        let perRow = max(1, (columns - 1) / width)
+        let rowCount = (completions.candidates.count + perRow - 1) / perRow
+        let selectedRow = (index ?? 0) / perRow
+        let first = max(0, min(selectedRow - Self.mostRows / 2, rowCount - Self.mostRows))
+        for row in first..<min(first + Self.mostRows, rowCount) {
+            var line = StyledText("")
+            for place in (row * perRow)..<min((row + 1) * perRow, completions.candidates.count) {
+                let name = completions.candidates[place]
+                let padding = String(repeating: " ", count: width - DisplayText.width(name))
+                line = line + StyledText(name, place == index ? .cyan : .dim) + StyledText(padding)
+            }
+            layout.addLine(line)
+        }
+        if rowCount > Self.mostRows { layout.addLine(StyledText("\(completions.candidates.count) names", .dim)) }
+    }
+}

@@ -1,0 +1,104 @@
+@preconcurrency internal import Glibc
+
+/// A terminal that gives keys as they are pressed.
+final class RawTerminal: Sendable {
+    enum Event {
+        case bytes([UInt8])
+        /// The time is over.
+        case nothing
+        /// The window has another size.
+        case resized
+        case end
+    }
+
+    /// What the terminal was set to before. In memory of its own: a `termios` in Swift may be smaller than that of C.
+    private nonisolated(unsafe) let former = UnsafeMutablePointer<termios>.allocate(capacity: 2)
+
+    init() {
+        _ = WindowSignal.end
+    }
+
+    deinit {
+        former.deallocate()
+    }
+
+    func begin() {
+        guard tcgetattr(STDIN_FILENO, former) == 0 else { return }
+        let raw = former + 1
+        raw.pointee = former.pointee
+        raw.pointee.c_iflag &= ~tcflag_t(ICRNL | INLCR | IXON)
+        raw.pointee.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
+        // Not what drops the keys that were pressed meanwhile.
+        tcsetattr(STDIN_FILENO, TCSADRAIN, raw)
+    }
+
+    func end() {
+        tcsetattr(STDIN_FILENO, TCSADRAIN, former)
+    }
+
+    /// Columns and rows.
+    var size: (Int, Int) {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    func write(_ text: String) {
+        guard !text.isEmpty else { return }
+        fflush(stdout)
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    /// Waits for keys.
+    ///
+    /// - Parameter timeout: In milliseconds; negative: without end.
+    func read(timeout: Int32) -> Event {
+        var requests = [
+            pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0), pollfd(fd: WindowSignal.end, events: Int16(POLLIN), revents: 0),
+        ]
+        let count = poll(&requests, 2, timeout)
+        if count == 0 { return .nothing }
+        if count < 0 { return errno == EINTR ? .resized : .end }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        if requests[1].revents != 0 {
+            _ = Glibc.read(WindowSignal.end, &bytes, bytes.count)
+            return .resized
+        }
+        let length = Glibc.read(STDIN_FILENO, &bytes, bytes.count)
+        if length < 0 && errno == EINTR { return .resized }
+        return length > 0 ? .bytes(Array(bytes[..<length])) : .end
+    }
+}
+
+/// Tells of another size of the window by a pipe, which can be waited for together with keys.
+private enum WindowSignal {
+    /// The end to read from; the handler is there once it is asked for.
+    static let end: CInt = {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else { return -1 }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        windowPipe = ends[1]
+        var handler = sigaction()
+        handler.__sigaction_handler.sa_handler = { _ in
+            let former = errno
+            var byte: UInt8 = 0
+            _ = write(windowPipe, &byte, 1)
+            errno = former
+        }
+        handler.sa_flags = SA_RESTART
+        sigaction(SIGWINCH, &handler, nil)
+        return ends[0]
+    }()
+}
+
+/// Set before the handler is installed, only read by it.
+private nonisolated(unsafe) var windowPipe: CInt = -1

@@ -1,0 +1,156 @@
+internal import Foundation
+
+/// Finds what the name at the end of a text may go on with.
+struct Completer {
+    let names: any CompletionNames
+
+    /// - Parameters:
+    ///   - before: The text before the cursor.
+    ///   - text: All of it: tables may be named behind the cursor.
+    func completions(of before: String, in text: String) -> Completions {
+        if before.hasPrefix(":"), !before.hasPrefix("::") { return commandCompletions(of: before) }
+        if case .sql = ConsoleInput(text) { return sqlCompletions(of: before, in: text) }
+        return luaCompletions(of: before)
+    }
+
+    /// The candidates that begin as a name does, in any case, each once.
+    private func matching(_ prefix: String, _ candidates: [String]) -> Completions {
+        var seen: Set<String> = []
+        let wanted = prefix.lowercased()
+        let found = candidates.filter { $0.lowercased().hasPrefix(wanted) && seen.insert($0).inserted }
+        // Those that begin just as it was typed, if there are some.
+        let exact = found.filter { $0.hasPrefix(prefix) }
+        return Completions(length: prefix.count, candidates: exact.isEmpty ? found : exact)
+    }
+
+    // MARK: - Commands
+
+    private func commandCompletions(of text: String) -> Completions {
+        guard let space = text.firstIndex(of: " ") else {
+            return matching(text, ConsoleCommands.list.map { ":" + $0.name })
+        }
+        let name = text[text.index(after: text.startIndex)..<space]
+        let argument = String(text[text.index(after: space)...])
+        switch name {
+        case "plan":
+            if case .sql = ConsoleInput(argument) { return sqlCompletions(of: argument, in: argument) }
+            return luaCompletions(of: argument)
+        case "help": return matching(argument, ConsoleHelp.topics)
+        default: return matching(argument, names.tables.map(\.name))
+        }
+    }
+
+    // MARK: - SQL
+
+    private static let wordsBeforeTables: Set<String> = ["from", "join", "into", "update", "table"]
+
+    private func sqlCompletions(of text: String, in whole: String) -> Completions {
+        let word = String(text.reversed().prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
+        let before = text.dropLast(word.count)
+        let tables = names.tables, tokens = SolidTokens(whole)
+        if before.hasSuffix(".") {
+            let owner = String(before.dropLast().reversed().prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
+            let table = table(called: owner, in: tokens)
+            return matching(word, tables.first { $0.name.lowercased() == table }?.columns ?? [])
+        }
+        let previous = SolidTokens(String(before)).list.last?.text.lowercased() ?? ""
+        if Self.wordsBeforeTables.contains(previous) { return matching(word, tables.map { quoted($0.name) }) }
+        guard !word.isEmpty else { return Completions() }
+        let mentioned = Set(tokens.list.map { $0.text.lowercased() })
+        let used = tables.filter { mentioned.contains($0.name.lowercased()) }
+        let columns = (used.isEmpty ? tables : used).flatMap(\.columns).map(quoted)
+        let isLower = word == word.lowercased()
+        let keywords = SQLWords.all.sorted().map { isLower ? $0.lowercased() : $0 }
+        return matching(word, columns + tables.map { quoted($0.name) } + keywords)
+    }
+
+    /// The table that a name in front of a dot means: itself, or as its alias.
+    private func table(called name: String, in tokens: SolidTokens) -> String {
+        let wanted = name.lowercased()
+        if names.tables.contains(where: { $0.name.lowercased() == wanted }) { return wanted }
+        let words = tokens.list.map { $0.text.lowercased() }
+        for (index, word) in words.enumerated() where word == wanted && index > 0 {
+            let owner = words[index - 1] == "as" && index > 1 ? words[index - 2] : words[index - 1]
+            if names.tables.contains(where: { $0.name.lowercased() == owner }) { return owner }
+        }
+        return wanted
+    }
+
+    /// A name as SQL takes it.
+    private func quoted(_ name: String) -> String {
+        let isPlain = name.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == 0x5F || $0 >= 0x80 }
+        let isWord = SQLWords.all.contains(name.uppercased()) || name.first?.isNumber != false
+        return isPlain && !isWord ? name : "\"" + name.replacing("\"", with: "\"\"") + "\""
+    }
+
+    // MARK: - Lua
+
+    private func luaCompletions(of text: String) -> Completions {
+        let characters = Array(text)
+        let tokens = Array(LuaTokens(characters))
+        if let last = tokens.last, last.kind == .string, !last.isClosed {
+            return fileCompletions(of: String(characters[(last.range.lowerBound + 1)...]))
+        }
+        var index = tokens.count - 1
+        var word = ""
+        if index >= 0, case .name(let name) = tokens[index].kind, tokens[index].range.upperBound == characters.count {
+            word = name
+            index -= 1
+        }
+        guard index >= 0, let separator = sign(tokens[index], characters), separator == "." || separator == ":" else {
+            let columns = columnsOfOpenCall(tokens[...index], characters)
+            guard !word.isEmpty || !columns.isEmpty else { return Completions() }
+            return matching(word, columns + (word.isEmpty ? [] : names.members(of: [], separator: "")))
+        }
+        // The chain of names before the separator.
+        var chain: [String] = []
+        index -= 1
+        while index >= 0, case .name(let name) = tokens[index].kind {
+            chain.insert(name, at: 0)
+            guard index > 1, sign(tokens[index - 1], characters) == "." else { break }
+            index -= 2
+        }
+        if chain.isEmpty {
+            let before = index >= 0 ? sign(tokens[index], characters) : nil
+            guard separator == ":", before == ")" || before == "}" || index >= 0 && tokens[index].kind == .string else { return Completions() }
+            return matching(word, names.members(of: [], separator: "call"))
+        }
+        return matching(word, names.members(of: chain, separator: separator))
+    }
+
+    private func sign(_ token: LuaTokens.Token, _ characters: [Character]) -> String? {
+        token.kind == .sign ? String(characters[token.range]) : nil
+    }
+
+    /// The columns that may be named in `Class:filter{`, or in a call that follows it.
+    private func columnsOfOpenCall(_ tokens: ArraySlice<LuaTokens.Token>, _ characters: [Character]) -> [String] {
+        var depth = 0
+        for index in tokens.indices.reversed() {
+            switch sign(tokens[index], characters) {
+            case "}", ")": depth += 1
+            case "{", "(":
+                depth -= 1
+                guard depth < 0 else { continue }
+                // Class : method {, perhaps with calls between.
+                for token in tokens[..<index].reversed() {
+                    guard case .name(let name) = token.kind else { continue }
+                    let members = names.members(of: [name, "c"], separator: ".")
+                    if !members.isEmpty { return members }
+                }
+                return []
+            default: break
+            }
+        }
+        return []
+    }
+
+    /// Files whose path begins so.
+    private func fileCompletions(of path: String) -> Completions {
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { String(path[...$0]) } ?? ""
+        let name = String(path.dropFirst(folder.count))
+        let found = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+        let candidates = found.filter { $0.hasPrefix(name) && (!$0.hasPrefix(".") || name.hasPrefix(".")) }.sorted()
+        return Completions(length: name.count, candidates: candidates)
+    }
+}

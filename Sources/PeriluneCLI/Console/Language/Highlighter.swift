@@ -1,0 +1,181 @@
+internal import PeriluneRecords
+internal import PeriluneScenarios
+
+/// The colors of what is typed.
+enum Highlighter {
+    /// The style of each character of a text.
+    static func styles(of text: String) -> [TerminalStyle?] {
+        switch ConsoleInput(text) {
+        case .nothing: Array(repeating: nil, count: text.count)
+        case .command: Array(repeating: .yellow, count: text.count)
+        case .sql: sqlStyles(of: text)
+        case .lua: luaStyles(of: text)
+        }
+    }
+
+    // MARK: - SQL
+
+    private static func sqlStyles(of text: String) -> [TerminalStyle?] {
+        let bytes = Array(text.utf8)
+        var byteStyles = [TerminalStyle?](repeating: nil, count: bytes.count)
+        bytes.withUnsafeBufferPointer { buffer in
+            for token in SQLScanner(buffer) {
+                let style = style(of: token, String(decoding: buffer[token.range], as: UTF8.self))
+                for index in token.range { byteStyles[index] = style }
+            }
+        }
+        // A character has the style of its first byte.
+        var position = 0
+        return text.map { character in
+            defer { position += character.utf8.count }
+            return byteStyles[position]
+        }
+    }
+
+    private static func style(of token: SQLToken, _ text: String) -> TerminalStyle? {
+        switch token.kind {
+        case .comment: .dim
+        case .string, .blob: .green
+        case .number, .parameter: .cyan
+        case .word: SQLWords.all.contains(text.uppercased()) ? .bold : nil
+        case .flaw: .red
+        default: nil
+        }
+    }
+
+    // MARK: - Lua
+
+    static let luaKeywords: Set<String> = [
+        "and", "break", "do", "else", "elseif", "end", "for", "function", "goto", "if", "in", "local", "not", "or", "repeat", "return",
+        "then", "until", "while",
+    ]
+    private static let constants: Set<String> = ["nil", "true", "false"]
+
+    private static func luaStyles(of text: String) -> [TerminalStyle?] {
+        let characters = Array(text)
+        var styles = [TerminalStyle?](repeating: nil, count: characters.count)
+        for token in LuaTokens(characters) {
+            let style: TerminalStyle? =
+                switch token.kind {
+                case .comment: .dim
+                case .string: .green
+                case .number: .cyan
+                case .name(let name): luaKeywords.contains(name) ? .bold : constants.contains(name) ? .cyan : nil
+                case .sign: nil
+                }
+            for index in token.range { styles[index] = style }
+        }
+        return styles
+    }
+}
+
+/// The tokens of Lua's text, for colors and completion: any text has some.
+///
+/// - SeeAlso: Lua 5.4 manual, §3.1.
+struct LuaTokens: Sequence, IteratorProtocol {
+    enum Kind: Equatable {
+        case name(String)
+        case string, number, comment, sign
+    }
+
+    struct Token: Equatable {
+        let kind: Kind
+        let range: Range<Int>
+        /// Whether a string or a comment ends before the text does.
+        var isClosed = true
+    }
+
+    private let characters: [Character]
+    private var position = 0
+
+    init(_ characters: [Character]) {
+        self.characters = characters
+    }
+
+    mutating func next() -> Token? {
+        while position < characters.count, characters[position].isWhitespace { position += 1 }
+        guard position < characters.count else { return nil }
+        let start = position, first = characters[position]
+        if first == "-", peek(1) == "-" {
+            position += 2
+            let isClosed = takeLongBracket() ?? takeLine()
+            return Token(kind: .comment, range: start..<position, isClosed: isClosed)
+        }
+        if first == "\"" || first == "'" { return Token(kind: .string, range: start..<take(quoted: first), isClosed: isLastClosed) }
+        if first == "[", let isClosed = takeLongBracket() { return Token(kind: .string, range: start..<position, isClosed: isClosed) }
+        if first.isLetter || first == "_" {
+            skip { $0.isLetter || $0.isNumber || $0 == "_" }
+            return Token(kind: .name(String(characters[start..<position])), range: start..<position)
+        }
+        if first.isNumber {
+            skip { $0.isHexDigit || $0.isNumber || "xX.pP".contains($0) }
+            return Token(kind: .number, range: start..<position)
+        }
+        position += 1
+        return Token(kind: .sign, range: start..<position)
+    }
+
+    private var isLastClosed = true
+
+    private func peek(_ distance: Int) -> Character? {
+        position + distance < characters.count ? characters[position + distance] : nil
+    }
+
+    private mutating func skip(while isWanted: (Character) -> Bool) {
+        while position < characters.count, isWanted(characters[position]) { position += 1 }
+    }
+
+    private mutating func takeLine() -> Bool {
+        skip { $0 != "\n" }
+        return true
+    }
+
+    /// Returns the position after the quote.
+    private mutating func take(quoted quote: Character) -> Int {
+        position += 1
+        isLastClosed = false
+        while position < characters.count, characters[position] != "\n" {
+            if characters[position] == quote {
+                position += 1
+                isLastClosed = true
+                return position
+            }
+            position += characters[position] == "\\" ? 2 : 1
+        }
+        position = Swift.min(position, characters.count)
+        return position
+    }
+
+    /// `[[ ]]`, `[=[ ]=]`: whether it is closed; `nil` if none begins here.
+    private mutating func takeLongBracket() -> Bool? {
+        guard peek(0) == "[" else { return nil }
+        var level = 0
+        while peek(level + 1) == "=" { level += 1 }
+        guard peek(level + 1) == "[" else { return nil }
+        position += level + 2
+        let end = ["]"] + Array(repeating: Character("="), count: level) + ["]"]
+        while position < characters.count {
+            if characters[position...].starts(with: end) {
+                position += end.count
+                return true
+            }
+            position += 1
+        }
+        return false
+    }
+}
+
+/// The keywords of SQLite.
+enum SQLWords {
+    static let all: Set<String> = Set(
+        """
+        ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN BY CASCADE CASE CAST CHECK
+        COLLATE COLUMN COMMIT CONFLICT CONSTRAINT CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATABASE DEFAULT
+        DEFERRABLE DEFERRED DELETE DESC DETACH DISTINCT DO DROP EACH ELSE END ESCAPE EXCEPT EXCLUDE EXCLUSIVE EXISTS EXPLAIN FAIL FILTER
+        FIRST FOLLOWING FOR FOREIGN FROM FULL GENERATED GLOB GROUP GROUPS HAVING IF IGNORE IMMEDIATE IN INDEX INDEXED INITIALLY INNER
+        INSERT INSTEAD INTERSECT INTO IS ISNULL JOIN KEY LAST LEFT LIKE LIMIT MATCH MATERIALIZED NATURAL NO NOT NOTHING NOTNULL NULL NULLS
+        OF OFFSET ON OR ORDER OTHERS OUTER OVER PARTITION PLAN PRAGMA PRECEDING PRIMARY QUERY RAISE RANGE RECURSIVE REFERENCES REGEXP
+        REINDEX RELEASE RENAME REPLACE RESTRICT RETURNING RIGHT ROLLBACK ROW ROWS SAVEPOINT SELECT SET TABLE TEMP TEMPORARY THEN TIES TO
+        TRANSACTION TRIGGER UNBOUNDED UNION UNIQUE UPDATE USING VACUUM VALUES VIEW VIRTUAL WHEN WHERE WINDOW WITH WITHOUT
+        """.split(whereSeparator: \.isWhitespace).map(String.init))
+}

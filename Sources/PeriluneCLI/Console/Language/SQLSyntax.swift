@@ -1,0 +1,84 @@
+internal import GRDBSQLite
+internal import PeriluneRecords
+
+/// What can be said of SQL without the database that it is for.
+enum SQLSyntax {
+    /// Whether Enter ends a statement: after a semicolon; without one, where it cannot mean something else by going on.
+    ///
+    /// - Parameter needsSemicolon: Whether only a semicolon ends it.
+    static func isComplete(_ text: String, needsSemicolon: Bool) -> Bool {
+        if sqlite3_complete(text) != 0 { return true }
+        // An empty line ends whatever it is.
+        if text.hasSuffix("\n") { return true }
+        guard !needsSemicolon, let last = statements(in: text).last else { return false }
+        let tokens = SolidTokens(last)
+        if tokens.isWord(0, "create"), tokens.list.contains(where: { $0.isWord("trigger") }) { return false }
+        if changesAllRows(last) != nil { return false }
+        switch message(of: last) {
+        case "incomplete input": return false
+        // SELECT name, and FROM on the next line.
+        case let message? where message.hasPrefix("no such column"): return tokens.list.contains { $0.isWord("from") }
+        default: return tokens.isClosed
+        }
+    }
+
+    /// What SQLite says of a statement in an empty database; `nil` if nothing.
+    private static func message(of sql: String) -> String? {
+        var connection: OpaquePointer?
+        guard sqlite3_open_v2(":memory:", &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { return nil }
+        defer { sqlite3_close(connection) }
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) != SQLITE_OK else { return nil }
+        return String(cString: sqlite3_errmsg(connection))
+    }
+
+    /// The statements of a text, without the semicolons between them. The body of a trigger is no statement of its own.
+    static func statements(in text: String) -> [String] {
+        let bytes = Array(text.utf8)
+        var list: [String] = []
+        var start = 0
+        for token in SolidTokens(text).list where token.kind == .sign && token.text == ";" {
+            let piece = String(decoding: bytes[start..<token.range.upperBound], as: UTF8.self)
+            guard sqlite3_complete(piece) != 0 else { continue }
+            list.append(String(decoding: bytes[start..<token.range.lowerBound], as: UTF8.self))
+            start = token.range.upperBound
+        }
+        list.append(String(decoding: bytes[start...], as: UTF8.self))
+        return list.filter { SolidTokens($0, limit: 1).first != nil }.map(\.trimmed)
+    }
+
+    /// The table all of whose rows an UPDATE or DELETE changes, as it has no WHERE or LIMIT; `nil` for any other statement.
+    static func changesAllRows(_ sql: String) -> (verb: String, table: String)? {
+        let tokens = SolidTokens(sql)
+        var depth = 0
+        var verb: Int?
+        for (index, token) in tokens.list.enumerated() {
+            if token.text == "(" { depth += 1 }
+            if token.text == ")" { depth -= 1 }
+            guard depth == 0 else { continue }
+            if verb == nil, token.isWord("update") || token.isWord("delete") { verb = index }
+            if index == 0, verb == nil, !token.isWord("with") { return nil }
+            if verb == nil, token.isWord("select") || token.isWord("insert") || token.isWord("replace") { return nil }
+            if token.isWord("where") || token.isWord("limit") { return nil }
+        }
+        guard let verb else { return nil }
+        let rest = tokens.list[(verb + 1)...].drop { $0.isWord("from") || $0.isWord("or") }
+        // UPDATE OR IGNORE table.
+        let policies = ["rollback", "abort", "fail", "ignore", "replace"]
+        let name = tokens.list[verb + 1 < tokens.list.count ? verb + 1 : verb].isWord("or") ? rest.drop { policies.contains($0.text.lowercased()) } : rest
+        guard let table = name.first else { return nil }
+        return (tokens.list[verb].text.lowercased(), table.kind == .word ? table.text : String(table.text.dropFirst().dropLast()))
+    }
+}
+
+extension SolidTokens {
+    func isWord(_ index: Int, _ word: String) -> Bool {
+        index < list.count && list[index].isWord(word)
+    }
+}
+
+extension SolidTokens.Token {
+    /// - Parameter word: In lower case.
+    func isWord(_ word: String) -> Bool { kind == .word && text.lowercased() == word }
+}

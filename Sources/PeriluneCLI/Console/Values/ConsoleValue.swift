@@ -1,0 +1,90 @@
+internal import Perilune
+internal import PeriluneLua
+
+/// A value as the console shows it: what `lib/console/display.lua` makes of it.
+enum ConsoleValue: Equatable, Sendable {
+    /// Text, and the type of the value, for its color.
+    case text(String, type: String)
+    case rows(ConsoleRows)
+    /// What was done: "3 rows changed".
+    case outcome(String)
+}
+
+/// Rows of a value, of which those in the middle may be left out.
+struct ConsoleRows: Equatable, Sendable {
+    var columns: [String] = []
+    var head: [[Cell]] = []
+    var tail: [[Cell]] = []
+    /// How many there are.
+    var count = 0
+    /// What stands above: the name of a class.
+    var title: String?
+    /// The SQL of a request.
+    var sql: String?
+    /// What stands below.
+    var note: String?
+    /// Whether it is one row or record, and not a list.
+    var isSingle = false
+    /// Whether the number of rows says nothing.
+    var hidesCount = false
+}
+
+extension ConsoleValue {
+    /// Reads a description.
+    init(_ table: LuaTable) throws {
+        let kind: String = try table.get("kind")
+        switch kind {
+        case "text":
+            let text: LuaString = try table.get("text")
+            self = .text(DisplayText.escaped(text.bytes, keepingLineBreaks: true), type: try table.get("type"))
+        case "outcome": self = .outcome(try table.get("text"))
+        default: self = .rows(try ConsoleRows(table))
+        }
+    }
+}
+
+extension ConsoleRows {
+    init(_ table: LuaTable) throws {
+        columns = try Self.list(table, "columns").map { value in
+            guard case .string(let name) = value else { return "" }
+            return DisplayText.escaped(name.bytes)
+        }
+        head = try Self.cells(table, "head", columns.count)
+        tail = try Self.cells(table, "tail", columns.count)
+        count = try table.get("count")
+        title = try table.get("title", as: String?.self)
+        sql = try table.get("sql", as: String?.self)
+        note = try table.get("note", as: String?.self)
+        isSingle = try table.get("is_single").isTruthy
+        hidesCount = try table.get("hides_count").isTruthy
+    }
+
+    private static func list(_ table: LuaTable, _ name: String) throws -> [LuaValue] {
+        guard case .table(let list) = try table.get(.string(LuaString(name))) else { return [] }
+        return try list.array()
+    }
+
+    private static func cells(_ table: LuaTable, _ name: String, _ width: Int) throws -> [[Cell]] {
+        try list(table, name).map { row in
+            guard case .table(let row) = row else { return [] }
+            // NULL is nil, so that the length of the table says nothing.
+            return try (0..<width).map { index in try Cell(row.rawGet(.integer(Int64(index + 1)))) }
+        }
+    }
+}
+
+extension Cell {
+    /// A cell of a description.
+    init(_ value: LuaValue) throws {
+        switch value {
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .integer(value)
+        case .number(let value): self = .real(value)
+        case .string(let text): self = .text(text.bytes)
+        case .table(let blob):
+            let bytes: LuaString = try blob.get("blob")
+            self = .blob(bytes.bytes)
+        default: self = .null
+        }
+    }
+}

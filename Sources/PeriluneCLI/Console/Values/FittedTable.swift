@@ -1,0 +1,124 @@
+internal import Perilune
+
+/// A table that is no wider than a terminal: long texts are cut, then columns are left out.
+struct FittedTable {
+    /// What does not fit, for people; `nil`: all does.
+    private(set) var cut: String?
+    private var grid: Grid
+    /// The row that stands for those left out.
+    private var gap: Int?
+
+    /// - Parameters:
+    ///   - width: `nil`: as wide as it is.
+    init(_ rows: ConsoleRows, width: Int?) {
+        let columns = rows.columns.map { DisplayText.escaped($0) }
+        let texts = (rows.head + rows.tail).map { row in row.map { ($0, $0.displayText) } }
+        let natural = columns.indices.map { index in
+            texts.reduce(DisplayText.width(columns[index])) { max($0, DisplayText.width($1[index].1)) }
+        }
+        let fit = Fit(natural, width: width)
+        let shown = fit.shown.map { index in index.map { ($0, fit.widths[$0]) } }
+        grid = Grid(columns: shown.map { column in column.map { Self.shortened(columns[$0.0], to: $0.1) } ?? "…" })
+        for (index, row) in texts.enumerated() {
+            if index == rows.head.count, rows.count > texts.count { addGap(shown.count) }
+            grid.add(
+                shown.map { column in
+                    guard let (place, width) = column else { return (Cell.null, "…") }
+                    return (row[place].0, Self.shortened(row[place].1, to: width))
+                })
+        }
+        if rows.tail.isEmpty, rows.count > texts.count { addGap(shown.count) }
+        cut = fit.description
+    }
+
+    private mutating func addGap(_ count: Int) {
+        gap = grid.rows.count
+        grid.add((0..<count).map { _ in (Cell.null, "·") })
+    }
+
+    func text(_ colors: Colors) -> String {
+        grid.box(header: colors.bold) { [grid] row, column, text in grid.rows[row][column].isNull ? colors.dim(text) : text }
+    }
+
+    /// The text in that number of columns, with "…" where it is cut.
+    static func shortened(_ text: String, to width: Int) -> String {
+        guard DisplayText.width(text) > width else { return text }
+        var used = 0
+        let shown = text.prefix { character in
+            used += DisplayText.width(character)
+            return used <= width - 1
+        }
+        return shown + "…"
+    }
+}
+
+/// Which columns of a table are shown, and how wide.
+private struct Fit {
+    var widths: [Int]
+    /// The columns in order; `nil` stands for those left out.
+    var shown: [Int?]
+    private let natural: [Int]
+    private static let narrowest = 8
+
+    init(_ natural: [Int], width: Int?) {
+        self.natural = natural
+        widths = natural
+        shown = natural.indices.map { $0 }
+        guard let width else { return }
+        narrow(to: width)
+        leaveOut(to: width)
+        widen(to: width)
+    }
+
+    /// The columns of a box: a border and two blanks for each column, and a border at the end.
+    private func total(_ columns: [Int?]) -> Int {
+        columns.reduce(1) { $0 + 3 + ($1.map { widths[$0] } ?? 1) }
+    }
+
+    /// Takes away from the widest columns.
+    private mutating func narrow(to width: Int) {
+        var excess = total(shown) - width
+        while excess > 0, let widest = widths.max(), widest > Self.narrowest {
+            let places = widths.indices.filter { widths[$0] == widest }
+            let next = max(widths.filter { $0 < widest }.max() ?? 0, Self.narrowest)
+            let step = max(1, min(widest - next, (excess + places.count - 1) / places.count))
+            for place in places where excess > 0 {
+                widths[place] -= min(step, excess)
+                excess -= step
+            }
+        }
+    }
+
+    /// Leaves out columns in the middle.
+    private mutating func leaveOut(to width: Int) {
+        guard total(shown) > width else { return }
+        var left = 0, right = natural.count
+        var columns: [Int?] = [nil]
+        for turn in 0..<natural.count {
+            let isLeft = turn.isMultiple(of: 2)
+            let next = isLeft ? Array(0...left) + [nil] + Array(right..<natural.count) : Array(0..<left) + [nil] + Array((right - 1)..<natural.count)
+            guard total(next) <= width else { break }
+            columns = next
+            if isLeft { left += 1 } else { right -= 1 }
+        }
+        shown = columns
+    }
+
+    /// Gives what is left of the width to the columns that were cut.
+    private mutating func widen(to width: Int) {
+        var rest = width - total(shown)
+        while rest > 0 {
+            let cut = shown.compactMap { $0 }.filter { widths[$0] < natural[$0] }
+            guard let narrowest = cut.min(by: { widths[$0] < widths[$1] }) else { return }
+            widths[narrowest] += 1
+            rest -= 1
+        }
+    }
+
+    var description: String? {
+        let hidden = natural.count - shown.count { $0 != nil }
+        let shortened = shown.compactMap { $0 }.count { widths[$0] < natural[$0] }
+        if hidden > 0 { return "\(hidden) of \(natural.count) columns left out" }
+        return shortened > 0 ? "\(shortened) column\(shortened == 1 ? "" : "s") cut" : nil
+    }
+}

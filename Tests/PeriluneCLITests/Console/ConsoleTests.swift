@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+@testable import PeriluneCLI
+
+/// What the console makes of statements: played by keys on a terminal, and read from its screen.
+@Suite(.timeLimit(.minutes(15))) struct ConsoleTests {
+    @Test func `an expression shows its value and a statement is run`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        #expect(console.run("6 * 7") == ["42"])
+        #expect(console.run("x = 'a' .. 1") == [])
+        #expect(console.run("x") == ["a1"])
+        #expect(console.run("{ 1, 'two', three = { 3 } }") == ["{1, \"two\", three = {3}}"])
+        #expect(console.run("print('hello')") == ["hello"])
+        #expect(console.run("_") == ["{1, \"two\", three = {3}}"])
+        #expect(console.end() == 0)
+    }
+
+    @Test func `variables that a line calls local stay`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        #expect(console.run("local a, b = 3, 4") == [])
+        #expect(console.run("a + b") == ["7"])
+        #expect(console.run("local function double(n) return n * 2 end") == [])
+        #expect(console.run("double(a)") == ["6"])
+        #expect(console.end() == 0)
+    }
+
+    @Test func `SQL shows its rows as a table`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        #expect(
+            console.run("select id, name, country from author") == [
+                "┌────┬─────────────────┬─────────┐",
+                "│ id │ name            │ country │",
+                "├────┼─────────────────┼─────────┤",
+                "│  1 │ Herman Melville │ US      │",
+                "│  2 │ Albert Camus    │ France  │",
+                "└────┴─────────────────┴─────────┘",
+                "2 rows",
+            ])
+        #expect(console.run("UPDATE author SET country = 'FR' WHERE id = 2") == ["1 row changed"])
+        #expect(console.run("wanted = 'FR'") == [])
+        #expect(console.run("SELECT name FROM author WHERE country = :wanted").dropFirst(3).first == "│ Albert Camus │")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `every table is a class with the associations of its foreign keys`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        let shown = console.run("Book:filter{ author_id = 1 }:order('title')")
+        #expect(shown.first == "SELECT * FROM \"book\" WHERE \"book\".\"author_id\" = 1 ORDER BY \"book\".\"title\"")
+        #expect(shown.contains("│  2 │ Moby-Dick │         1 │"))
+        #expect(console.run("Author:find(1):books():fetch_count()") == ["2"])
+        #expect(console.run("Book:including_required(Book.author):filter(3):fetch_one().author.name") == ["Albert Camus"])
+        let models = console.run(":models")
+        #expect(models.contains("│ Author │ author │ books        │"), "\(models)")
+        #expect(models.contains("│ Book   │ book   │ author       │"), "\(models)")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `a class shows its columns`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        let shown = console.run("Book")
+        #expect(shown.first == "record class book · 3 rows", "\(shown)")
+        #expect(shown.contains("│ author_id │ INTEGER │ → author │") || shown.contains("│ author_id │ INTEGER │ → author.id │"), "\(shown)")
+        #expect(shown.last == "associations: author")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `errors name what was probably meant`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        let sql = console.run("SELECT titel FROM book")
+        #expect(sql.contains("error: no such column: titel") && sql.contains { $0.hasPrefix("  help  did you mean `title`?") }, "\(sql)")
+        #expect(sql.contains("               ^"), "\(sql)")
+        let lua = console.run("Auther:fetch_all()")
+        #expect(lua.contains("  help  did you mean `Author`?"), "\(lua)")
+        #expect(console.run("Auther").last == "unknown variable `Auther`; did you mean `Author`?")
+        #expect(console.run(":chnges") == ["error: unknown command :chnges", "  help  did you mean `:changes`?"])
+        #expect(console.run("1 + 1") == ["2"])
+        #expect(console.end() == 0)
+    }
+
+    @Test func `Ctrl-C ends the statement and not the console`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        _ = console.run("kept = 5")
+        console.process.press("print('begins') while true do end\r")
+        console.process.screen { $0.lines.last == "begins" }
+        console.process.press("\u{3}")
+        let after = console.process.screen { $0.lineBeforeCursor == console.prompt && $0.lines.contains("interrupted") }
+        #expect(after.lines.contains("interrupted"))
+        #expect(console.run("kept") == ["5"])
+        // SQL that does not end.
+        console.process.press("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n;\rprint('typed ahead')\r")
+        // It is on the screen once it runs.
+        console.process.screen { $0.lines.contains { $0.hasSuffix("FROM n;") } && $0.row > 0 && $0.column == 0 }
+        console.process.press("\u{3}")
+        let ended = console.process.screen { $0.lines.contains("typed ahead") && $0.lineBeforeCursor == console.prompt }
+        #expect(ended.lines.count { $0 == "interrupted" } == 2, "\(ended.lines)")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `timers go on while somebody types and print above`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        _ = console.run("timer = perilune.every('20ms', function() tick = (tick or 0) + 1 if tick == 3 then print('tick 3') timer:cancel() end end)")
+        let screen = console.type("half typed", until: "library.sqlite> half typed")
+        #expect(screen.lineBeforeCursor == "library.sqlite> half typed")
+        let after = console.process.screen { $0.lines.contains("tick 3") && $0.lineBeforeCursor == "library.sqlite> half typed" }
+        #expect(after.lines.suffix(2) == ["tick 3", "library.sqlite> half typed"])
+        _ = console.type("\u{3}", until: console.prompt)
+        #expect(console.run("tick") == ["3"])
+        #expect(console.end() == 0)
+    }
+
+    @Test func `a table that is wider than the terminal is cut and says so and last shows all`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder(), columns: 40)
+        let shown = console.run("SELECT 'a long text of some words' AS a, 'another text of some words' AS b, 1 AS c UNION ALL SELECT '', '', 2")
+        #expect(shown.allSatisfy { $0.count <= 40 }, "\(shown)")
+        #expect(shown.contains { $0.contains("…") })
+        #expect(shown.last == "2 rows · 2 columns cut · :last shows all", "\(shown)")
+        let all = console.run(":last").joined()
+        #expect(all.contains("a long text of some words") && all.contains("another text of some words"))
+        let many = console.run("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 500) SELECT x FROM n")
+        #expect(many.last == "500 rows, 40 shown · :last shows all")
+        #expect(many.contains("│   · │") && many.contains("│ 500 │"))
+        #expect(console.end() == 0)
+    }
+
+    @Test func `help shows the commands and the reference`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let result = try folder.perilune("console", "library.sqlite", input: ":help\n:help db:fetch_all\n:help chnges\n")
+        #expect(result.output.contains(":discard") && result.output.contains("db:fetch_all"), "\(result.output)")
+        #expect(result.errors.contains("did you mean `changes`?"), "\(result.errors)")
+    }
+
+    @Test func `os exit ends the console with its status`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        console.process.press("os.exit(7)\r")
+        #expect(console.process.wait() == 7)
+    }
+
+    // MARK: - Without a terminal
+
+    @Test func `without a terminal lines are read and nothing else is printed than values`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let input = """
+            x = 20
+            for i = 1, 2 do
+              x = x + i
+            end
+            x
+            SELECT count(*) AS books
+            FROM book;
+            :timing
+            """
+        let result = try folder.perilune("console", "library.sqlite", input: input)
+        #expect(result.output == "23\n┌───────┐\n│ books │\n├───────┤\n│     3 │\n└───────┘\n1 row\ntiming is on\n")
+        #expect(result.errors == "" && result.status == 0)
+    }
+
+    @Test func `a failure without a terminal goes to standard error and is the exit status`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let result = try folder.perilune("console", "library.sqlite", input: "error('stop', 0)\n1 + 1\n")
+        #expect(result.errors == "error: stop\n")
+        #expect(result.output == "2\n" && result.status == 1)
+    }
+
+    @Test func `a database that is not there is an error with the nearest name`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let result = try folder.perilune("console", "libary.sqlite")
+        #expect(result.status == 74 && result.errors.contains("did you mean `library.sqlite`?"), "\(result.errors)")
+        #expect(!folder.exists("libary.sqlite"))
+    }
+}

@@ -1,0 +1,145 @@
+import Testing
+
+/// The line editor: keys on a terminal, and what its screen shows then.
+@Suite(.timeLimit(.minutes(15))) struct EditingTests {
+    private let prompt = "library.sqlite> "
+
+    @Test func `the cursor is where the next letter comes also behind wide letters`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        var screen = console.type("x = '日本語", until: prompt + "x = '日本語")
+        #expect(screen.column == 16 + 5 + 6)
+        screen = console.type("\u{1B}[D\u{1B}[Dé", until: prompt + "x = '日é")
+        #expect(screen.lines.last == prompt + "x = '日é本語")
+        // A mark joins the letter before it.
+        screen = console.type("\u{5}e\u{301}'", until: prompt + "x = '日é本語e\u{301}'")
+        screen = console.type("\u{7F}\u{7F}", until: prompt + "x = '日é本語")
+        #expect(screen.unknown == [])
+        _ = console.type("'", until: prompt + "x = '日é本語'")
+        #expect(console.run("") == [])
+        #expect(console.run("#x, x:upper()").joined().contains("日é本語"))
+        #expect(console.end() == 0)
+    }
+
+    @Test func `a long line goes on in the next row of the terminal`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder(), columns: 30)
+        var screen = console.type("s = 'abcdefghijklmnopqrstuvwxyz'", until: "jklmnopqrstuvwxyz'")
+        #expect(screen.lines.suffix(2) == ["library.sqlite> s = 'abcdefghi", "jklmnopqrstuvwxyz'"])
+        screen = console.type("\u{1}-", until: prompt + "-")
+        #expect(screen.lines.suffix(2).joined() == prompt + "-s = 'abcdefghijklmnopqrstuvwxyz'")
+        _ = console.type("\u{7F}", until: prompt)
+        #expect(console.run("") == [])
+        #expect(console.run("#s") == ["26"])
+        #expect(console.end() == 0)
+    }
+
+    @Test func `Enter begins a line where the statement is not whole`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        let others = "            ...>   "
+        _ = console.type("for i = 1, 2 do\r", until: others)
+        _ = console.type("print('turn', i)\r", until: others)
+        // The line before is edited: up, to its end.
+        _ = console.type("\u{1B}[A\u{5}", until: others + "print('turn', i)")
+        _ = console.type("\u{1B}[B", until: others)
+        let shown = console.run("end")
+        #expect(shown.suffix(2).allSatisfy { $0.hasPrefix("turn") } && shown.count { $0.hasPrefix("turn") } == 2, "\(shown)")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `SQL of several lines ends where it is whole`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        let others = "            ...> "
+        _ = console.type("SELECT name\r", until: others)
+        _ = console.type("FROM\r", until: others)
+        #expect(console.run("author").contains("│ Albert Camus    │"))
+        // Without WHERE it may go on, and only a semicolon ends it.
+        _ = console.type("DELETE FROM book\r", until: others)
+        #expect(console.run("WHERE id = 1").last == "1 row changed")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `pasted lines wait for Enter`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        _ = console.type("\u{1B}[200~a = 1\r\nb = 2\u{1B}[201~", until: "            ...> b = 2")
+        _ = console.run("")
+        #expect(console.run("a + b") == ["3"])
+        #expect(console.end() == 0)
+    }
+
+    @Test func `words are removed and put back and undone`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        _ = console.type("one two three", until: prompt + "one two three")
+        _ = console.type("\u{17}", until: prompt + "one two ")
+        _ = console.type("\u{17}", until: prompt + "one ")
+        _ = console.type("\u{19}", until: prompt + "one two three")
+        _ = console.type("\u{1}\u{B}", until: prompt)
+        _ = console.type("\u{1F}", until: prompt)
+        let screen = console.type("\u{5}", until: prompt + "one two three")
+        #expect(screen.lineBeforeCursor == prompt + "one two three")
+        console.process.press("\u{3}")
+        _ = console.process.screen { $0.lineBeforeCursor == self.prompt }
+        #expect(console.end() == 0)
+    }
+
+    @Test func `the history is kept for the folder without what begins with a space`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let first = try ConsoleProcess(in: folder)
+        _ = first.run("first = 1")
+        _ = first.run(" secret = 2")
+        _ = first.run("\u{1B}[200~third =\n  3\u{1B}[201~")
+        #expect(first.end() == 0)
+        let second = try ConsoleProcess(in: folder)
+        _ = second.type("typed", until: prompt + "typed")
+        var screen = second.type("\u{10}", until: "            ...>   3")
+        #expect(screen.lines.suffix(2) == [prompt + "third =", "            ...>   3"])
+        _ = second.type("\u{10}", until: prompt + "first = 1")
+        _ = second.type("\u{E}\u{E}", until: prompt + "typed")
+        // Searching: the newest first, then the one before it.
+        screen = second.type("\u{15}\u{12}=", until: "(search) =: third ")
+        #expect(screen.lines.last == "            ...>   3")
+        screen = second.type("\u{12}", until: "(search) =: first ")
+        #expect(screen.lines.last == "(search) =: first = 1")
+        screen = second.type("\u{1B}", until: prompt + "first = 1")
+        #expect(second.run("") == [])
+        #expect(second.run("first, third").joined().contains("1"))
+        #expect(second.end() == 0)
+    }
+
+    @Test func `Tab completes names of Lua and of tables and columns`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        _ = console.type("Aut\t", until: prompt + "Author")
+        _ = console.type(":fetch_c\t", until: prompt + "Author:fetch_count")
+        _ = console.type("\u{15}Author:filter{ cou\t", until: prompt + "Author:filter{ country")
+        _ = console.type("\u{15}Author:filter{}:fetch_o\t", until: prompt + "Author:filter{}:fetch_o")
+        _ = console.type("\u{15}SELECT b.ti FROM book b\u{1}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\t", until: prompt + "SELECT b.title")
+        _ = console.type("\u{15}\u{B}SELECT coun FROM author\u{1}\u{1B}f\u{1B}f\t", until: prompt + "SELECT country")
+        _ = console.type("\u{15}\u{B}select * from bo\t", until: prompt + "select * from book")
+        _ = console.type("\u{15}:sch\t", until: prompt + ":schema")
+        console.process.press("\u{3}")
+        _ = console.process.screen { $0.lineBeforeCursor == self.prompt }
+        #expect(console.end() == 0)
+    }
+
+    @Test func `several names are listed and gone through`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        _ = console.run("thing = { apple = 1, apricot = 2, banana = 3 }")
+        var screen = console.type("thing.a\t", until: prompt + "thing.ap")
+        #expect(screen.lines.last == "apple    apricot")
+        screen = console.type("\t", until: prompt + "thing.apple")
+        screen = console.type("\t", until: prompt + "thing.apricot")
+        #expect(screen.lines.last == "apple    apricot")
+        // What is typed takes the list away.
+        screen = console.type(" ", until: prompt + "thing.apricot ")
+        #expect(screen.lines.last == prompt + "thing.apricot" || screen.lines.last == prompt + "thing.apricot ")
+        #expect(console.run("") == ["2"])
+        #expect(console.end() == 0)
+    }
+
+    @Test func `what is typed has colors`() throws {
+        let console = try ConsoleProcess(prompt: "library.sqlite> ", in: ConsoleProcess.makeFolder(), color: "always")
+        _ = console.type("local x = 'text' -- why", until: prompt + "local x = 'text' -- why")
+        #expect(console.process.text.contains("\u{1B}[1mlocal\u{1B}[0m x = \u{1B}[32m'text'\u{1B}[0m \u{1B}[2m-- why"))
+        console.process.press("\u{3}")
+        _ = console.process.screen { $0.lineBeforeCursor == self.prompt }
+        #expect(console.end() == 0)
+    }
+}
