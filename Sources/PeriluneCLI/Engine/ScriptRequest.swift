@@ -7,6 +7,9 @@ enum ScriptSource: Equatable, Sendable {
     /// Text given with `-e`; the number counts from 1.
     case code(String, number: Int)
 
+    /// Whether it was given with `-e`.
+    var isCode: Bool { if case .code = self { true } else { false } }
+
     /// What errors call it.
     var name: String {
         switch self {

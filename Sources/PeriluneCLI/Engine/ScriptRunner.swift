@@ -14,7 +14,7 @@ struct ScriptRunner {
     func run() async throws -> Int32 {
         var texts = SourceTexts(moduleFolder: request.isSandboxed ? nil : request.moduleFolder)
         // Before the database is opened, and perhaps made.
-        let scripts = try request.sources.map { Script(name: $0.name, bytes: try read($0)) }
+        let scripts = try request.sources.map { Script(name: $0.name, bytes: try read($0), isCode: $0.isCode) }
         for script in scripts { texts.add(script.bytes, named: script.name) }
         // Of previews that were killed.
         TemporaryFolder.removeAbandoned()
@@ -67,6 +67,8 @@ struct ScriptRunner {
     struct Script {
         let name: String
         let bytes: [UInt8]
+        /// Whether it is text of the command line, which shows the values of an expression.
+        var isCode = false
     }
 
     /// How scripts have ended: with a status, or with a failure.
@@ -82,6 +84,7 @@ struct ScriptRunner {
                 try await task(host)
             } else {
                 for script in scripts {
+                    if script.isCode, try await showValues(of: script, on: host) { continue }
                     try await host.run(bytes: script.bytes, named: script.name, commandLineBytes: request.arguments)
                 }
             }
@@ -115,6 +118,17 @@ struct ScriptRunner {
         }
     }
 
+    /// Shows the values of a text that is an expression, as the console does, but for what was changed. Returns whether it is one.
+    private func showValues(of script: Script, on host: ScriptHost) async throws -> Bool {
+        let width = StandardStreams.isOutputTerminal ? TerminalSize.current.columns : nil
+        let evaluator = ConsoleEvaluator(host: host)
+        guard let values = try await evaluator.run(expression: script.bytes, named: script.name, request.arguments) else { return false }
+        let shown = values.filter { value in if case .outcome = value { false } else { true } }
+        let renderer = ConsoleRenderer(colors: CommandOutput.outputColors(request.color), width: width)
+        if !shown.isEmpty { try StandardStreams.write(Array(renderer.text(shown).utf8)) }
+        return true
+    }
+
     private func read(_ source: ScriptSource) throws -> [UInt8] {
         switch source {
         case .code(let text, _): return Array(text.utf8)
@@ -143,6 +157,8 @@ struct ScriptRunner {
         configuration.trace = trace?.trace
         configuration.callbackErrors = .fail
         configuration.signals = Interrupts.names
+        // Text of the command line is like a line of the console; files of scripts see nothing but what they always see.
+        if request.task == nil, !request.sources.isEmpty, request.sources.allSatisfy(\.isCode) { ConsoleEvaluator.prepare(&configuration) }
         return configuration
     }
 

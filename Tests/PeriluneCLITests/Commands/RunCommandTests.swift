@@ -351,7 +351,7 @@ import Testing
 
     @Test func `Ctrl-C ends a function that was called later`() throws {
         let folder = try TestFolder()
-        let code = "perilune.after(0, function() print('ready') io.stdout:flush() while true do end end)"
+        let code = "local timer = perilune.after(0, function() print('ready') io.stdout:flush() while true do end end)"
         let process = try CommandProcess(TestFolder.binary, ["run", "-e", code], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
         process.interrupt()

@@ -132,7 +132,7 @@ import Testing
         let changing = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--check")
         #expect(changing.status == 2)
         let idle = try folder.perilune(
-            "run", "--database", "shop.sqlite", "--preview", "--check", "-e", "db:fetch_all('SELECT * FROM book')")
+            "run", "--database", "shop.sqlite", "--preview", "--check", "-e", "local books = db:fetch_all('SELECT * FROM book')")
         #expect((idle.status, idle.output) == (0, "Would change in shop.sqlite: nothing\n"))
     }
 
