@@ -1,6 +1,6 @@
 /// The order of arguments of `query`.
 enum QueryArguments {
-    private static let valued: Set<String> = RunArguments.valued.union(["-p", "--parameter", "--format"])
+    private static let valued: Set<String> = RunArguments.valued.union(["-p", "--parameter", "--format", "--output", "--table"])
 
     /// Moves a statement that begins with a comment to the end, so that it is not taken for an option.
     ///

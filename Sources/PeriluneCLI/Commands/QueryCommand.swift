@@ -17,6 +17,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
             EXAMPLES:
               perilune query 'SELECT * FROM customer WHERE country = :country' -p country=Brazil --database shop.sqlite
               perilune query --database shop.sqlite --format csv 'SELECT * FROM invoice' > invoices.csv
+              perilune query --database shop.sqlite --output invoices.html 'SELECT * FROM invoice'
               perilune query --database shop.sqlite --write 'DELETE FROM visit WHERE id = ?' -p 1=17
               perilune query --database shop.sqlite - < report.sql
 
@@ -33,6 +34,12 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
 
     @Option(help: "The format of rows.")
     var format: ResultFormat?
+
+    @Option(help: ArgumentHelp("Write the rows to a file; the end of its name says how, if --format does not.", valueName: "file"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("The table that --format insert names.", valueName: "name"))
+    var table = "result"
 
     @Option(
         name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
@@ -55,12 +62,15 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         var runner = QueryRunner(sql: try statement(), database: path, parameters: parameters)
         runner.isWriting = write
         runner.showsArguments = common.verbose
-        let isTerminal = StandardStreams.isOutputTerminal
-        let format = format ?? .standard(isTerminal: isTerminal)
+        let file = try output.map { try OutputFile($0) }
+        if let file { runner.sink = file.write }
+        let isTerminal = file == nil && StandardStreams.isOutputTerminal
+        let format = format ?? output.flatMap { ResultFormat(fileName: $0) } ?? .standard(isTerminal: isTerminal)
+        let width = isTerminal ? TerminalSize.current.columns : nil
         let changes = try runner.run { columns in
-            format.makeFormatter(columns: columns, colors: common.outputColors)
+            format.makeFormatter(columns: columns, colors: file == nil ? common.outputColors : .off, width: width, table: table)
         }
-        try StandardStreams.flush()
+        if let file { try file.finish() } else { try StandardStreams.flush() }
         if let changes, common.verbose || StandardStreams.isErrorTerminal {
             CommandOutput.note(changes == 1 ? "1 row changed" : "\(changes) rows changed", colors)
         }

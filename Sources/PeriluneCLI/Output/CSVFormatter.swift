@@ -1,12 +1,16 @@
-/// CSV by RFC 4180: a header, CRLF after each line, fields quoted where needed.
+/// CSV by RFC 4180: a header, CRLF after each line, fields quoted where needed; or the same with tabs and LF, as TSV.
 ///
 /// NULL is an empty field, the empty text is `""`; text is written byte by byte as stored, blobs as `x'00ff'`, booleans
 /// as SQLite stores them, 0 and 1, so that they can be imported again.
 struct CSVFormatter: ResultFormatter {
     private let columns: [String]
+    private let separator: UInt8
+    private let lineEnd: String
 
-    init(columns: [String]) {
+    init(columns: [String], separator: UInt8 = UInt8(ascii: ","), lineEnd: String = "\r\n") {
         self.columns = columns
+        self.separator = separator
+        self.lineEnd = lineEnd
     }
 
     mutating func begin(_ output: inout [UInt8]) {
@@ -15,7 +19,7 @@ struct CSVFormatter: ResultFormatter {
 
     mutating func write(_ row: [Cell], to output: inout [UInt8]) {
         for (index, cell) in row.enumerated() {
-            if index > 0 { output.append(UInt8(ascii: ",")) }
+            if index > 0 { output.append(separator) }
             switch cell {
             case .null: break
             case .boolean(let value): output.append(value ? "1" : "0")
@@ -23,11 +27,11 @@ struct CSVFormatter: ResultFormatter {
             case .integer, .real, .blob: output.append(cell.displayText)
             }
         }
-        output.append("\r\n")
+        output.append(lineEnd)
     }
 
     private func writeText(_ bytes: [UInt8], to output: inout [UInt8]) {
-        guard bytes.isEmpty || bytes.contains(where: Self.needsQuotes) else {
+        guard bytes.isEmpty || bytes.contains(where: needsQuotes) else {
             output += bytes
             return
         }
@@ -40,8 +44,8 @@ struct CSVFormatter: ResultFormatter {
         output.append(quote)
     }
 
-    private static func needsQuotes(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
+    private func needsQuotes(_ byte: UInt8) -> Bool {
+        byte == separator || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
             || byte == UInt8(ascii: "\r")
     }
 }

@@ -1,17 +1,45 @@
 /// How a result is written.
 enum ResultFormat: String, CaseIterable, Sendable {
-    case table, csv, json, jsonl, markdown, line
+    case table, box, csv, tsv, json, jsonl, markdown, html, insert, line
 
     /// The default: a table for people, lines of JSON for programs.
     static func standard(isTerminal: Bool) -> ResultFormat {
         isTerminal ? .table : .jsonl
     }
 
+    /// The format of a file by the end of its name; `nil` if that says nothing.
+    init?(fileName: String) {
+        switch fileName.split(separator: ".").last?.lowercased() {
+        case "csv": self = .csv
+        case "tsv": self = .tsv
+        case "json": self = .json
+        case "jsonl", "ndjson": self = .jsonl
+        case "md": self = .markdown
+        case "html", "htm": self = .html
+        case "sql": self = .insert
+        case "txt": self = .box
+        default: return nil
+        }
+    }
+
     /// Makes what writes a result in this format.
-    func makeFormatter(columns: [String], colors: Colors = .off) -> any ResultFormatter {
+    ///
+    /// - Parameters:
+    ///   - width: The columns of the terminal on which a table is shown; `nil`: nothing is cut.
+    ///   - table: The table that INSERTs name.
+    func makeFormatter(
+        columns: [String], colors: Colors = .off, width: Int? = nil, table: String = "result"
+    ) -> any ResultFormatter {
         switch self {
-        case .table: TableFormatter(columns: columns, colors: colors)
+        case .table:
+            if let width { FittedTableFormatter(columns: columns, colors: colors, width: width) } else {
+                TableFormatter(columns: columns, colors: colors)
+            }
+        case .box: TableFormatter(columns: columns, colors: colors)
         case .csv: CSVFormatter(columns: columns)
+        case .tsv: CSVFormatter(columns: columns, separator: 0x09, lineEnd: "\n")
+        case .html: HTMLFormatter(columns: columns)
+        case .insert: InsertFormatter(columns: columns, table: table)
         case .json: JSONFormatter(columns: columns)
         case .jsonl: JSONLinesFormatter(columns: columns)
         case .markdown: MarkdownFormatter(columns: columns)

@@ -15,6 +15,8 @@ struct QueryRunner {
     var isWriting = false
     /// Whether error reports show the bound values.
     var showsArguments = false
+    /// Where the rows go.
+    var sink: ([UInt8]) throws -> Void = StandardStreams.write
 
     init(sql: String, database: String?, parameters: [QueryParameter]) {
         self.sql = sql
@@ -77,11 +79,11 @@ struct QueryRunner {
         while try rows.next() != nil {
             formatter.write(Self.cells(of: statement, booleans), to: &output)
             guard output.count >= 64 << 10 else { continue }
-            try StandardStreams.write(output)
+            try sink(output)
             output.removeAll(keepingCapacity: true)
         }
         formatter.end(&output)
-        try StandardStreams.write(output)
+        try sink(output)
     }
 
     // MARK: - Reading
