@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Foundation
 
 /// A command that uses a database.
 protocol DatabaseCommand {
@@ -11,8 +12,18 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     @Option(help: ArgumentHelp(Command.databaseHelp, valueName: "path"))
     var database: String?
 
-    /// The path of the file; `nil` for a private database in memory.
-    var path: String? { database == ":memory:" ? nil : database }
+    /// The path of the file, by the option or by the variable `PERILUNE_DATABASE`; `nil` for a private database in memory.
+    var path: String? {
+        let variable = ProcessInfo.processInfo.environment["PERILUNE_DATABASE"].flatMap { $0.isEmpty ? nil : $0 }
+        let path = database ?? variable
+        return path == ":memory:" ? nil : path
+    }
+
+    /// The path of the file, for commands that do nothing without one.
+    func requirePath() throws -> String {
+        guard let path else { throw ValidationError("expected --database PATH, or the variable PERILUNE_DATABASE") }
+        return path
+    }
 
     func validate() throws {
         if database?.isEmpty == true { throw ValidationError("--database: expected the path of a file, got nothing") }
