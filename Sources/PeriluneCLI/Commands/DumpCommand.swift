@@ -1,0 +1,70 @@
+import ArgumentParser
+internal import GRDB
+internal import Perilune
+
+/// The command `perilune dump`.
+struct DumpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dump",
+        abstract: "Write a database as SQL that makes it again.",
+        discussion: """
+            Tables come first, then their rows, then indexes, views and triggers; all in one
+            transaction. The database is read as it is at one moment.
+
+            EXAMPLES:
+              perilune dump --database shop.sqlite > shop.sql
+              perilune dump customer --database shop.sqlite --data-only
+              perilune dump --database shop.sqlite | sqlite3 copy.sqlite
+            """)
+
+    @Argument(help: "The only table to write.")
+    var table: String?
+
+    @OptionGroup var database: DatabaseOption<DumpCommand>
+
+    @Flag(help: "Leave out the rows.")
+    var schemaOnly = false
+
+    @Flag(help: "Leave out the statements that make the schema.")
+    var dataOnly = false
+
+    @Option(help: ArgumentHelp("Write to a file, in place of standard output.", valueName: "file"))
+    var output: String?
+
+    @OptionGroup var context: ContextOptions
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        _ = try database.requirePath()
+        if schemaOnly, dataOnly { throw ValidationError("--schema-only and --data-only leave out everything") }
+        if output?.isEmpty == true { throw ValidationError("--output: expected the path of a file, got nothing") }
+    }
+
+    func run() throws {
+        let path = try database.requirePath()
+        try context.resolved().requireLive("dump", database: path)
+        let queue = try DatabaseFile.openForReading(path)
+        Interrupts.onFirst { queue.interrupt() }
+        let file = try output.map { try OutputFile($0) }
+        do {
+            try queue.read { db in
+                if let table, try SchemaReader.tables(db, named: table).isEmpty {
+                    throw SchemaCommand.unknown(table, among: try SchemaReader.tables(db).map(\.name))
+                }
+                var dump = DatabaseDump(db: db) { bytes in
+                    if let file { try file.write(bytes) } else { try StandardStreams.write(bytes) }
+                }
+                dump.table = table
+                dump.parts = schemaOnly ? .schema : dataOnly ? .data : .all
+                try dump.run()
+            }
+        } catch let error as DatabaseError {
+            throw CommandFailure(ErrorReport(error))
+        }
+        if let file { try file.finish() } else { try StandardStreams.flush() }
+    }
+}
+
+extension DumpCommand: DatabaseCommand {
+    static var databaseHelp: String { "The database." }
+}

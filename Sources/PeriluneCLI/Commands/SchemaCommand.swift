@@ -1,0 +1,88 @@
+import ArgumentParser
+internal import GRDB
+internal import Perilune
+internal import PeriluneRecords
+
+/// In which language a schema is written.
+enum SchemaFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case sql, lua, json, diagram
+}
+
+struct SchemaCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Show the schema of a database.",
+        discussion: """
+            By default the SQL that makes the schema again: tables, indexes, views,
+            triggers. --format lua writes a migration for it, by the schema builder where
+            that makes just the same table, which is tried, and by SQL elsewhere; diagram
+            writes an entity relationship diagram for Mermaid.
+
+            EXAMPLES:
+              perilune schema --database shop.sqlite
+              perilune schema customer --database shop.sqlite --format json
+              perilune schema --database shop.sqlite --format lua --output migrations/0001_start.lua
+              perilune schema --database shop.sqlite --format diagram > schema.mmd
+            """)
+
+    @Argument(help: "The only table or view to show.")
+    var table: String?
+
+    @OptionGroup var database: DatabaseOption<SchemaCommand>
+
+    @Option(help: "How the schema is written.")
+    var format = SchemaFormat.sql
+
+    @Option(help: ArgumentHelp("Write to a file, in place of standard output.", valueName: "file"))
+    var output: String?
+
+    @OptionGroup var context: ContextOptions
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        _ = try database.requirePath()
+        if output?.isEmpty == true { throw ValidationError("--output: expected the path of a file, got nothing") }
+    }
+
+    func run() async throws {
+        let path = try database.requirePath()
+        try context.resolved().requireLive("schema", database: path)
+        let text = try await text(DatabaseFile.openForReading(path))
+        if let output {
+            try OutputFile.write(Array(text.utf8), to: output)
+        } else {
+            try StandardStreams.write(Array(text.utf8))
+            try StandardStreams.flush()
+        }
+    }
+
+    private func text(_ queue: DatabaseQueue) async throws -> String {
+        let (tables, statements, names) = try await DatabaseFile.reading(queue) { [table] db in
+            let tables = try SchemaReader.tables(db, named: table)
+            let names = tables.isEmpty ? try SchemaReader.tables(db).map(\.name) : []
+            return (tables, try SchemaReader.statements(db, of: tables.first.flatMap { table == nil ? nil : $0.name }), names)
+        }
+        if let table, tables.isEmpty { throw Self.unknown(table, among: names) }
+        switch format {
+        case .sql: return SchemaText.sql(statements)
+        case .json: return SchemaText.json(tables)
+        case .diagram: return SchemaText.diagram(tables.filter { $0.kind == "table" })
+        case .lua: return try await SchemaMigration.text(tables, statements)
+        }
+    }
+
+    static func unknown(_ table: String, among names: [String]) -> CommandFailure {
+        var report = ErrorReport("unknown table \(table)", kind: "unknown_table")
+        if let nearest = nearestName(to: table, among: names) {
+            report.help = "did you mean `\(nearest)`?"
+            report.suggestions = [nearest]
+        } else if !names.isEmpty {
+            report.help = "available: \(names.joined(separator: ", "))"
+        }
+        return CommandFailure(report)
+    }
+}
+
+extension SchemaCommand: DatabaseCommand {
+    static var databaseHelp: String { "The database." }
+}

@@ -1,0 +1,117 @@
+internal import GRDB
+internal import GRDBSQLite
+
+/// A database as SQL that makes it again, as the shell of SQLite writes it.
+struct DatabaseDump {
+    let db: Database
+    /// The only table; `nil`: all.
+    var table: String?
+    /// Whether the schema or the rows are left out.
+    var parts: Parts = .all
+    let write: ([UInt8]) throws -> Void
+
+    enum Parts: Sendable {
+        case all, schema, data
+    }
+
+    func run() throws {
+        var output: [UInt8] = []
+        output.append("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
+        let tables = try SchemaReader.tables(db, named: table)
+        let virtual = tables.filter { $0.kind == "virtual" }
+        if parts != .data {
+            for table in tables where table.kind == "table" { output.append(table.sql + ";\n") }
+        }
+        if parts != .schema {
+            for table in tables where table.kind == "table" { try writeRows(of: table, &output) }
+            try writeSequences(tables, &output)
+        }
+        if parts != .data {
+            // A virtual table makes those that it keeps its rows in; the rows go through it.
+            for table in virtual { output.append(table.sql + ";\n") }
+        }
+        if parts != .schema {
+            for table in virtual { try writeRows(of: table, &output) }
+        }
+        if parts != .data {
+            let made = Set(tables.filter { $0.kind != "view" }.map(\.sql))
+            // Last, so that triggers do nothing of their own, and indexes are made once.
+            for statement in try SchemaReader.statements(db, of: table == nil ? nil : tables.first?.name) where !made.contains(statement) {
+                output.append(statement + ";\n")
+            }
+            let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            if version != 0, table == nil { output.append("PRAGMA user_version=\(version);\n") }
+        }
+        output.append("COMMIT;\n")
+        try write(output)
+    }
+
+    /// An INSERT for each row, with the row id of tables without a key that is it.
+    private func writeRows(of table: SchemaTable, _ output: inout [UInt8]) throws {
+        let columns = table.columns.filter { $0.hidden == 0 }.map(\.name)
+        let rowID = try rowIDName(of: table)
+        let names = (rowID.map { [$0] } ?? []) + columns.map(SQLLiteral.name)
+        guard !names.isEmpty else { return }
+        let list = names.joined(separator: ", ")
+        let statement = try db.makeStatement(sql: "SELECT \(list) FROM \(SQLLiteral.name(table.name))")
+        let start = Array("INSERT INTO \(SQLLiteral.name(table.name)) (\(list)) VALUES (".utf8)
+        let rows = try Row.fetchCursor(statement)
+        while try rows.next() != nil {
+            output += start
+            for column in 0..<statement.columnCount {
+                if column > 0 { output.append(",") }
+                SQLLiteral.append(Cell(statement.sqliteStatement, column: CInt(column)), to: &output)
+            }
+            output.append(");\n")
+            if output.count > 1 << 16 {
+                try write(output)
+                output.removeAll(keepingCapacity: true)
+            }
+        }
+    }
+
+    /// The name of a row id that no column shows: others may refer to it, as full-text tables with contents elsewhere do.
+    private func rowIDName(of table: SchemaTable) throws -> String? {
+        guard table.kind == "table" || table.kind == "virtual", !table.isWithoutRowID else { return nil }
+        let isKey = table.key.count == 1 && table.columns.contains { $0.keyPosition > 0 && $0.type.lowercased() == "integer" }
+        guard !isKey else { return nil }
+        let taken = Set(table.columns.map { $0.name.lowercased() })
+        guard let name = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) else { return nil }
+        // Some virtual tables have none.
+        return (try? db.makeStatement(sql: "SELECT \(name) FROM \(SQLLiteral.name(table.name))")) == nil ? nil : name
+    }
+
+    /// What AUTOINCREMENT has counted.
+    private func writeSequences(_ tables: [SchemaTable], _ output: inout [UInt8]) throws {
+        guard try db.tableExists("sqlite_sequence") else { return }
+        for row in try Row.fetchAll(db, sql: "SELECT name, seq FROM sqlite_sequence") {
+            let name: String = row["name"]
+            guard tables.contains(where: { $0.name == name }) else { continue }
+            let sequence: Int64 = row["seq"]
+            output.append("DELETE FROM sqlite_sequence WHERE name=")
+            SQLLiteral.append(.text(Array(name.utf8)), to: &output)
+            output.append(";\nINSERT INTO sqlite_sequence (name, seq) VALUES (")
+            SQLLiteral.append(.text(Array(name.utf8)), to: &output)
+            output.append(",\(sequence));\n")
+        }
+    }
+}
+
+extension Cell {
+    /// A column of the current row of a statement; SQLite's own functions give text byte by byte.
+    init(_ statement: OpaquePointer, column: CInt) {
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
+        case SQLITE_FLOAT: self = .real(sqlite3_column_double(statement, column))
+        case SQLITE_TEXT: self = .text(Self.bytes(sqlite3_column_text(statement, column), statement, column))
+        case SQLITE_BLOB:
+            self = .blob(Self.bytes(sqlite3_column_blob(statement, column)?.assumingMemoryBound(to: UInt8.self), statement, column))
+        default: self = .null
+        }
+    }
+
+    /// Copies the bytes, whose count must be asked for after their address.
+    private static func bytes(_ start: UnsafePointer<UInt8>?, _ statement: OpaquePointer, _ column: CInt) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column))))
+    }
+}

@@ -1,0 +1,116 @@
+import Testing
+
+@Suite(.timeLimit(.minutes(15))) struct SchemaCommandTests {
+    private static let sql = """
+        CREATE TABLE author (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, born TEXT DEFAULT 'never');
+        CREATE TABLE book (
+          id INTEGER PRIMARY KEY, title TEXT CHECK (title <> ''), author_id INTEGER NOT NULL REFERENCES author(id) ON DELETE CASCADE);
+        CREATE TABLE tag (book_id INTEGER REFERENCES book, word TEXT, PRIMARY KEY (book_id, word)) WITHOUT ROWID;
+        CREATE INDEX book_by_author ON book(author_id);
+        CREATE VIEW titles AS SELECT title FROM book;
+        CREATE TRIGGER keep BEFORE DELETE ON author BEGIN SELECT raise(ABORT, 'no; never'); END;
+        """
+
+    private func makeFolder() throws -> TestFolder {
+        let folder = try TestFolder(["schema.sql": Self.sql])
+        let made = try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[\(Self.sql)]]")
+        try #require(made.status == 0, "\(made.errors)")
+        return folder
+    }
+
+    @Test func `the SQL makes the same schema again`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune("schema", "--database", "x.sqlite", "--output", "out.sql")
+        try #require(result.status == 0, "\(result.errors)")
+        let again = try folder.shell("\"$PERILUNE\" run --database y.sqlite -e 'db:execute(io.open(\"out.sql\"):read(\"a\"))' && \"$PERILUNE\" schema --database y.sqlite")
+        #expect(again.output == (try folder.perilune("schema", "--database", "x.sqlite").output) && again.status == 0, "\(again.errors)")
+        #expect(again.output.contains("CREATE TRIGGER keep BEFORE DELETE ON author BEGIN SELECT raise(ABORT, 'no; never'); END;\n"))
+    }
+
+    @Test func `the migration in Lua makes the same tables by the builder where it can`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune("schema", "--database", "x.sqlite", "--format", "lua")
+        try #require(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains("db:create_table(\"author\", function(t)\n    t:auto_incremented_primary_key(\"id\")"), "\(result.output)")
+        #expect(result.output.contains("db:create_table(\"tag\", { without_rowid = true }, function(t)"), "\(result.output)")
+        // A CHECK cannot be read from the schema other than as text.
+        #expect(result.output.contains("db:execute([[\nCREATE TABLE book"), "\(result.output)")
+        try folder.write(result.output, to: "migrations/0001_start.lua")
+        let migrated = try folder.perilune("migrate", "--database", "y.sqlite")
+        try #require(migrated.status == 0, "\(migrated.errors)")
+        let columns = "SELECT m.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE 'grdb%' AND m.name NOT LIKE 'perilune%' ORDER BY 1, c.cid"
+        let keys = "SELECT m.name, k.\"table\", k.\"from\", coalesce(k.\"to\", 'id'), k.on_delete FROM sqlite_schema m, pragma_foreign_key_list(m.name) k WHERE m.type = 'table' ORDER BY 1, 2"
+        for sql in [columns, keys] {
+            let (left, right) = try (folder.perilune("query", "--database", "x.sqlite", sql), folder.perilune("query", "--database", "y.sqlite", sql))
+            #expect(left.output.lowercased() == right.output.lowercased() && !left.output.isEmpty)
+        }
+    }
+
+    @Test func `JSON and the diagram name columns and keys`() throws {
+        let folder = try makeFolder()
+        let json = try folder.perilune("schema", "book", "--database", "x.sqlite", "--format", "json").output
+        #expect(json.hasPrefix("{\"tables\":[{\"name\":\"book\",\"type\":\"table\","), "\(json)")
+        #expect(json.contains("\"foreign_keys\":[{\"columns\":[\"author_id\"],\"table\":\"author\",\"referenced_columns\":[\"id\"],\"on_update\":\"no action\",\"on_delete\":\"cascade\"}]"))
+        let diagram = try folder.perilune("schema", "--database", "x.sqlite", "--format", "diagram").output
+        #expect(diagram.hasPrefix("erDiagram\n    author {\n        INTEGER id PK\n"), "\(diagram)")
+        #expect(diagram.contains("    author ||--o{ book : \"author_id\"\n"), "\(diagram)")
+        #expect(diagram.contains("        INTEGER book_id PK, FK\n"))
+    }
+
+    @Test func `a table that is not there is told with the nearest`() throws {
+        let result = try makeFolder().perilune("schema", "bok", "--database", "x.sqlite")
+        #expect(result.status == 1 && result.errors == "error: unknown table bok\n  help  did you mean `book`?\n")
+    }
+
+    @Test func `the variable names the database and the option comes first`() throws {
+        let folder = try makeFolder()
+        let variable = ["PERILUNE_DATABASE": "x.sqlite"]
+        #expect(try folder.perilune("query", "--format", "csv", "SELECT count(*) AS n FROM book", environment: variable).output == "n\r\n0\r\n")
+        #expect(try folder.perilune("query", "--database", ":memory:", "SELECT count(*) FROM book", environment: variable).status == 1)
+        #expect(try folder.perilune("schema").errors.contains("PERILUNE_DATABASE"))
+    }
+
+    @Test func `a dump makes the same database again`() throws {
+        let folder = try makeFolder()
+        let filled = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
+            db:execute[[
+              CREATE TABLE odd ("a b" BLOB, c); CREATE VIRTUAL TABLE text USING fts5(body);
+              INSERT INTO author (name) VALUES ('O''Neill'), ('two
+            lines'); DELETE FROM author WHERE 0;
+              INSERT INTO book VALUES (7, 'x', 1); INSERT INTO tag VALUES (7, 'w');
+              INSERT INTO odd VALUES (x'00ff', 9e999), ('a' || char(0) || 'b', -9223372036854775808), (NULL, 0.1);
+              INSERT INTO text (body) VALUES ('whales and ships')]]
+            """)
+        try #require(filled.status == 0, "\(filled.errors)")
+        let again = try folder.shell("\"$PERILUNE\" dump --database x.sqlite --output d.sql && \"$PERILUNE\" run --database y.sqlite -e 'local text = io.open(\"d.sql\"):read(\"a\") db:execute((text:gsub(\"PRAGMA foreign_keys=OFF;\\nBEGIN TRANSACTION;\", \"\"):gsub(\"COMMIT;\", \"\")))'")
+        try #require(again.status == 0, "\(again.errors)")
+        for sql in [
+            "SELECT * FROM author", "SELECT * FROM book", "SELECT * FROM tag", "SELECT rowid, * FROM odd", "SELECT rowid, * FROM text",
+            "SELECT * FROM sqlite_sequence", "SELECT count(*) FROM text WHERE text MATCH 'ships'",
+            "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY name",
+        ] {
+            let (left, right) = try (folder.perilune("query", "--database", "x.sqlite", sql), folder.perilune("query", "--database", "y.sqlite", sql))
+            #expect(left.output == right.output && left.status == 0 && !left.output.isEmpty, "\(sql)\n\(left.output)\(right.output)")
+        }
+        let data = try folder.perilune("dump", "author", "--data-only", "--database", "x.sqlite").output
+        #expect(data.contains("INSERT INTO \"author\" (\"id\", \"name\", \"born\") VALUES (1,'O''Neill','never');\n") && !data.contains("CREATE"), "\(data)")
+    }
+
+    @Test func `rows are written in each format and to files`() throws {
+        let folder = try TestFolder()
+        let sql = "SELECT 1 AS a, 'x<y' AS b, NULL AS c UNION ALL SELECT 2.5, 'it''s', x'00'"
+        func output(_ format: String) throws -> String { try folder.perilune("query", "--format", format, sql).output }
+        #expect(try output("tsv") == "a\tb\tc\n1\tx<y\t\n2.5\tit's\tx'00'\n")
+        #expect(try output("insert") == "INSERT INTO \"result\" (\"a\", \"b\", \"c\") VALUES (1, 'x<y', NULL);\nINSERT INTO \"result\" (\"a\", \"b\", \"c\") VALUES (2.5, 'it''s', x'00');\n")
+        #expect(try output("html").contains("<tr><td align=\"right\">1</td><td>x&lt;y</td><td></td></tr>"))
+        #expect(try output("box") == output("table"))
+        let written = try folder.perilune("query", "--output", "out.csv", sql)
+        #expect(written.output == "" && written.status == 0)
+        #expect(try String(contentsOfFile: folder.path + "/out.csv", encoding: .utf8) == "a,b,c\r\n1,x<y,\r\n2.5,it's,x'00'\r\n")
+        // What fails leaves the former file.
+        #expect(try folder.perilune("query", "--output", "out.csv", "SELECT nonsense").status == 1)
+        #expect(try String(contentsOfFile: folder.path + "/out.csv", encoding: .utf8).hasPrefix("a,b,c"))
+    }
+}
