@@ -1,0 +1,137 @@
+import ArgumentParser
+internal import GRDB
+internal import Perilune
+
+/// The command `perilune import`.
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Write the rows of CSV, TSV or JSON files into a table.",
+        discussion: """
+            What a file is, is found out, and shown: its format, separator, encoding and
+            header, and what its columns hold. Columns go to those of the same name. An
+            empty field is NULL, `""` an empty text. 007 stays text.
+
+            All rows are imported or none: a bad row is reported with its line and column.
+            With --errors FILE bad rows are written to that file, and the others imported.
+
+            EXAMPLES:
+              perilune import customers.csv --table customer --database shop.sqlite
+              perilune import *.csv --table visit --create --database visits.sqlite
+              perilune import prices.json --table price --primary-key sku --upsert --database shop.sqlite
+              perilune import log.txt --separator '|' --columns day,,amount --table log --create --database x.sqlite
+              curl -s https://example.org/rows.jsonl | perilune import - --format jsonl --table row --database x.sqlite
+
+            EXIT STATUS: 0 success, 1 the table is not there or does not fit, 64 wrong usage,
+            65 there are bad rows, 74 a file cannot be used, 75 the database is locked.
+            """)
+
+    @Argument(help: "The files; - is standard input.")
+    var files: [String]
+
+    @Option(help: "The table.")
+    var table: String
+
+    @OptionGroup var database: DatabaseOption<ImportCommand>
+
+    @Flag(help: "Make the table, and the database, where they do not exist.")
+    var create = false
+
+    @Option(help: ArgumentHelp("The columns by which rows are found, with commas between.", valueName: "columns"))
+    var primaryKey: String?
+
+    @Flag(help: "Change rows whose key is there already.")
+    var upsert = false
+
+    @Option(help: ArgumentHelp("The names of the columns in the file; an empty one leaves a column out.", valueName: "names"))
+    var columns: String?
+
+    @Option(help: "The format of the files.")
+    var format: ImportFormat?
+
+    @Option(help: ArgumentHelp("What stands between the fields of CSV.", valueName: "sign"))
+    var separator: String?
+
+    @Flag(inversion: .prefixedNo, help: "Whether the first row has the names of the columns.")
+    var header: Bool?
+
+    @Option(help: "The encoding of the files.")
+    var encoding: TextEncoding?
+
+    @Option(help: ArgumentHelp("Write bad rows to a file, and import the others.", valueName: "file"))
+    var errors: String?
+
+    @OptionGroup var context: ContextOptions
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        _ = try database.requirePath()
+        if table.isEmpty { throw ValidationError("--table: expected a name, got nothing") }
+        if let separator, separator != "\\t", separator.utf8.count != 1 { throw ValidationError("--separator: expected one sign") }
+        if errors?.isEmpty == true { throw ValidationError("--errors: expected the path of a file, got nothing") }
+    }
+
+    func run() throws {
+        let path = try database.requirePath()
+        try context.resolved().requireLive("import", database: path)
+        let colors = common.errorColors, start = ContinuousClock.now
+        let sources = try files.map { try ImportSource($0, settings) }
+        for source in sources { show(source, colors) }
+        let queue = try DatabaseFile.open(path, isReadonly: false, makesFile: create)
+        Interrupts.onFirst { queue.interrupt() }
+        let line = ImportProgress(colors)
+        var importer = Importer(table: table)
+        importer.makesTable = create
+        importer.primaryKey = Self.names(primaryKey) ?? []
+        importer.upserts = upsert
+        importer.skipsBadRows = errors != nil
+        importer.progress = line.show
+        let outcome = Result { try importer.run(sources, in: queue) }
+        line.end()
+        try report(outcome.get(), colors, ContinuousClock.now - start)
+    }
+
+    private var settings: ImportSettings {
+        ImportSettings(
+            format: format, encoding: encoding, separator: separator == "\\t" ? 0x09 : separator?.utf8.first, hasHeader: header,
+            columns: Self.names(columns))
+    }
+
+    private static func names(_ list: String?) -> [String]? {
+        list.map { $0.split(separator: ",", omittingEmptySubsequences: false).map { String($0).trimmed } }
+    }
+
+    private func show(_ source: ImportSource, _ colors: Colors) {
+        let columns = source.columns.map { "\($0.name) \($0.kind?.rawValue ?? "empty")" }.joined(separator: ", ")
+        CommandOutput.note("\(source.path): \(source.description): \(columns)", colors)
+    }
+
+    private func report(_ outcome: Importer.Outcome, _ colors: Colors, _ duration: Duration) throws {
+        if outcome.badCount > 0, errors == nil { throw Self.failure(outcome) }
+        var text = "\(ConsoleRenderer.grouped(outcome.rows)) \(outcome.rows == 1 ? "row" : "rows") into \(table)"
+        if outcome.madeTable { text += ", which was made" }
+        let updated = outcome.rows - outcome.inserted
+        if upsert { text += ": \(ConsoleRenderer.grouped(outcome.inserted)) inserted, \(ConsoleRenderer.grouped(updated)) updated" }
+        text += ", \(TimeText.text(duration))"
+        CommandOutput.note(text, colors)
+        guard let errors, outcome.badCount > 0 else { return }
+        let lines = outcome.badRows.map { "\($0.description)\n\($0.text)\n" }
+        try OutputFile.write(Array(lines.joined().utf8), to: errors)
+        CommandOutput.note("\(outcome.badCount) bad \(outcome.badCount == 1 ? "row" : "rows") left out: \(errors)", colors)
+        throw ExitCode(ExitStatus.badData)
+    }
+
+    private static func failure(_ outcome: Importer.Outcome) -> CommandFailure {
+        let shown = outcome.badRows.prefix(10).map(\.description)
+        let more = outcome.badCount > shown.count ? ["and \(outcome.badCount - shown.count) more"] : []
+        let count = outcome.badCount == 1 ? "a row is bad" : "\(outcome.badCount) rows are bad"
+        return CommandFailure(
+            ErrorReport(
+                "nothing was imported: \(count)\n" + (shown + more).joined(separator: "\n"), kind: "format",
+                help: "--errors FILE leaves bad rows out, and imports the others"))
+    }
+}
+
+extension ImportCommand: DatabaseCommand {
+    static var databaseHelp: String { "The database." }
+}

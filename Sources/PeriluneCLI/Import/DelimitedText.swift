@@ -1,0 +1,116 @@
+/// Text whose lines are rows, with a separator between their fields: CSV, TSV and the like.
+///
+/// - SeeAlso: RFC 4180. Line ends may also be LF or CR alone; blanks around fields belong to them.
+struct DelimitedText {
+    /// A field, as a piece of the text.
+    struct Field {
+        /// Without the quotes around it.
+        let range: Range<Int>
+        let isQuoted: Bool
+        /// Whether quotes in it are doubled.
+        let hasQuotes: Bool
+    }
+
+    let bytes: [UInt8]
+    let separator: UInt8
+    private(set) var position = 0
+    /// The line that ``next(into:)`` has read from, from 1.
+    private(set) var line = 0
+    private var nextLine = 1
+    /// Whether the last row ends in the middle of quotes.
+    private(set) var isUnclosed = false
+
+    init(_ bytes: [UInt8], separator: UInt8) {
+        self.bytes = bytes
+        self.separator = separator
+    }
+
+    /// Reads the fields of the next row; empty lines are left out. Returns whether there was one.
+    mutating func next(into fields: inout [Field]) -> Bool {
+        fields.removeAll(keepingCapacity: true)
+        return bytes.withUnsafeBufferPointer { text in
+            while position < text.count, text[position] == 0x0A || text[position] == 0x0D { skipLineEnd(text) }
+            guard position < text.count else { return false }
+            line = nextLine
+            while true {
+                fields.append(takeField(text))
+                guard position < text.count, text[position] == separator else { break }
+                position += 1
+                // A separator at the end of the line has an empty field behind it.
+                if position == text.count {
+                    fields.append(Field(range: position..<position, isQuoted: false, hasQuotes: false))
+                }
+            }
+            if position < text.count { skipLineEnd(text) }
+            return true
+        }
+    }
+
+    private mutating func skipLineEnd(_ text: UnsafeBufferPointer<UInt8>) {
+        if text[position] == 0x0D, position + 1 < text.count, text[position + 1] == 0x0A { position += 1 }
+        position += 1
+        nextLine += 1
+    }
+
+    private mutating func takeField(_ text: UnsafeBufferPointer<UInt8>) -> Field {
+        let quote = UInt8(ascii: "\"")
+        guard position < text.count, text[position] == quote else {
+            let start = position
+            while position < text.count, text[position] != separator, text[position] != 0x0A, text[position] != 0x0D { position += 1 }
+            return Field(range: start..<position, isQuoted: false, hasQuotes: false)
+        }
+        position += 1
+        let start = position
+        var hasQuotes = false
+        while position < text.count {
+            if text[position] == quote {
+                guard position + 1 < text.count, text[position + 1] == quote else { break }
+                hasQuotes = true
+                position += 1
+            } else if text[position] == 0x0A {
+                nextLine += 1
+            }
+            position += 1
+        }
+        isUnclosed = position >= text.count
+        let end = position
+        position = min(position + 1, text.count)
+        // What stands between the quote and the separator belongs to the field, as others write it.
+        let rest = position
+        while position < text.count, text[position] != separator, text[position] != 0x0A, text[position] != 0x0D { position += 1 }
+        return Field(range: start..<(position > rest ? position : end), isQuoted: true, hasQuotes: hasQuotes)
+    }
+
+    /// The bytes of a field.
+    func value(_ field: Field) -> [UInt8] {
+        guard field.hasQuotes else { return Array(bytes[field.range]) }
+        let quote = UInt8(ascii: "\"")
+        var value: [UInt8] = []
+        var index = field.range.lowerBound
+        while index < field.range.upperBound {
+            value.append(bytes[index])
+            index += bytes[index] == quote && index + 1 < field.range.upperBound && bytes[index + 1] == quote ? 2 : 1
+        }
+        return value
+    }
+
+    func text(_ field: Field) -> String { String(decoding: value(field), as: UTF8.self) }
+
+    // MARK: - Detection
+
+    /// The separator that divides the first rows most evenly: a comma if none does.
+    static func separator(of bytes: [UInt8]) -> UInt8 {
+        let sample = Array(bytes.prefix(64 << 10))
+        let candidates: [UInt8] = [UInt8(ascii: ","), 0x09, UInt8(ascii: ";"), UInt8(ascii: "|")]
+        func score(_ separator: UInt8) -> Int {
+            var text = DelimitedText(sample, separator: separator)
+            var fields: [Field] = [], counts: [Int] = []
+            while counts.count < 30, text.next(into: &fields) { counts.append(fields.count) }
+            guard let first = counts.first, first > 1 else { return 0 }
+            let equal = counts.count { $0 == first }
+            // That all rows have as many fields says more than how many these are.
+            return equal * 1000 / counts.count * 100 + min(first, 99)
+        }
+        return candidates.max { score($0) < score($1) && score($1) > 0 } ?? candidates[0]
+    }
+}

@@ -1,0 +1,183 @@
+internal import GRDB
+internal import GRDBSQLite
+internal import Perilune
+internal import PeriluneRecords
+
+/// Writes the rows of files into a table, all or none.
+struct Importer {
+    let table: String
+    /// Whether the table is made where there is none.
+    var makesTable = false
+    var primaryKey: [String] = []
+    /// Whether rows with a key that is there change that row.
+    var upserts = false
+    /// Whether bad rows are left out; else nothing is imported.
+    var skipsBadRows = false
+    /// Hears how far it is: the part of the file, and the number of rows.
+    var progress: (Double, Int) -> Void = { _, _ in }
+
+    struct BadRow {
+        let path: String
+        let line: Int
+        let column: String?
+        let message: String
+        let text: String
+
+        /// What is wrong, and where.
+        var description: String { "\(path):\(line): " + (column.map { "column \($0): " } ?? "") + message }
+    }
+
+    struct Outcome {
+        var rows = 0
+        var inserted = 0
+        var madeTable = false
+        /// The first of them.
+        var badRows: [BadRow] = []
+        var badCount = 0
+    }
+
+    static let mostBadRows = 10_000
+
+    /// Imports files in one transaction, which is rolled back if there are bad rows that are not to be left out.
+    func run(_ sources: [ImportSource], in queue: DatabaseQueue) throws -> Outcome {
+        var outcome = Outcome()
+        do {
+            try queue.inTransaction(.immediate) { db in
+                outcome.madeTable = try prepare(db, sources)
+                let schema = try SchemaReader.tables(db, named: table)[0]
+                let before = try count(db, schema)
+                for source in sources { try write(source, schema, db, &outcome) }
+                outcome.inserted = try count(db, schema) - before
+                return outcome.badCount > 0 && !skipsBadRows ? .rollback : .commit
+            }
+        } catch let error as DatabaseError {
+            throw CommandFailure(ErrorReport(error))
+        }
+        return outcome
+    }
+
+    private func count(_ db: Database, _ schema: SchemaTable) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(SQLLiteral.name(schema.name))") ?? 0
+    }
+
+    // MARK: - The table
+
+    /// Makes the table if that is wanted. Returns whether it has.
+    private func prepare(_ db: Database, _ sources: [ImportSource]) throws -> Bool {
+        if let existing = try SchemaReader.tables(db, named: table).first {
+            guard existing.kind != "view" else { throw failure("\(table) is a view") }
+            return false
+        }
+        guard makesTable else {
+            let names = try SchemaReader.tables(db).map(\.name)
+            let nearest = nearestName(to: table, among: names).map { "did you mean `\($0)`? " } ?? ""
+            throw failure("unknown table \(table)", help: nearest + "--create makes it: \(definition(sources))")
+        }
+        try db.execute(sql: definition(sources))
+        return true
+    }
+
+    /// The statement that makes a table for the files.
+    func definition(_ sources: [ImportSource]) -> String {
+        var names: [String] = [], kinds: [String: ColumnKind] = [:]
+        for column in sources.flatMap(\.columns) {
+            if !names.contains(column.name) { names.append(column.name) }
+            guard let kind = column.kind else { continue }
+            let other = kinds[column.name] ?? kind
+            kinds[column.name] = kind == other ? kind : Set([kind, other]) == [.integer, .real] ? .real : .text
+        }
+        let columns = names.map { name in
+            let type = kinds[name, default: .text].rawValue.uppercased()
+            return "\(SQLLiteral.name(name)) \(type)" + (primaryKey == [name] ? " PRIMARY KEY" : "")
+        }
+        let key = primaryKey.count > 1 ? [", PRIMARY KEY (\(primaryKey.map(SQLLiteral.name).joined(separator: ", ")))"] : []
+        return "CREATE TABLE \(SQLLiteral.name(table)) (\(columns.joined(separator: ", "))\(key.joined()))"
+    }
+
+    private func failure(_ message: String, help: String? = nil) -> CommandFailure {
+        CommandFailure(ErrorReport(message, kind: "usage", help: help), status: ExitStatus.failure)
+    }
+
+    /// The columns of the table that those of a file are.
+    private func columns(of source: ImportSource, in schema: SchemaTable) throws -> [SchemaTable.Column] {
+        let there = schema.columns.filter { $0.hidden == 0 }
+        return try source.columns.map { column in
+            if let found = there.first(where: { $0.name.lowercased() == column.name.lowercased() }) { return found }
+            let nearest = nearestName(to: column.name, among: there.map(\.name)).map { "did you mean `\($0)`? " } ?? ""
+            throw failure(
+                "\(source.path): \(schema.name) has no column \(column.name)",
+                help: nearest + "it has: \(there.map(\.name).joined(separator: ", ")); --columns names those of the file")
+        }
+    }
+
+    private func insertion(_ columns: [SchemaTable.Column], _ schema: SchemaTable) throws -> String {
+        let names = columns.map { SQLLiteral.name($0.name) }
+        var sql = "INSERT INTO \(SQLLiteral.name(schema.name)) (\(names.joined(separator: ", "))) VALUES ("
+        sql += Array(repeating: "?", count: names.count).joined(separator: ", ") + ")"
+        guard upserts else { return sql }
+        let key = primaryKey.isEmpty ? schema.key : primaryKey
+        guard !key.isEmpty else { throw failure("\(schema.name) has no primary key", help: "--primary-key says by which columns rows are found") }
+        if let missing = key.first(where: { name in !columns.contains { $0.name.lowercased() == name.lowercased() } }) {
+            throw failure("the rows have no value for \(missing), by which --upsert finds them")
+        }
+        let folded = Set(key.map { $0.lowercased() })
+        let others = columns.filter { !folded.contains($0.name.lowercased()) }.map { SQLLiteral.name($0.name) }
+        sql += " ON CONFLICT (\(key.map(SQLLiteral.name).joined(separator: ", "))) DO "
+        return sql + (others.isEmpty ? "NOTHING" : "UPDATE SET " + others.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+    }
+
+    // MARK: - The rows
+
+    private func write(_ source: ImportSource, _ schema: SchemaTable, _ db: Database, _ outcome: inout Outcome) throws {
+        let columns = try columns(of: source, in: schema)
+        let statement = try db.makeStatement(sql: insertion(columns, schema))
+        let handle = statement.sqliteStatement
+        let kinds = columns.map { ColumnKind(declared: $0.type) }
+        var result = outcome
+        try source.forEachRow(kinds) { line, position, row, text in
+            switch row {
+            case .flaw(let column, let message): note(BadRow(path: source.path, line: line, column: column, message: message, text: text()), &result)
+            case .cells(let cells):
+                for (index, cell) in cells.enumerated() { Self.bind(cell, to: handle, at: CInt(index + 1)) }
+                let code = sqlite3_step(handle)
+                if code != SQLITE_DONE {
+                    let message = String(cString: sqlite3_errmsg(db.sqliteConnection))
+                    guard code & 0xFF == SQLITE_CONSTRAINT || code & 0xFF == SQLITE_MISMATCH else {
+                        sqlite3_reset(handle)
+                        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+                    }
+                    note(BadRow(path: source.path, line: line, column: nil, message: message, text: text()), &result)
+                } else {
+                    result.rows += 1
+                }
+                sqlite3_reset(handle)
+            }
+            if (result.rows + result.badCount) & 0xFFF == 0 { progress(Double(position) / Double(max(source.size, 1)), result.rows) }
+        }
+        outcome = result
+    }
+
+    private func note(_ row: BadRow, _ outcome: inout Outcome) {
+        outcome.badCount += 1
+        if outcome.badRows.count < Self.mostBadRows { outcome.badRows.append(row) }
+    }
+
+    private static func bind(_ cell: Cell, to statement: OpaquePointer, at index: CInt) {
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch cell {
+        case .null: sqlite3_bind_null(statement, index)
+        case .integer(let value): sqlite3_bind_int64(statement, index, value)
+        case .boolean(let value): sqlite3_bind_int64(statement, index, value ? 1 : 0)
+        case .real(let value): sqlite3_bind_double(statement, index, value)
+        case .text(let bytes):
+            bytes.withUnsafeBytes { buffer in
+                _ = sqlite3_bind_text(
+                    statement, index, buffer.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(Self.empty), CInt(buffer.count), transient)
+            }
+        case .blob(let bytes): bytes.withUnsafeBytes { _ = sqlite3_bind_blob(statement, index, $0.baseAddress, CInt($0.count), transient) }
+        }
+    }
+
+    /// What an empty text points at: a null pointer would be NULL.
+    private nonisolated(unsafe) static let empty = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+}

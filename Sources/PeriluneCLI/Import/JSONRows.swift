@@ -1,0 +1,177 @@
+internal import PeriluneRecords
+
+/// Rows of JSON: a list of objects, or an object a line.
+///
+/// - SeeAlso: RFC 8259; jsonlines.org.
+struct JSONRows {
+    /// What is wrong with a text.
+    struct Flaw: Error {
+        let line: Int
+        let message: String
+    }
+
+    /// The objects with the lines that they begin in.
+    private(set) var rows: [(line: Int, fields: [(name: String, value: Cell)])] = []
+    /// The names of all fields, in the order in which they first appear.
+    private(set) var columns: [String] = []
+    private let bytes: [UInt8]
+    private var position = 0
+    private var line = 1
+    private var known: Set<String> = []
+
+    init(_ bytes: [UInt8]) throws {
+        self.bytes = bytes
+        skipBlanks()
+        if peek == UInt8(ascii: "[") {
+            try takeList { rows in try rows.takeRow() }
+        } else {
+            while peek != 0 {
+                try takeRow()
+                skipBlanks()
+            }
+        }
+        skipBlanks()
+        if position < bytes.count { throw flaw("expected the end of the text") }
+    }
+
+    // MARK: - Steps
+
+    private var peek: UInt8 { position < bytes.count ? bytes[position] : 0 }
+
+    private func flaw(_ message: String) -> Flaw { Flaw(line: line, message: message) }
+
+    private mutating func skipBlanks() {
+        while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) {
+            if bytes[position] == 0x0A { line += 1 }
+            position += 1
+        }
+    }
+
+    private mutating func expect(_ sign: Unicode.Scalar) throws {
+        skipBlanks()
+        guard peek == UInt8(ascii: sign) else { throw flaw("expected \(sign)") }
+        position += 1
+    }
+
+    private mutating func takeList(_ element: (inout JSONRows) throws -> Void) throws {
+        try expect("[")
+        skipBlanks()
+        if peek == UInt8(ascii: "]") { return position += 1 }
+        while true {
+            try element(&self)
+            skipBlanks()
+            if peek == UInt8(ascii: ",") { position += 1 } else { break }
+        }
+        try expect("]")
+    }
+
+    private mutating func takeRow() throws {
+        skipBlanks()
+        let start = line
+        guard peek == UInt8(ascii: "{") else { throw flaw("expected an object of columns and values") }
+        var fields: [(String, Cell)] = []
+        try takeObject { rows, name in
+            fields.append((name, try rows.takeValue(depth: 0)))
+            if rows.known.insert(name).inserted { rows.columns.append(name) }
+        }
+        rows.append((start, fields))
+    }
+
+    private mutating func takeObject(_ field: (inout JSONRows, String) throws -> Void) throws {
+        try expect("{")
+        skipBlanks()
+        if peek == UInt8(ascii: "}") { return position += 1 }
+        while true {
+            skipBlanks()
+            let name = try takeString()
+            try expect(":")
+            try field(&self, String(decoding: name, as: UTF8.self))
+            skipBlanks()
+            if peek == UInt8(ascii: ",") { position += 1 } else { break }
+        }
+        try expect("}")
+    }
+
+    /// A value; lists and objects as the text that they are, which SQLite's JSON functions read.
+    private mutating func takeValue(depth: Int) throws -> Cell {
+        skipBlanks()
+        let start = position
+        guard depth < 200 else { throw flaw("the values are nested too deeply") }
+        switch UnicodeScalar(peek) {
+        case "\"": return .text(try takeString())
+        case "{":
+            // {"$blob":"..."} is what `query` writes for a blob.
+            try takeObject { rows, _ in _ = try rows.takeValue(depth: depth + 1) }
+            return .text(Array(bytes[start..<position]))
+        case "[":
+            try takeList { rows in _ = try rows.takeValue(depth: depth + 1) }
+            return .text(Array(bytes[start..<position]))
+        case "t": return try takeWord("true", .boolean(true))
+        case "f": return try takeWord("false", .boolean(false))
+        case "n": return try takeWord("null", .null)
+        default: return try takeNumber()
+        }
+    }
+
+    private mutating func takeWord(_ word: String, _ value: Cell) throws -> Cell {
+        guard bytes[position...].starts(with: word.utf8) else { throw flaw("expected \(word)") }
+        position += word.utf8.count
+        return value
+    }
+
+    private mutating func takeNumber() throws -> Cell {
+        let start = position
+        while position < bytes.count, bytes[position] &- 0x30 < 10 || "+-.eE".utf8.contains(bytes[position]) { position += 1 }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if let integer = Int64(text), !text.hasPrefix("+") { return .integer(integer) }
+        guard let real = Double(text), !text.hasPrefix("+"), !text.isEmpty else { throw flaw("expected a value") }
+        return .real(real)
+    }
+
+    private mutating func takeString() throws -> [UInt8] {
+        guard peek == UInt8(ascii: "\"") else { throw flaw("expected a text in quotes") }
+        position += 1
+        var text: [UInt8] = []
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return text
+            case UInt8(ascii: "\\"): try takeEscape(&text)
+            case 0..<0x20: throw flaw("a control character in a text must be escaped")
+            default: text.append(byte)
+            }
+        }
+        throw flaw("a text has no end")
+    }
+
+    private mutating func takeEscape(_ text: inout [UInt8]) throws {
+        let byte = peek
+        position += 1
+        switch UnicodeScalar(byte) {
+        case "n": text.append(0x0A)
+        case "t": text.append(0x09)
+        case "r": text.append(0x0D)
+        case "b": text.append(0x08)
+        case "f": text.append(0x0C)
+        case "\"", "\\", "/": text.append(byte)
+        case "u":
+            var value = try takeHexadecimal()
+            // Two halves of a character outside of the first plane.
+            if (0xD800..<0xDC00).contains(value), bytes[position...].starts(with: [0x5C, 0x75]) {
+                position += 2
+                let low = try takeHexadecimal()
+                value = (0xDC00..<0xE000).contains(low) ? 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00) : 0xFFFD
+            }
+            text += Array(String(Character(Unicode.Scalar(value) ?? "\u{FFFD}")).utf8)
+        default: throw flaw("a text has an escape that JSON does not know")
+        }
+    }
+
+    private mutating func takeHexadecimal() throws -> UInt32 {
+        guard position + 4 <= bytes.count, let value = UInt32(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16)
+        else { throw flaw("expected four hexadecimal digits after \\u") }
+        position += 4
+        return value
+    }
+}

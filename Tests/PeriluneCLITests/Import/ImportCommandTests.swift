@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import PeriluneCLI
+
+@Suite(.timeLimit(.minutes(15))) struct ImportCommandTests {
+    private func rows(_ folder: TestFolder, _ sql: String) throws -> String {
+        let result = try folder.perilune("query", "--database", "x.sqlite", "--format", "jsonl", sql)
+        #expect(result.status == 0, "\(result.errors)")
+        return result.output
+    }
+
+    @Test func `a file of CSV makes a table of the types that its columns have`() throws {
+        let folder = try TestFolder([
+            "people.csv": "id,name,height,zip,note\r\n1,Ada,1.7,00123,\"a \"\"b\"\"\r\nc\"\r\n2,\"Böll, H.\",2,4,\r\n3,\"\",,5,x\r\n"
+        ])
+        let result = try folder.perilune(
+            "import", "people.csv", "--table", "person", "--create", "--primary-key", "id", "--database", "x.sqlite")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.errors.hasPrefix("people.csv: CSV, header, 5 columns: id integer, name text, height real, zip text, note text\n"))
+        #expect(result.errors.contains("3 rows into person, which was made"))
+        #expect(
+            try rows(folder, "SELECT * FROM person") == """
+                {"id":1,"name":"Ada","height":1.7,"zip":"00123","note":"a \\"b\\"\\r\\nc"}
+                {"id":2,"name":"Böll, H.","height":2.0,"zip":"4","note":null}
+                {"id":3,"name":"","height":null,"zip":"5","note":"x"}
+
+                """)
+        #expect(try rows(folder, "SELECT sql FROM sqlite_schema").contains("\\\"id\\\" INTEGER PRIMARY KEY"))
+    }
+
+    @Test func `separators and encodings and missing headers are found out`() throws {
+        let folder = try TestFolder(["a.txt": "1;x\n2;y;\n".replacing("y;", with: "y"), "b.tsv": "n\tt\n3\tz\n"])
+        try Data([0x6E, 0x2C, 0x74, 0x0A, 0x34, 0x2C, 0xE9, 0x0A]).write(to: URL(fileURLWithPath: folder.path + "/latin.csv"))
+        try Data("n,t\n5,ü\n".data(using: .utf16)!).write(to: URL(fileURLWithPath: folder.path + "/wide.csv"))
+        var result = try folder.perilune("import", "b.tsv", "--table", "t", "--create", "--database", "x.sqlite")
+        #expect(result.status == 0 && result.errors.hasPrefix("b.tsv: TSV, header"), "\(result.errors)")
+        result = try folder.perilune("import", "a.txt", "--columns", "n,t", "--table", "t", "--database", "x.sqlite")
+        #expect(result.errors.hasPrefix("a.txt: CSV with ;, no header, 2 columns: n integer, t text"), "\(result.errors)")
+        result = try folder.perilune("import", "latin.csv", "wide.csv", "--table", "t", "--database", "x.sqlite")
+        #expect(result.errors.contains("windows-1252") && result.errors.contains("utf-16"), "\(result.errors)")
+        #expect(try rows(folder, "SELECT group_concat(n || t, ' ') AS all_of_them FROM (SELECT * FROM t ORDER BY n)") == "{\"all_of_them\":\"1x 2y 3z 4é 5ü\"}\n")
+    }
+
+    @Test func `JSON and lines of it come with the values that they have`() throws {
+        let folder = try TestFolder([
+            "a.json": #"[{"id": 1, "tags": ["x", 1], "ok": true, "s": "a\u00e9\n\ud83d\ude00"}, {"id": 2, "r": 1.5}]"#,
+            "b.jsonl": "{\"id\": 3, \"s\": null}\n\n{\"id\": 4, \"s\": \"\"}\n",
+        ])
+        let result = try folder.perilune("import", "a.json", "b.jsonl", "--table", "t", "--create", "--database", "x.sqlite")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            try rows(folder, "SELECT id, tags ->> 0 AS first, ok, s, r FROM t ORDER BY id") == """
+                {"id":1,"first":"x","ok":true,"s":"aé\\n😀","r":null}
+                {"id":2,"first":null,"ok":null,"s":null,"r":1.5}
+                {"id":3,"first":null,"ok":null,"s":null,"r":null}
+                {"id":4,"first":null,"ok":null,"s":"","r":null}
+
+                """)
+        try folder.write("[{\"id\": 5},\n {\"id\": }]", to: "bad.json")
+        let bad = try folder.perilune("import", "bad.json", "--table", "t", "--database", "x.sqlite")
+        #expect(bad.status == 65 && bad.errors.contains("cannot import bad.json:2: expected a value"), "\(bad.errors)")
+    }
+
+    @Test func `a bad row is named by line and column and nothing is imported`() throws {
+        let folder = try TestFolder(["a.csv": "id,age\n1,30\n2,old\n3\n1,5\n"])
+        try #require(
+            folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, age INTEGER)')").status == 0)
+        var result = try folder.perilune("import", "a.csv", "--table", "t", "--database", "x.sqlite")
+        #expect(result.status == 65)
+        #expect(result.errors.contains("nothing was imported: 3 rows are bad"), "\(result.errors)")
+        #expect(result.errors.contains("a.csv:3: column age: expected an integer, got old"))
+        #expect(result.errors.contains("a.csv:4: expected 2 fields, got 1"))
+        #expect(result.errors.contains("a.csv:5: UNIQUE constraint failed: t.id"))
+        #expect(try rows(folder, "SELECT count(*) AS n FROM t") == "{\"n\":0}\n")
+        result = try folder.perilune("import", "a.csv", "--table", "t", "--database", "x.sqlite", "--errors", "bad.txt")
+        #expect(result.status == 65)
+        #expect(try rows(folder, "SELECT * FROM t") == "{\"id\":1,\"age\":30}\n")
+        let bad = try String(contentsOfFile: folder.path + "/bad.txt", encoding: .utf8)
+        #expect(bad.contains("a.csv:3: column age: expected an integer, got old\n2,old\n"), "\(bad)")
+    }
+
+    @Test func `an upsert changes the rows that are there`() throws {
+        let folder = try TestFolder(["a.csv": "sku,price\na,1\nb,2\n", "b.csv": "sku,price\nb,3\nc,4\n"])
+        _ = try folder.perilune("import", "a.csv", "--table", "p", "--create", "--primary-key", "sku", "--database", "x.sqlite")
+        let result = try folder.perilune("import", "b.csv", "--table", "p", "--upsert", "--database", "x.sqlite")
+        #expect(result.errors.contains("2 rows into p: 1 inserted, 1 updated"), "\(result.errors)")
+        #expect(try rows(folder, "SELECT group_concat(sku || price, ' ') AS a FROM p") == "{\"a\":\"a1 b3 c4\"}\n")
+    }
+
+    @Test func `a table or a column that is not there is told with the nearest`() throws {
+        let folder = try TestFolder(["a.csv": "id,nmae\n1,x\n"])
+        _ = try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE person (id, name)')")
+        let table = try folder.perilune("import", "a.csv", "--table", "persn", "--database", "x.sqlite")
+        #expect(table.status == 1 && table.errors.contains("did you mean `person`?") && table.errors.contains("--create makes it"), "\(table.errors)")
+        let column = try folder.perilune("import", "a.csv", "--table", "person", "--database", "x.sqlite")
+        #expect(column.errors.contains("person has no column nmae") && column.errors.contains("did you mean `name`?"), "\(column.errors)")
+    }
+
+    @Test func `what query has written as CSV comes back as it was`() throws {
+        let folder = try TestFolder()
+        _ = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            "db:execute[[CREATE TABLE t (a INTEGER, b TEXT, c REAL); INSERT INTO t VALUES (1, 'a,\"b\nc', 1.5), (NULL, '', NULL), (-9223372036854775808, '007', 1e300)]]")
+        let before = try rows(folder, "SELECT * FROM t")
+        for (format, name) in [("csv", "t.csv"), ("tsv", "t.tsv"), ("jsonl", "t.jsonl"), ("json", "t.json")] {
+            let written = try folder.perilune("query", "--database", "x.sqlite", "--format", format, "--output", name, "SELECT * FROM t")
+            try #require(written.status == 0 && written.output == "", "\(written.errors)")
+            let made = try folder.perilune("import", name, "--table", "copy_\(format)", "--create", "--database", "x.sqlite")
+            try #require(made.status == 0, "\(made.errors)")
+            #expect(try rows(folder, "SELECT * FROM copy_\(format)") == before, "\(format)")
+        }
+    }
+
+    @Test(arguments: [
+        ("0", 0), ("-1", -1), ("9223372036854775807", .max), ("-9223372036854775808", .min), ("9223372036854775808", nil), ("007", nil),
+        ("+1", nil), ("-0", nil), ("1 ", nil), ("", nil), ("-", nil), ("1e3", nil),
+    ] as [(String, Int64?)])
+    func `whole numbers are those that are written back the same`(_ text: String, _ value: Int64?) {
+        #expect(NumberText.integer(Array(text.utf8)) == value)
+    }
+}
