@@ -24,7 +24,7 @@ struct PeriluneCommand: ParsableCommand {
         version: Version.perilune,
         subcommands: [
             RunCommand.self, ConsoleCommand.self, QueryCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
-            ApplyCommand.self, MigrateCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self,
+            ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self,
             VersionCommand.self,
         ])
 }
@@ -61,6 +61,7 @@ enum Main {
         case "run": ["run"] + RunArguments.arranged(rest)
         case "query": ["query"] + QueryArguments.arranged(rest)
         case "test": ["test"] + TestArguments.arranged(rest)
+        case "migrate" where rest.first == "new": ["migrate-new"] + rest.dropFirst()
         // On a terminal it is there to be talked to.
         case nil where StandardStreams.isInputTerminal && StandardStreams.isOutputTerminal: ["console"]
         default: arguments

@@ -23,6 +23,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
 
             EXAMPLES:
               perilune migrate --database shop.sqlite
+              perilune migrate new add_prices
               perilune migrate db/migrations --database shop.sqlite --to 0007_add_prices
               perilune migrate --database shop.sqlite --down --to 0006_add_taxes
               perilune migrate --database shop.sqlite --status

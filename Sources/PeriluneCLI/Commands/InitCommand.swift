@@ -1,0 +1,48 @@
+import ArgumentParser
+internal import Foundation
+internal import Perilune
+
+/// The command `perilune init`.
+struct InitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Make a new project: migrations, a script, scenarios, settings of editors.",
+        discussion: """
+            Files that are there stay as they are.
+
+            EXAMPLES:
+              perilune init
+              perilune init tasks && cd tasks && perilune test
+            """)
+
+    @Argument(help: "The folder, which is made if it does not exist.")
+    var folder = "."
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let colors = common.errorColors
+        for (name, text) in ProjectTemplate.files {
+            let path = folder == "." ? name : "\(folder)/\(name)"
+            guard !FileManager.default.fileExists(atPath: path) else {
+                CommandOutput.note("\(path) is there already", colors)
+                continue
+            }
+            let parent = (path as NSString).deletingLastPathComponent
+            if !parent.isEmpty {
+                do {
+                    try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+                } catch {
+                    throw CommandFailure(ErrorReport("cannot make the folder \(parent)", kind: "io"))
+                }
+            }
+            try OutputFile.write(Array(text.utf8), to: path)
+            try StandardStreams.write(Array((path + "\n").utf8))
+        }
+        try StandardStreams.flush()
+        let place = folder == "." ? "" : "cd \(folder)\n  "
+        CommandOutput.note("next:", colors)
+        StandardStreams.writeError(
+            "  \(place)perilune test\n  perilune migrate --database project.sqlite\n  perilune run scripts/add_task.lua --database project.sqlite 'Write the report'\n  perilune console project.sqlite\n")
+    }
+}

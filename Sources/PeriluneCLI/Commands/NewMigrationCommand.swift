@@ -1,0 +1,41 @@
+import ArgumentParser
+internal import Perilune
+
+/// `migrate new`, which the parser sees as a command of its own: the argument of `migrate` is a folder.
+struct NewMigrationCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate-new",
+        abstract: "Make the file of a new migration.",
+        usage: "perilune migrate new <name> [--folder <folder>] [--sql]",
+        discussion: """
+            The file has the number after the highest one in the folder.
+
+            EXAMPLES:
+              perilune migrate new add_prices
+              perilune migrate new 'Add prices' --sql
+            """,
+        shouldDisplay: false)
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Option(help: "The folder of the migrations.")
+    var folder = "migrations"
+
+    @Flag(help: "Make files of SQL: one for the migration, one that undoes it.")
+    var sql = false
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard name.contains(where: { $0.isLetter || $0.isNumber }) else { throw ValidationError("expected a name of letters and digits") }
+        if folder.isEmpty { throw ValidationError("--folder: expected the path of a folder, got nothing") }
+    }
+
+    func run() throws {
+        var migration = NewMigration(folder: folder, name: name)
+        migration.isSQL = sql
+        try StandardStreams.write(Array(migration.make().map { $0 + "\n" }.joined().utf8))
+        try StandardStreams.flush()
+    }
+}
