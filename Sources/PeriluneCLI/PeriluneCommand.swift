@@ -25,7 +25,7 @@ struct PeriluneCommand: ParsableCommand {
         subcommands: [
             RunCommand.self, ConsoleCommand.self, QueryCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
             ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self,
-            VersionCommand.self,
+            DoctorCommand.self, VersionCommand.self,
         ])
 }
 

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import GRDB
+internal import GRDBSQLite
+internal import Perilune
+internal import PeriluneLua
+
+/// What was looked at, and what came of it.
+struct Finding: Equatable {
+    enum Verdict: String {
+        case ok, warning, fault
+    }
+
+    let verdict: Verdict
+    let text: String
+    /// What may be done about it.
+    var cure: String?
+}
+
+/// Looks at the libraries that are linked.
+enum LibraryExamination {
+    static func findings() -> [Finding] {
+        var findings = [Finding(verdict: .ok, text: "SQLite \(String(cString: sqlite3_libversion()))")]
+        let wanted: [String] = ["ENABLE_SESSION", "ENABLE_PREUPDATE_HOOK", "ENABLE_FTS5", "ENABLE_COLUMN_METADATA"]
+        let missing = wanted.filter { name in sqlite3_compileoption_used(name) == 0 }
+        if !missing.isEmpty {
+            findings.append(
+                Finding(
+                    verdict: .warning, text: "SQLite was built without \(missing.joined(separator: ", "))",
+                    cure: "previews, observation or full-text search do not work with it: use the library of your distribution"))
+        }
+        findings.append(Finding(verdict: .ok, text: "Lua \(LuaRelease.current)"))
+        for bug in LuaRelease.current.knownBugs where !bug.isClosed {
+            findings.append(Finding(verdict: .warning, text: "Lua: \(bug.description)", cure: "a later release of Lua 5.4 is without it"))
+        }
+        return findings
+    }
+}
+
+/// Looks at a database file.
+struct DatabaseExamination {
+    let path: String
+    let db: Database
+
+    func findings() throws -> [Finding] {
+        try integrity() + foreignKeys() + keysWithoutIndex() + journal() + pages() + processes()
+    }
+
+    private func integrity() throws -> [Finding] {
+        let flaws = try String.fetchAll(db, sql: "PRAGMA integrity_check(20)")
+        if flaws == ["ok"] { return [Finding(verdict: .ok, text: "the file is whole (integrity_check)")] }
+        return flaws.prefix(5).map {
+            Finding(verdict: .fault, text: $0, cure: "take a backup, or save what can be read: perilune dump --database \(path) --output saved.sql")
+        }
+    }
+
+    private func foreignKeys() throws -> [Finding] {
+        let broken = try Row.fetchAll(db, sql: "SELECT \"table\", parent, count(*) AS count FROM pragma_foreign_key_check GROUP BY 1, 2")
+        if broken.isEmpty { return [Finding(verdict: .ok, text: "all foreign keys point at rows")] }
+        return broken.map { row in
+            let table: String = row["table"], parent: String = row["parent"], count: Int = row["count"]
+            return Finding(
+                verdict: .fault, text: "\(count) \(count == 1 ? "row" : "rows") of \(table) point at no row of \(parent)",
+                cure: "find them: SELECT * FROM \(SQLLiteral.name(table)) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table)'))")
+        }
+    }
+
+    /// Deleting a row looks for those that point at it: without an index, in the whole table.
+    private func keysWithoutIndex() throws -> [Finding] {
+        var findings: [Finding] = []
+        for table in try SchemaReader.tables(db) {
+            for key in table.foreignKeys where !hasIndex(table, key.columns) {
+                let name = "\(table.name)_by_" + key.columns.joined(separator: "_")
+                let columns = key.columns.map(SQLLiteral.name).joined(separator: ", ")
+                findings.append(
+                    Finding(
+                        verdict: .warning, text: "\(table.name)(\(key.columns.joined(separator: ", "))) refers to \(key.table) without an index",
+                        cure: "CREATE INDEX \(SQLLiteral.name(name)) ON \(SQLLiteral.name(table.name)) (\(columns))"))
+            }
+        }
+        return findings.isEmpty ? [Finding(verdict: .ok, text: "each foreign key has an index")] : findings
+    }
+
+    private func hasIndex(_ table: SchemaTable, _ columns: [String]) -> Bool {
+        let wanted = Set(columns.map { $0.lowercased() })
+        let lists = [table.key] + table.indexes.filter { !$0.isPartial }.map { $0.columns.prefix { $0 != nil }.compactMap { $0 } }
+        return lists.contains { Set($0.prefix(wanted.count).map { $0.lowercased() }) == wanted }
+    }
+
+    private func journal() throws -> [Finding] {
+        let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode") ?? ""
+        if mode == "wal" { return [Finding(verdict: .ok, text: "readers and a writer do not wait for each other (journal_mode wal)")] }
+        return [
+            Finding(
+                verdict: .warning, text: "readers wait for the writer (journal_mode \(mode))",
+                cure: "PRAGMA journal_mode = wal; it stays with the file, which must not be on a network drive")
+        ]
+    }
+
+    private func pages() throws -> [Finding] {
+        let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0, count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
+        let bytes = ByteCountFormatter.string(fromByteCount: Int64(count * size), countStyle: .file)
+        guard count > 100, free * 4 > count else { return [Finding(verdict: .ok, text: "\(bytes), \(free * 100 / max(count, 1)) % of it free")] }
+        return [Finding(verdict: .warning, text: "\(free * 100 / count) % of \(bytes) are free pages", cure: "VACUUM makes the file smaller")]
+    }
+
+    /// The other processes that have the file open, as far as this user may see them.
+    private func processes() throws -> [Finding] {
+        guard let real = realpath(path, nil) else { return [] }
+        defer { free(real) }
+        let wanted = String(cString: real)
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        var found: [String] = []
+        for number in numbers.compactMap({ Int32($0) }).sorted() where number != getpid() {
+            let folder = "/proc/\(number)/fd"
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            guard files.contains(where: { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == wanted }) else { continue }
+            let name = (try? String(contentsOfFile: "/proc/\(number)/comm", encoding: .utf8))?.trimmed ?? "?"
+            found.append("\(name) (\(number))")
+        }
+        return found.isEmpty ? [] : [Finding(verdict: .ok, text: "also open in \(found.joined(separator: ", "))")]
+    }
+}
