@@ -6587,7 +6587,7 @@ db = nil
 ---| "schema" # the schema has changed while a statement was running
 ---| "script" # a script that `t.run` has run has failed
 ---| "sql" # SQLite refuses the statement, or executing it has failed
----| "stale" # somebody else has changed the row since the record was read
+---| "stale" # another writer has changed the row since the record was read
 ---| "syntax" # a text is not Lua. Only reports name it: `load` returns the message, and `pcall` the text
 ---| "timeout" # the script or the scenario has run longer than it may. Only reports name it: no script can catch it
 ---| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used where the library runs the transaction
