@@ -84,13 +84,22 @@ local function count_text(count, noun)
   return ("%d %s%s"):format(count, noun, count == 1 and "" or "s")
 end
 
+--- Whether a value is what `execute` returns.
+local function is_outcome(value)
+  return type(value) == "userdata" and tostring(value):match("^{changed_rows = %d+") ~= nil
+end
+
+local function outcome_text(outcome)
+  return count_text(outcome.changed_rows or 0, "row") .. " changed"
+end
+
 -- Rows and records ---------------------------------------------------------------------------------------------------------
 
 local function cell(value)
   local kind = type(value)
   if kind == "nil" or kind == "boolean" or kind == "number" or kind == "string" then return value end
   if value == native_values.null then return nil end
-  if is_outcome(value) then return describe_outcome(value) end
+  if is_outcome(value) then return outcome_text(value) end
   if native_values.is_blob(value) then return { blob = tostring(value) } end
   if kind == "table" and records.class_of(value[1]) then
     return count_text(#value, "record")
@@ -250,16 +259,6 @@ local function text(value, kind)
   return { kind = "text", text = value, type = kind }
 end
 
---- Whether a value is what `execute` returns.
-local function is_outcome(value)
-  return type(value) == "userdata" and tostring(value):match("^{changed_rows = %d+") ~= nil
-end
-
-local function describe_outcome(value)
-  local count = value.changed_rows or 0
-  return { kind = "outcome", text = count_text(count, "row") .. " changed" }
-end
-
 local function describe_table(value, head, tail)
   local own = getmetatable(value)
   if type(own) == "table" and own.shown_columns then return describe_list(value, own.shown_columns, field_cells, head, tail) end
@@ -294,7 +293,7 @@ local function describe_one(value, head, tail)
   if kind == "nil" or kind == "boolean" or kind == "number" then return text(tostring(value), kind) end
   if kind == "string" then return text(value, "string") end
   if kind == "table" then return describe_table(value, head, tail) end
-  if is_outcome(value) then return describe_outcome(value) end
+  if is_outcome(value) then return { kind = "outcome", text = outcome_text(value) } end
   if native_values.is_blob(value) then return { kind = "rows", columns = { "blob" }, head = { { { blob = tostring(value) } } }, tail = {}, count = 1, is_single = true } end
   if records.is_database(value) then
     return text(tostring(value) .. ": " .. table.concat(value:tables(), ", "), "value")

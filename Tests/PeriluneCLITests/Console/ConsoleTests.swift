@@ -155,6 +155,22 @@ import Testing
         #expect(result.errors == "" && result.status == 0)
     }
 
+    @Test func `values of every kind stand in cells`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let input = """
+            db:execute("CREATE TABLE event (id INTEGER PRIMARY KEY, day DATE, data BLOB)")
+            Event = perilune.record("event")
+            event = Event:insert{ day = perilune.date("2026-01-01"), data = perilune.blob("\\0") }
+            Event:find(1)
+            { { a = perilune.null }, { a = { 1 } }, { a = db:execute("UPDATE event SET day = NULL") } }
+            """
+        let result = try folder.perilune("console", "library.sqlite", input: input)
+        #expect(result.errors == "" && result.status == 0)
+        #expect(result.output.contains("│  1 │ 2026-01-01 00:00:00.000 │ \\x00 │"), "\(result.output)")
+        #expect(result.output.contains("│ NULL          │") && result.output.contains("│ {1}           │"), "\(result.output)")
+        #expect(result.output.contains("│ 1 row changed │"), "\(result.output)")
+    }
+
     @Test func `a failure without a terminal goes to standard error and is the exit status`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("console", "library.sqlite", input: "error('stop', 0)\n1 + 1\n")
