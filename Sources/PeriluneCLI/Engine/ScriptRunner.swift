@@ -102,9 +102,10 @@ struct ScriptRunner {
             do {
                 try await operation()
             } catch let error as LuaError where error.code == .cancelled {
-                // A function that was called by a timer may have failed, which ends everything.
-                if let failure = await host.takeCallbackFailure() { throw failure }
-                guard let status = gracefulStop?.status else { throw error }
+                // A function that was called by a timer may have failed, which ends everything; or it ran, and has ended with the rest.
+                let failure = await host.takeCallbackFailure()
+                if let failure, (failure as? LuaError)?.code != .cancelled { throw failure }
+                guard let status = gracefulStop?.status else { throw failure ?? error }
                 return Ending(status: status)
             }
             return Ending(status: gracefulStop?.status ?? ExitStatus.success)
