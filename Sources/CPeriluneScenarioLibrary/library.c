@@ -18,9 +18,6 @@ static const module modules[] = {
     {"scenarios", (const char[]){
 #embed "../../lib/scenarios/init.lua"
         , 0}},
-    {"scenarios.annotations", (const char[]){
-#embed "../../lib/scenarios/annotations.lua"
-        , 0}},
     {"scenarios.cases", (const char[]){
 #embed "../../lib/scenarios/cases.lua"
         , 0}},
