@@ -3,6 +3,7 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Perilune
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// What was looked at, and what came of it.
 struct Finding: Equatable {
@@ -60,7 +61,7 @@ struct DatabaseExamination {
             let table: String = row["table"], parent: String = row["parent"], count: Int = row["count"]
             return Finding(
                 verdict: .fault, text: "\(count) \(count == 1 ? "row" : "rows") of \(table) point at no row of \(parent)",
-                cure: "find them: SELECT * FROM \(SQLLiteral.name(table)) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table)'))")
+                cure: "find them: SELECT * FROM \(table.quotedName) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table)'))")
         }
     }
 
@@ -70,11 +71,11 @@ struct DatabaseExamination {
         for table in try SchemaReader.tables(db) {
             for key in table.foreignKeys where !hasIndex(table, key.columns) {
                 let name = "\(table.name)_by_" + key.columns.joined(separator: "_")
-                let columns = key.columns.map(SQLLiteral.name).joined(separator: ", ")
+                let columns = key.columns.map(\.quotedName).joined(separator: ", ")
                 findings.append(
                     Finding(
                         verdict: .warning, text: "\(table.name)(\(key.columns.joined(separator: ", "))) refers to \(key.table) without an index",
-                        cure: "CREATE INDEX \(SQLLiteral.name(name)) ON \(SQLLiteral.name(table.name)) (\(columns))"))
+                        cure: "CREATE INDEX \(name.quotedName) ON \(table.name.quotedName) (\(columns))"))
             }
         }
         return findings.isEmpty ? [Finding(verdict: .ok, text: "each foreign key has an index")] : findings

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import GRDBSQLite
+internal import PeriluneRecords
 
 /// A database as SQL that makes it again, as the shell of SQLite writes it.
 struct DatabaseDump {
@@ -50,11 +51,11 @@ struct DatabaseDump {
     private func writeRows(of table: SchemaTable, _ output: inout [UInt8]) throws {
         let columns = table.columns.filter { $0.hidden == 0 }.map(\.name)
         let rowID = try rowIDName(of: table)
-        let names = (rowID.map { [$0] } ?? []) + columns.map(SQLLiteral.name)
+        let names = (rowID.map { [$0] } ?? []) + columns.map(\.quotedName)
         guard !names.isEmpty else { return }
         let list = names.joined(separator: ", ")
-        let statement = try db.makeStatement(sql: "SELECT \(list) FROM \(SQLLiteral.name(table.name))")
-        let start = Array("INSERT INTO \(SQLLiteral.name(table.name)) (\(list)) VALUES (".utf8)
+        let statement = try db.makeStatement(sql: "SELECT \(list) FROM \(table.name.quotedName)")
+        let start = Array("INSERT INTO \(table.name.quotedName) (\(list)) VALUES (".utf8)
         let rows = try Row.fetchCursor(statement)
         while try rows.next() != nil {
             output += start
@@ -78,7 +79,7 @@ struct DatabaseDump {
         let taken = Set(table.columns.map { $0.name.lowercased() })
         guard let name = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) else { return nil }
         // Some virtual tables have none.
-        return (try? db.makeStatement(sql: "SELECT \(name) FROM \(SQLLiteral.name(table.name))")) == nil ? nil : name
+        return (try? db.makeStatement(sql: "SELECT \(name) FROM \(table.name.quotedName)")) == nil ? nil : name
     }
 
     /// What AUTOINCREMENT has counted.

@@ -57,7 +57,7 @@ struct Importer {
     }
 
     private func count(_ db: Database, _ schema: SchemaTable) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(SQLLiteral.name(schema.name))") ?? 0
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(schema.name.quotedName)") ?? 0
     }
 
     // MARK: - The table
@@ -88,10 +88,10 @@ struct Importer {
         }
         let columns = names.map { name in
             let type = kinds[name, default: .text].rawValue.uppercased()
-            return "\(SQLLiteral.name(name)) \(type)" + (primaryKey == [name] ? " PRIMARY KEY" : "")
+            return "\(name.quotedName) \(type)" + (primaryKey == [name] ? " PRIMARY KEY" : "")
         }
-        let key = primaryKey.count > 1 ? [", PRIMARY KEY (\(primaryKey.map(SQLLiteral.name).joined(separator: ", ")))"] : []
-        return "CREATE TABLE \(SQLLiteral.name(table)) (\(columns.joined(separator: ", "))\(key.joined()))"
+        let key = primaryKey.count > 1 ? [", PRIMARY KEY (\(primaryKey.map(\.quotedName).joined(separator: ", ")))"] : []
+        return "CREATE TABLE \(table.quotedName) (\(columns.joined(separator: ", "))\(key.joined()))"
     }
 
     private func failure(_ message: String, help: String? = nil) -> CommandFailure {
@@ -111,8 +111,8 @@ struct Importer {
     }
 
     private func insertion(_ columns: [SchemaTable.Column], _ schema: SchemaTable) throws -> String {
-        let names = columns.map { SQLLiteral.name($0.name) }
-        var sql = "INSERT INTO \(SQLLiteral.name(schema.name)) (\(names.joined(separator: ", "))) VALUES ("
+        let names = columns.map(\.name.quotedName)
+        var sql = "INSERT INTO \(schema.name.quotedName) (\(names.joined(separator: ", "))) VALUES ("
         sql += Array(repeating: "?", count: names.count).joined(separator: ", ") + ")"
         guard upserts else { return sql }
         let key = primaryKey.isEmpty ? schema.key : primaryKey
@@ -121,8 +121,8 @@ struct Importer {
             throw failure("the rows have no value for \(missing), by which --upsert finds them")
         }
         let folded = Set(key.map { $0.lowercased() })
-        let others = columns.filter { !folded.contains($0.name.lowercased()) }.map { SQLLiteral.name($0.name) }
-        sql += " ON CONFLICT (\(key.map(SQLLiteral.name).joined(separator: ", "))) DO "
+        let others = columns.filter { !folded.contains($0.name.lowercased()) }.map(\.name.quotedName)
+        sql += " ON CONFLICT (\(key.map(\.quotedName).joined(separator: ", "))) DO "
         return sql + (others.isEmpty ? "NOTHING" : "UPDATE SET " + others.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
     }
 

@@ -1,3 +1,5 @@
+internal import PeriluneRecords
+
 /// CSV by RFC 4180: a header, CRLF after each line, fields quoted where needed; or the same with tabs and LF, as TSV.
 ///
 /// NULL is an empty field, the empty text is `""`; text is written byte by byte as stored, blobs as `x'00ff'`, booleans
@@ -35,13 +37,7 @@ struct CSVFormatter: ResultFormatter {
             output += bytes
             return
         }
-        let quote = UInt8(ascii: "\"")
-        output.append(quote)
-        for byte in bytes {
-            if byte == quote { output.append(quote) }
-            output.append(byte)
-        }
-        output.append(quote)
+        output.append(bytes, inQuotes: UInt8(ascii: "\""))
     }
 
     private func needsQuotes(_ byte: UInt8) -> Bool {

@@ -23,33 +23,24 @@ extension Value {
 
     /// The value as an SQL literal, for SQL that can bind none.
     var literal: [UInt8] {
+        var bytes: [UInt8] = []
+        appendLiteral(to: &bytes)
+        return bytes
+    }
+
+    /// Appends the value as an SQL literal, which reads back as the same.
+    package func appendLiteral(to output: inout [UInt8]) {
         switch self {
-        case .null: Array("NULL".utf8)
-        case .integer(let value): Array("\(value)".utf8)
-        case .boolean(let value): Array(value ? "1".utf8 : "0".utf8)
-        case .real(let value): Self.literal(value)
-        case .text(let bytes): Self.literal(bytes)
-        case .blob(let bytes): Self.hexadecimal(bytes)
+        case .null: output += "NULL".utf8
+        case .integer(let value): output += "\(value)".utf8
+        case .boolean(let value): output += value ? "1".utf8 : "0".utf8
+        case .real(let value) where value.isInfinite: output += value < 0 ? "-9e999".utf8 : "9e999".utf8
+        case .real(let value): output += "\(value)".utf8
+        case .text(let bytes) where Self.isPlain(bytes): output.append(bytes, inQuotes: UInt8(ascii: "'"))
+        // SQL cannot carry NULs, and what compiles it wants UTF-8.
+        case .text(let bytes): output += Array("CAST(".utf8) + Self.hexadecimal(bytes) + Array(" AS TEXT)".utf8)
+        case .blob(let bytes): output += Self.hexadecimal(bytes)
         }
-    }
-
-    private static func literal(_ number: Double) -> [UInt8] {
-        if number.isInfinite { return Array(number < 0 ? "-9e999".utf8 : "9e999".utf8) }
-        return Array("\(number)".utf8)
-    }
-
-    /// SQL cannot carry NULs, and what compiles it wants UTF-8, so other bytes are written as hexadecimal digits.
-    private static func literal(_ text: [UInt8]) -> [UInt8] {
-        guard isPlain(text) else {
-            return Array("CAST(".utf8) + hexadecimal(text) + Array(" AS TEXT)".utf8)
-        }
-        var result: [UInt8] = [UInt8(ascii: "'")]
-        for byte in text {
-            if byte == UInt8(ascii: "'") { result.append(byte) }
-            result.append(byte)
-        }
-        result.append(UInt8(ascii: "'"))
-        return result
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
@@ -85,5 +76,17 @@ extension Value {
         case .blob: "a blob"
         case .boolean: "a boolean"
         }
+    }
+}
+
+extension [UInt8] {
+    /// Appends bytes in quotes; quotes among them are doubled.
+    package mutating func append(_ bytes: [UInt8], inQuotes quote: UInt8) {
+        append(quote)
+        for byte in bytes {
+            if byte == quote { append(quote) }
+            append(byte)
+        }
+        append(quote)
     }
 }
