@@ -54,6 +54,18 @@ package enum DisplayText {
         return text.reduce(0) { $0 + width($1) }
     }
 
+    /// The text in that number of columns at most, with an ellipsis where it is cut.
+    package static func cut(_ text: String, to maximalWidth: Int, ellipsis: String) -> String {
+        guard width(text) > maximalWidth else { return text }
+        let room = maximalWidth - width(ellipsis)
+        var used = 0
+        let shown = text.prefix { character in
+            used += width(character)
+            return used <= room
+        }
+        return shown + ellipsis
+    }
+
     /// The columns of what a reader sees as one character: none for a mark without a base, two for wide ones.
     package static func width(_ character: Character) -> Int {
         let scalars = character.unicodeScalars

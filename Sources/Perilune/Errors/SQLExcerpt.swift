@@ -61,7 +61,7 @@ package struct TextLine {
 
     /// The line, cut at the end if it is too long.
     package func shortened(to maximalWidth: Int) -> String {
-        Self.cut(Self.shown(bytes), to: maximalWidth)
+        DisplayText.cut(Self.shown(bytes), to: maximalWidth, ellipsis: "...")
     }
 
     /// The line without indentation, cut at both ends if it is too long, and the column of a byte in it.
@@ -74,7 +74,7 @@ package struct TextLine {
             while DisplayText.width(before) > maximalWidth / 2 { before.removeFirst() }
             before = "..." + before
         }
-        return (Self.cut(before + after, to: maximalWidth), DisplayText.width(before))
+        return (DisplayText.cut(before + after, to: maximalWidth, ellipsis: "..."), DisplayText.width(before))
     }
 
     private func characterStart(_ offset: Int) -> Int {
@@ -86,15 +86,5 @@ package struct TextLine {
     private static func shown(_ bytes: some Sequence<UInt8>) -> String {
         let spaces = [UInt8](repeating: 0x20, count: 4)
         return DisplayText.escaped(bytes.flatMap { $0 == 0x09 ? spaces : [$0] })
-    }
-
-    private static func cut(_ text: String, to maximalWidth: Int) -> String {
-        guard DisplayText.width(text) > maximalWidth else { return text }
-        var width = 0
-        let shown = text.prefix { character in
-            width += DisplayText.width(character)
-            return width <= maximalWidth - 3
-        }
-        return shown + "..."
     }
 }

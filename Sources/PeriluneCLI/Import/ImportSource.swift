@@ -207,7 +207,7 @@ struct ImportSource {
         for (index, column) in columns.enumerated() {
             let field = fields[column.position], value = text.value(field)
             guard let cell = kinds[index].value(value, isQuoted: field.isQuoted) else {
-                let shown = FittedTable.shortened(DisplayText.escaped(value), to: 40)
+                let shown = DisplayText.cut(DisplayText.escaped(value), to: 40, ellipsis: "…")
                 return .flaw(column: column.name, message: "expected \(kinds[index].expectation), got \(shown)")
             }
             cells.append(cell)

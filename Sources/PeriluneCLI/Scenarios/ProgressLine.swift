@@ -55,16 +55,9 @@ final class ProgressLine: @unchecked Sendable {
         guard now - start > .milliseconds(500), lastDrawn.map({ now - $0 > .milliseconds(100) || !isVisible }) ?? true else { return }
         lastDrawn = now
         let counts = "\(done)/\(total)" + (failed > 0 ? ", \(failed) failed" : "")
-        write("\r\u{1B}[K" + Self.shortened(DisplayText.escaped("\(counts)  \(title)"), to: columns() - 1))
+        // A line that is broken could not be erased.
+        let line = DisplayText.cut(DisplayText.escaped("\(counts)  \(title)"), to: columns() - 1, ellipsis: "")
+        write("\r\u{1B}[K" + line)
         isVisible = true
-    }
-
-    /// As much of a text as there is room for: a line that is broken could not be erased.
-    private static func shortened(_ text: String, to width: Int) -> String {
-        var used = 0
-        return String(text.prefix { character in
-            used += DisplayText.width(character)
-            return used <= width
-        })
     }
 }

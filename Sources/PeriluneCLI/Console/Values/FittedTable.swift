@@ -18,13 +18,13 @@ struct FittedTable {
         }
         let fit = Fit(natural, width: width)
         let shown = fit.shown.map { index in index.map { ($0, fit.widths[$0]) } }
-        grid = Grid(columns: shown.map { column in column.map { Self.shortened(columns[$0.0], to: $0.1) } ?? "…" })
+        grid = Grid(columns: shown.map { column in column.map { DisplayText.cut(columns[$0.0], to: $0.1, ellipsis: "…") } ?? "…" })
         for (index, row) in texts.enumerated() {
             if index == rows.head.count, rows.count > texts.count { addGap(shown.count) }
             grid.add(
                 shown.map { column in
                     guard let (place, width) = column else { return (Cell.null, "…") }
-                    return (row[place].0, Self.shortened(row[place].1, to: width))
+                    return (row[place].0, DisplayText.cut(row[place].1, to: width, ellipsis: "…"))
                 })
         }
         if rows.tail.isEmpty, rows.count > texts.count { addGap(shown.count) }
@@ -38,17 +38,6 @@ struct FittedTable {
 
     func text(_ colors: Colors) -> String {
         grid.box(header: colors.bold) { [grid] row, column, text in grid.rows[row][column].isNull ? colors.dim(text) : text }
-    }
-
-    /// The text in that number of columns, with "…" where it is cut.
-    static func shortened(_ text: String, to width: Int) -> String {
-        guard DisplayText.width(text) > width else { return text }
-        var used = 0
-        let shown = text.prefix { character in
-            used += DisplayText.width(character)
-            return used <= width - 1
-        }
-        return shown + "…"
     }
 }
 
