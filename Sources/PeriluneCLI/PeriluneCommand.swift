@@ -85,14 +85,11 @@ enum Main {
 
     private static func report(unknown name: String, among names: [String], of place: String) -> ErrorReport {
         var report = ErrorReport("unknown command \(place == "perilune" ? name : "\(place) \(name)")", kind: "usage")
-        if let nearest = nearestName(to: name, among: names + ["help"]) {
-            report.help = "did you mean `\(nearest)`?"
-            report.suggestions = [nearest]
-        } else if name.hasSuffix(".lua") {
-            report.help = "did you mean `\(place) run \(name)`?"
-        } else {
-            report.help = "available: " + (names + ["help"]).joined(separator: ", ")
-        }
+        let available = names + ["help"]
+        report.suggest(
+            name, among: available,
+            otherwise: name.hasSuffix(".lua")
+                ? "did you mean `\(place) run \(name)`?" : "available: " + available.joined(separator: ", "))
         return report
     }
 }

@@ -52,12 +52,9 @@ struct HelpTopic {
 
     private func report(among names: [String]) -> ErrorReport {
         var report = ErrorReport("no help on \(name)", kind: "usage")
-        if let nearest = nearestName(to: name, among: names) {
-            report.help = "did you mean `\(nearest)`?"
-            report.suggestions = [nearest]
-        } else {
-            report.help = "`perilune help topics` lists the pages of the reference, `perilune help` the commands"
-        }
+        report.suggest(
+            name, among: names,
+            otherwise: "`perilune help topics` lists the pages of the reference, `perilune help` the commands")
         return report
     }
 }

@@ -113,12 +113,7 @@ struct MigrationCommandRunner {
     func check(_ status: ScriptMigrations.Status) throws {
         guard let target = request.target, !status.names.contains(target) else { return }
         var report = ErrorReport("unknown migration \(target) in \(request.folder)", kind: "usage")
-        if let nearest = nearestName(to: target, among: status.names) {
-            report.help = "did you mean `\(nearest)`?"
-            report.suggestions = [nearest]
-        } else if !status.names.isEmpty {
-            report.help = "available: " + Self.list(status.names)
-        }
+        report.suggest(target, among: status.names, otherwise: status.names.isEmpty ? nil : "available: " + Self.list(status.names))
         throw CommandFailure(report)
     }
 

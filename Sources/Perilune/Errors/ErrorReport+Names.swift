@@ -1,0 +1,14 @@
+internal import PeriluneRecords
+
+/// What an error about an unknown name suggests.
+extension ErrorReport {
+    /// Suggests the nearest of the names that exist, or gives other help.
+    package mutating func suggest(_ name: String, among names: [String], otherwise other: String? = nil) {
+        guard let nearest = nearestName(to: name, among: names) else {
+            help = other
+            return
+        }
+        help = "did you mean `\(nearest)`?"
+        suggestions = [nearest]
+    }
+}
