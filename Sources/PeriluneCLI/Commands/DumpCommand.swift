@@ -28,8 +28,7 @@ struct DumpCommand: ParsableCommand {
     @Flag(help: "Leave out the statements that make the schema.")
     var dataOnly = false
 
-    @Option(help: ArgumentHelp("Write to a file, in place of standard output.", valueName: "file"))
-    var output: String?
+    @OptionGroup var output: OutputOption
 
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
@@ -37,7 +36,6 @@ struct DumpCommand: ParsableCommand {
     func validate() throws {
         _ = try database.requirePath()
         if schemaOnly, dataOnly { throw ValidationError("--schema-only and --data-only leave out everything") }
-        if output?.isEmpty == true { throw ValidationError("--output: expected the path of a file, got nothing") }
     }
 
     func run() throws {
@@ -45,15 +43,13 @@ struct DumpCommand: ParsableCommand {
         try context.resolved().requireLive("dump", database: path)
         let queue = try DatabaseFile.openForReading(path)
         Interrupts.onFirst { queue.interrupt() }
-        let file = try output.map { try OutputFile($0) }
+        let destination = try output.open()
         do {
             try queue.read { db in
                 if let table, try SchemaReader.tables(db, named: table).isEmpty {
                     throw SchemaCommand.unknown(table, among: try SchemaReader.tables(db).map(\.name))
                 }
-                var dump = DatabaseDump(db: db) { bytes in
-                    if let file { try file.write(bytes) } else { try StandardStreams.write(bytes) }
-                }
+                var dump = DatabaseDump(db: db, write: destination.write)
                 dump.table = table
                 dump.parts = schemaOnly ? .schema : dataOnly ? .data : .all
                 try dump.run()
@@ -61,7 +57,7 @@ struct DumpCommand: ParsableCommand {
         } catch let error as DatabaseError {
             throw CommandFailure(ErrorReport(error))
         }
-        if let file { try file.finish() } else { try StandardStreams.flush() }
+        try destination.finish()
     }
 }
 

@@ -62,15 +62,15 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         var runner = QueryRunner(sql: try statement(), database: path, parameters: parameters)
         runner.isWriting = write
         runner.showsArguments = common.verbose
-        let file = try output.map { try OutputFile($0) }
-        if let file { runner.sink = file.write }
-        let isTerminal = file == nil && StandardStreams.isOutputTerminal
+        let destination = try OutputDestination(output)
+        runner.sink = destination.write
+        let isTerminal = !destination.isFile && StandardStreams.isOutputTerminal
         let format = format ?? output.flatMap { ResultFormat(fileName: $0) } ?? .standard(isTerminal: isTerminal)
         let width = isTerminal ? TerminalSize.current.columns : nil
         let changes = try runner.run { columns in
-            format.makeFormatter(columns: columns, colors: file == nil ? common.outputColors : .off, width: width, table: table)
+            format.makeFormatter(columns: columns, colors: destination.isFile ? .off : common.outputColors, width: width, table: table)
         }
-        if let file { try file.finish() } else { try StandardStreams.flush() }
+        try destination.finish()
         if let changes, common.verbose || StandardStreams.isErrorTerminal {
             CommandOutput.note(changes == 1 ? "1 row changed" : "\(changes) rows changed", colors)
         }

@@ -33,27 +33,22 @@ struct SchemaCommand: AsyncParsableCommand {
     @Option(help: "How the schema is written.")
     var format = SchemaFormat.sql
 
-    @Option(help: ArgumentHelp("Write to a file, in place of standard output.", valueName: "file"))
-    var output: String?
+    @OptionGroup var output: OutputOption
 
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         _ = try database.requirePath()
-        if output?.isEmpty == true { throw ValidationError("--output: expected the path of a file, got nothing") }
     }
 
     func run() async throws {
         let path = try database.requirePath()
         try context.resolved().requireLive("schema", database: path)
         let text = try await text(DatabaseFile.openForReading(path))
-        if let output {
-            try OutputFile.write(Array(text.utf8), to: output)
-        } else {
-            try StandardStreams.write(Array(text.utf8))
-            try StandardStreams.flush()
-        }
+        let destination = try output.open()
+        try destination.write(Array(text.utf8))
+        try destination.finish()
     }
 
     private func text(_ queue: DatabaseQueue) async throws -> String {
@@ -73,12 +68,7 @@ struct SchemaCommand: AsyncParsableCommand {
 
     static func unknown(_ table: String, among names: [String]) -> CommandFailure {
         var report = ErrorReport("unknown table \(table)", kind: "unknown_table")
-        if let nearest = nearestName(to: table, among: names) {
-            report.help = "did you mean `\(nearest)`?"
-            report.suggestions = [nearest]
-        } else if !names.isEmpty {
-            report.help = "available: \(names.joined(separator: ", "))"
-        }
+        report.suggest(table, among: names, otherwise: names.isEmpty ? nil : "available: \(names.joined(separator: ", "))")
         return CommandFailure(report)
     }
 }

@@ -46,3 +46,32 @@ final class OutputFile {
         CommandFailure(ErrorReport("cannot write \(path): \(String(cString: strerror(errno)))", kind: "io"))
     }
 }
+
+/// A file, or standard output.
+enum OutputDestination {
+    case file(OutputFile)
+    case standardOutput
+
+    /// - Parameter path: `nil`: standard output.
+    /// - Throws: ``CommandFailure`` if the file cannot be written.
+    init(_ path: String?) throws {
+        self = if let path { .file(try OutputFile(path)) } else { .standardOutput }
+    }
+
+    var isFile: Bool { if case .file = self { true } else { false } }
+
+    func write(_ bytes: [UInt8]) throws {
+        switch self {
+        case .file(let file): try file.write(bytes)
+        case .standardOutput: try StandardStreams.write(bytes)
+        }
+    }
+
+    /// To be called when all has been written.
+    func finish() throws {
+        switch self {
+        case .file(let file): try file.finish()
+        case .standardOutput: try StandardStreams.flush()
+        }
+    }
+}

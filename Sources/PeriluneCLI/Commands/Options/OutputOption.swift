@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// Where a command writes its result.
+struct OutputOption: ParsableArguments {
+    @Option(help: ArgumentHelp("Write to a file, in place of standard output.", valueName: "file"))
+    var output: String?
+
+    func validate() throws {
+        if output?.isEmpty == true { throw ValidationError("--output: expected the path of a file, got nothing") }
+    }
+
+    /// - Throws: ``CommandFailure`` if the file cannot be written.
+    func open() throws -> OutputDestination { try OutputDestination(output) }
+}
