@@ -71,6 +71,7 @@ struct CommandProcess {
         _ program: String, _ arguments: [String], in folder: TestFolder, input: String = "",
         environment: [String: String] = [:], isOutputRead: Bool = false
     ) throws {
+        try #require(ProgramThreadsTrait.isCurrent, "the suite needs the trait .startsPrograms")
         self.folder = folder
         let name = UUID().uuidString
         captured = ("\(folder.path)/.\(name).out", "\(folder.path)/.\(name).err")

@@ -13,6 +13,7 @@ final class TerminalProcess {
 
     /// Starts it in a folder.
     init(_ arguments: [String], in folder: TestFolder, columns: UInt16 = 80, environment: [String: String] = [:]) throws {
+        try #require(ProgramThreadsTrait.isCurrent, "the suite needs the trait .startsPrograms")
         self.folder = folder
         self.columns = columns
         terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)

@@ -1,9 +1,10 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(15))) struct ContextTests {
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct ContextTests {
     private static let script = """
         print(perilune.context, perilune.now():format("%Y-%m-%d") == "2000-01-01", db:fetch_value("SELECT CURRENT_DATE") == "2000-01-01")
         print(#db:tables())

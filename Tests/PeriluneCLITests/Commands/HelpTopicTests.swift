@@ -1,7 +1,8 @@
+import PeriluneTestTools
 import Testing
 
 /// `perilune help NAME`, and `perilune types`.
-@Suite struct HelpTopicTests {
+@Suite(.startsPrograms) struct HelpTopicTests {
     @Test func `help on a function shows how it is called, what it raises, and an example`() throws {
         let result = try TestFolder().perilune("help", "db:fetch_all")
         #expect((result.status, result.errors) == (0, ""))

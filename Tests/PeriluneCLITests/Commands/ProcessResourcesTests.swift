@@ -2,7 +2,7 @@ import PeriluneTestTools
 import Testing
 
 /// What the process needs of the system before it begins.
-@Suite struct ProcessResourcesTests {
+@Suite(.startsPrograms) struct ProcessResourcesTests {
     private func run(under limit: String) throws -> CommandResult {
         let folder = try TestFolder(["one.lua": "db:execute('CREATE TABLE t (a)') print(1)"])
         return try folder.shell("ulimit \(limit); exec \"$PERILUNE\" run one.lua --database x.sqlite")

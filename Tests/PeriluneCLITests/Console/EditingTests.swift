@@ -1,7 +1,8 @@
+import PeriluneTestTools
 import Testing
 
 /// The line editor: keys on a terminal, and what its screen shows then.
-@Suite(.timeLimit(.minutes(15))) struct EditingTests {
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct EditingTests {
     private let prompt = "library.sqlite> "
 
     @Test func `the cursor is where the next letter comes also behind wide letters`() throws {

@@ -1,9 +1,10 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(15))) struct ImportCommandTests {
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct ImportCommandTests {
     private func rows(_ folder: TestFolder, _ sql: String) throws -> String {
         let result = try folder.perilune("query", "--database", "x.sqlite", "--format", "jsonl", sql)
         #expect(result.status == 0, "\(result.errors)")

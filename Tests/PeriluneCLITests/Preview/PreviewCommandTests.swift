@@ -1,9 +1,10 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(15))) struct PreviewCommandTests {
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct PreviewCommandTests {
     /// A folder with a database and a script that changes it.
     private func makeFolder() throws -> TestFolder {
         let folder = try TestFolder([

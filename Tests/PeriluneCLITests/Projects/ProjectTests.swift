@@ -1,9 +1,10 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(15))) struct ProjectTests {
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct ProjectTests {
     @Test func `a new project passes and runs at once`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune("init")

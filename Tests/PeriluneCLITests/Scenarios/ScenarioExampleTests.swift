@@ -1,8 +1,9 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 /// The scenarios of this project, and the types that editors get.
-@Suite(.timeLimit(.minutes(15))) struct ScenarioExampleTests {
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct ScenarioExampleTests {
     @Test(arguments: ["scripts/scenarios", "scripts/examples/billing/scenarios"])
     func `the scenarios of this project pass`(folder: String) throws {
         let result = try TestFolder().shell("cd '\(TestFolder.checkout)' && CI=1 \"$PERILUNE\" test --timeout 60s \(folder)")
@@ -41,7 +42,7 @@ import Testing
 }
 
 /// What the README says of scenarios.
-@Suite(.timeLimit(.minutes(15))) struct ScenarioReadmeTests {
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct ScenarioReadmeTests {
     private let readme: String
 
     init() throws {

@@ -1,7 +1,8 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
-@Suite struct TestCommandTests {
+@Suite(.startsPrograms) struct TestCommandTests {
     private static let files = [
         "migrations/1_book.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)",
         "scenarios/books_scenario.lua": """

@@ -1,8 +1,9 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 /// What `perilune test` shows on a terminal, and the keys that it takes.
-@Suite struct TestTerminalTests {
+@Suite(.startsPrograms) struct TestTerminalTests {
     private static let endless = [
         "scenarios/a_scenario.lua": """
             scenario("of a title that is wider than the window of whoever looks at it", { timeout = "60s" }, function(t)
