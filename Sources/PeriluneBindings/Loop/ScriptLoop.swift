@@ -33,7 +33,10 @@ package final class ScriptLoop {
 
     /// The core of its state: that is there as long as something waits, which the state itself need not be. What is not shared under a
     /// lock belongs to its thread.
-    private weak var core: LuaCore?
+    ///
+    /// Functions of the state hold the loop: closing the state, which the end of ``LuaState`` does, ends the circle. Not `weak`: Swift counts
+    /// references to what has a weak one by a slow way, which takes half the time of a call of Swift.
+    private var core: LuaCore?
 
     package init(environment: ScriptEnvironment) {
         timers = LoopTimers(clock: LoopClock(environment.date))
