@@ -170,6 +170,13 @@ import Testing
             """)
     }
 
+    @Test(arguments: ["BINARY", "nocase", "RTrim"]) func `SQLite's own collations cannot be removed`(_ name: String) async throws {
+        try await script("""
+            matches(fails("argument", db.remove_collation, db, "\(name)"), "\(name) is built into SQLite and cannot be removed")
+            equal(db:fetch_value("SELECT 'a' = 'a' COLLATE \(name)"), 1)
+            """)
+    }
+
     @Test func `a function cannot be replaced while a statement is running`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")

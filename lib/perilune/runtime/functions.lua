@@ -98,9 +98,14 @@ function database:remove_function(name, count)
   define(self, name, "function", check_count("remove_function", count or -1), false, false)
 end
 
+local built_in_collations = { BINARY = true, NOCASE = true, RTRIM = true }
+
 --- Removes a collation.
 function database:remove_collation(name)
   check_name("remove_collation", name)
+  if built_in_collations[name:upper()] then
+    errors.raise("argument", "db:remove_collation: " .. name .. " is built into SQLite and cannot be removed")
+  end
   define(self, name, "collation", 0, false, false)
 end
 
