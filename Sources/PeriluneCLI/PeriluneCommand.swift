@@ -163,6 +163,12 @@ struct ErrorEnding {
         text.hasPrefix("Error: ") ? colors.red("error:") + " " + text.dropFirst("Error: ".count) : text
     }
 
+    /// Ends the process from any thread, whatever else goes on. What was printed is written if that does not have to be waited for.
+    func end(at failure: CommandFailure) -> Never {
+        StandardStreams.writeErrorAtOnce(format == .json ? failure.report.json : failure.report.text(colors: colors))
+        _exit(failure.status)
+    }
+
     /// Ends the process; if what was printed cannot be written, with a status that says so.
     private func finish(_ status: Int32) -> Never {
         do {

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Perilune
 internal import Synchronization
 
@@ -23,20 +24,47 @@ final class TimeLimit: Sendable {
         return CommandFailure(report)
     }
 
-    /// Cancels a host once the time is over, and a moment later again: what it does may begin something new.
+    /// Cancels a host once the time is over, again and again, as what it does may begin something new. If it does not end then, ends the
+    /// process: neither one call of a function of SQLite's nor ten thousand tasks end at once. SQLite rolls back what was not committed
+    /// when the file is opened next.
     func watch(_ host: ScriptHost) {
-        Task.detached { [weak host, self] in
+        // A thread of its own: those of Swift's concurrency may all be busy.
+        Thread.detachNewThread { [weak host, self] in
             // The limit of a run that began with the command comes first, and names its line.
-            try? await Task.sleep(until: deadline + .milliseconds(100), clock: .continuous)
-            while let host, !state.withLock({ $0.hasEnded }) {
-                state.withLock { $0.hasPassed = true }
-                host.cancel()
-                try? await Task.sleep(for: .milliseconds(20))
+            wait(until: deadline + .milliseconds(100))
+            while ContinuousClock.now < deadline + .milliseconds(250), pass() {
+                host?.cancel()
+                wait(until: ContinuousClock.now + .milliseconds(20))
             }
+            endProcessUnlessEnded()
         }
     }
 
-    /// Nothing is cancelled any more.
+    /// Notes that the time is over. Returns `false` if the command has ended before.
+    private func pass() -> Bool {
+        state.withLock { state in
+            if !state.hasEnded { state.hasPassed = true }
+            return !state.hasEnded
+        }
+    }
+
+    /// Holds the lock meanwhile, so that the command does not report an end of its own beside this.
+    private func endProcessUnlessEnded() {
+        state.withLock { state in
+            guard !state.hasEnded else { return }
+            ErrorEnding(Array(CommandLine.arguments.dropFirst())).end(at: failure)
+        }
+    }
+
+    /// Looks each second whether the command has ended.
+    private func wait(until instant: ContinuousClock.Instant) {
+        while !state.withLock({ $0.hasEnded }), ContinuousClock.now < instant {
+            let (seconds, attoseconds) = ContinuousClock.now.duration(to: instant).components
+            Thread.sleep(forTimeInterval: min(Double(seconds) + Double(attoseconds) / 1e18, 1))
+        }
+    }
+
+    /// From now on nothing is cancelled, and the process not ended.
     func end() {
         state.withLock { $0.hasEnded = true }
     }

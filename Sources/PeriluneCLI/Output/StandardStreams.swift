@@ -61,6 +61,14 @@ enum StandardStreams {
         }
     }
 
+    /// The same where another thread may be writing: what has been printed is written only if that does not have to be waited for.
+    static func writeErrorAtOnce(_ text: String) {
+        var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        if poll(&output, 1, 0) == 1, ftrylockfile(stdout) == 0 { fflush(stdout) }
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
     /// Reads standard input to its end.
     static func readInput() throws -> [UInt8] {
         var bytes: [UInt8] = []

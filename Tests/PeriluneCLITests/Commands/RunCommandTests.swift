@@ -289,6 +289,20 @@ import Testing
         #expect(result.errors.contains("help  the limit was set by --timeout\n"))
     }
 
+    @Test func `what nothing can end in the process ends with the process`() throws {
+        let result = try TestFolder().perilune(
+            "run", "--timeout", "200ms", "-e", "print('before') os.execute('mkfifo f') io.open('f') print('after')")
+        #expect((result.status, result.output) == (5, "before\n"))
+        #expect(result.errors == "error: the script ran longer than its limit of 0.2 seconds\n  help  the limit was set by --timeout\n")
+    }
+
+    @Test func `the end of the process is reported in the format that was asked for`() throws {
+        let result = try TestFolder().perilune(
+            "run", "--error-format", "json", "--timeout", "200ms", "-e", "os.execute('mkfifo f') io.open('f')")
+        #expect(result.status == 5)
+        #expect(result.errors.contains(#""kind":"timeout""#))
+    }
+
     @Test func `SQL that runs too long is ended`() throws {
         let sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c"
         let result = try TestFolder().perilune(
