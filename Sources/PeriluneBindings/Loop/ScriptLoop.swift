@@ -53,8 +53,11 @@ package final class ScriptLoop {
 
     // MARK: - Sources
 
-    /// What Swift keeps for them is not counted by the limits of a script.
-    private static let greatestSourceCount = 10_000
+    /// How many there may be: what Swift keeps for them, up to some 20 KB, is not counted by the limits of a script.
+    private var greatestSourceCount: Int {
+        guard let limit = core?.limits.memoryInBytes else { return 10_000 }
+        return min(10_000, max(100, limit / (32 << 10)))
+    }
 
     /// Adds a source.
     ///
@@ -70,7 +73,7 @@ package final class ScriptLoop {
         assertThread()
         let scope = scope ?? currentScope
         try requireLive(scope)
-        guard sources.count < Self.greatestSourceCount else {
+        guard sources.count < greatestSourceCount else {
             throw BindingError("limit", "\(sources.count) timers, tasks and observations already exist; cancel some first")
         }
         count += 1

@@ -22,7 +22,7 @@ package final class LuaCore: @unchecked Sendable {
     var depth = 0
     /// How many calls from Lua into Swift are on the stack. A finalizer of a script may call where no run is going on.
     private var swiftDepth = 0
-    var limits = LuaLimits()
+    package internal(set) var limits = LuaLimits()
     var exitStatus: Int32 = 0
     /// What the last error out of Lua that was raised again was, since Lua keeps only its value.
     private var raisedAgain: (value: LuaReference, code: LuaError.Code)?
