@@ -37,7 +37,7 @@ import Testing
         [0x54, 1, 1, 0x74, 0, 99, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1], // an unknown change
         [0x54, 1, 1, 0x74, 0, 23, 0, 0, 0], // an update of no row
         [0x50, 1, 1, 0x74, 0], // a patchset
-    ]) func `what SQLite does not make is not sound`(_ bytes: [UInt8]) {
+    ] as [[UInt8]]) func `what SQLite does not make is not sound`(_ bytes: [UInt8]) {
         #expect(!ChangesetStructure.isSound(Data(bytes)))
     }
 
