@@ -19,12 +19,7 @@ static void leave_chunk(lua_State *L, int record) {
 void prec_save_element(lua_State *L, lua_Integer position, int record) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, SAVED);
     lua_newtable(L);
-    for (lua_pushnil(L); lua_next(L, record);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, -4);
-    }
-    prec_copy_nulls(L, record, -1);
+    prec_copy_fields(L, record, lua_gettop(L));
     lua_pushinteger(L, position);
     lua_rawseti(L, SAVED, count + SAVED_POSITION);
     lua_pushvalue(L, record);
@@ -39,21 +34,8 @@ void prec_save_element(lua_State *L, lua_Integer position, int record) {
 static void put_back_saved(lua_State *L, lua_Integer count) {
     int top = lua_gettop(L), record = top + 1, copy = top + 2, metatable = top + 3;
     for (int i = SAVED_RECORD; i <= SAVED_METATABLE; i++) lua_rawgeti(L, SAVED, count + i);
-    for (lua_pushnil(L); lua_istable(L, metatable) && lua_next(L, record);) {
-        lua_pop(L, 1);
-        lua_pushvalue(L, -1);
-        lua_pushnil(L);
-        lua_rawset(L, record);
-    }
-    lua_settop(L, metatable);
-    for (lua_pushnil(L); lua_istable(L, metatable) && lua_next(L, copy);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, record);
-    }
-    lua_settop(L, metatable);
     if (lua_istable(L, metatable)) {
-        prec_copy_nulls(L, copy, record);
+        prec_restore_fields(L, record, copy);
         lua_setmetatable(L, record);
     }
     lua_settop(L, top);

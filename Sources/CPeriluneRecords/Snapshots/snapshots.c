@@ -287,21 +287,35 @@ void prec_copy_snapshot(lua_State *L, int column_set, int record, int copy) {
 
 /* MARK: - Copies */
 
+void prec_copy_fields(lua_State *L, int record, int copy) {
+    for (lua_pushnil(L); lua_next(L, record);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, copy);
+    }
+    prec_copy_nulls(L, record, copy);
+}
+
+void prec_restore_fields(lua_State *L, int record, int copy) {
+    for (lua_pushnil(L); lua_next(L, record);) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_pushnil(L);
+        lua_rawset(L, record);
+    }
+    prec_copy_fields(L, copy, record);
+}
+
 /* copy_record(record): another table of the same column set with the same fields, which knows the same of the row. */
 static int copy_record(lua_State *L) {
     lua_settop(L, 1);
     prec_check_record(L, 1);
     prec_column_set *column_set = lua_touserdata(L, 2);
     lua_createtable(L, 0, column_set->count);
-    for (lua_pushnil(L); lua_next(L, 1);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, 3);
-    }
+    prec_copy_fields(L, 1, 3);
     lua_getiuservalue(L, 2, COLUMN_SET_METATABLE);
     lua_setmetatable(L, 3);
     prec_copy_snapshot(L, 2, 1, 3);
-    prec_copy_nulls(L, 1, 3);
     lua_settop(L, 3);
     return 1;
 }
@@ -320,6 +334,13 @@ static int adopt_column_set(lua_State *L) {
     return 0;
 }
 
+/* restore_record(record, copy): the record becomes what it was when `copy_record` copied it. */
+static int restore_record(lua_State *L) {
+    adopt_column_set(L);
+    prec_restore_fields(L, 1, 2);
+    return 0;
+}
+
 const luaL_Reg prec_snapshot_functions[] = {
     {"snapshot", push_snapshot},
     {"knows_row", knows_row},
@@ -327,5 +348,6 @@ const luaL_Reg prec_snapshot_functions[] = {
     {"set_snapshot", set_snapshot},
     {"copy_record", copy_record},
     {"adopt_column_set", adopt_column_set},
+    {"restore_record", restore_record},
     {NULL, NULL},
 };

@@ -188,6 +188,12 @@ void prec_take_snapshot(lua_State *L, int column_set, int record, int values);
 /* Gives a record the snapshot of another one, of the same column set. [-0, +0, m] */
 void prec_copy_snapshot(lua_State *L, int column_set, int record, int copy);
 
+/* Gives the table at `copy`, which is empty, the fields of a record, and what was noted of NULLs; both are absolute. [-0, +0, m] */
+void prec_copy_fields(lua_State *L, int record, int copy);
+
+/* Gives the record exactly the fields of a copy, and what was noted of NULLs; both are absolute. [-0, +0, m] */
+void prec_restore_fields(lua_State *L, int record, int copy);
+
 /* For the Lua part: see there. */
 extern const luaL_Reg prec_snapshot_functions[];
 

@@ -162,6 +162,11 @@ function records.copy_record(record) end
 ---@param other table
 function records.adopt_column_set(record, other) end
 
+--- A record becomes what it was when `copy_record` copied it.
+---@param record table
+---@param copy table
+function records.restore_record(record, copy) end
+
 --- The description of the table that a record was made for, the list of its fields, and whether it has all columns.
 ---@param record table
 ---@return table description

@@ -69,7 +69,7 @@ end
 
 --- Does the write itself. What the record was before is remembered, for the case that a later hook fails.
 local function run_step(write, verb, options)
-  write.memory = write.memory or steps.remember(write.target)
+  write.memory = write.memory or records.copy_record(write.target)
   local result = steps[verb == "update" and "update_row" or verb](write.info, write.target, write.db, options)
   if result ~= nil then return result end
   write.has_no_row = true
@@ -188,7 +188,7 @@ function hooks.perform(verb, info, target, db, options)
   local write = { info = info, target = target, options = options }
   local is_done, result = pcall(databases.guarded, db, run, write, bodies[verb])
   if is_done then return result end
-  if write.memory then steps.put_back(target, write.memory) end
+  if write.memory then records.restore_record(target, write.memory) end
   error(result, 0)
 end
 

@@ -15,20 +15,6 @@ local record_values = require "perilune.records.values"
 
 local steps = {}
 
---- What a record is and knows, to be put back if a later step fails.
-function steps.remember(target)
-  return records.copy_record(target)
-end
-
---- Makes a record what it was.
-function steps.put_back(target, memory)
-  for key in next, target do
-    if rawget(memory, key) == nil then rawset(target, key, nil) end
-  end
-  for key, value in next, memory do rawset(target, key, value) end
-  records.adopt_column_set(target, memory)
-end
-
 --- The values that are written: those of the record, converted; nil if its fields are what is stored.
 function steps.values_of(info, target, db)
   for ancestor in record.ancestors(info) do

@@ -293,14 +293,14 @@ local function insert_each(class, db, list, options, verb)
     each_element(targets, function(position)
       local target = targets[position]
       local info = record.info_of(target)
-      memories[position] = steps.remember(target)
+      memories[position] = records.copy_record(target)
       if writing.call(verb, info, target, handle, options) then
         results[#results + 1] = record_options.result(info, target, options, handle)
       end
     end)
   end)
   if is_done then return results end
-  for position, memory in ipairs(memories) do steps.put_back(targets[position], memory) end
+  for position, memory in ipairs(memories) do records.restore_record(targets[position], memory) end
   error(failure, 0)
 end
 
