@@ -324,6 +324,9 @@ static const module modules[] = {
     {"perilune.schema.changes", (const char[]){
 #embed "../../lib/perilune/schema/changes.lua"
         , 0}},
+    {"perilune.schema.column_change", (const char[]){
+#embed "../../lib/perilune/schema/column_change.lua"
+        , 0}},
     {"perilune.schema.column_definition", (const char[]){
 #embed "../../lib/perilune/schema/column_definition.lua"
         , 0}},
@@ -360,8 +363,14 @@ static const module modules[] = {
     {"perilune.schema.table_definition", (const char[]){
 #embed "../../lib/perilune/schema/table_definition.lua"
         , 0}},
+    {"perilune.schema.table_rebuild", (const char[]){
+#embed "../../lib/perilune/schema/table_rebuild.lua"
+        , 0}},
     {"perilune.schema.table_reference", (const char[]){
 #embed "../../lib/perilune/schema/table_reference.lua"
+        , 0}},
+    {"perilune.schema.table_text", (const char[]){
+#embed "../../lib/perilune/schema/table_text.lua"
         , 0}},
     {"perilune.schema.view_creation", (const char[]){
 #embed "../../lib/perilune/schema/view_creation.lua"

@@ -43,7 +43,27 @@ static int run_guarded_block(lua_State *L) {
     return run_block(L);
 }
 
-int pdb_call_guarded(lua_State *L) {
+/* The same while the connection enforces no foreign keys. The first of what the function gets beside the handle is whether it did.
+**
+** A PRAGMA could not do this inside of a transaction, because SQLite counts the violations that a commit refuses. The function must
+** therefore leave as many as it has found: it checks the keys itself. */
+static int run_unenforced_block(lua_State *L) {
+    sqlite3 *handle = pdb_state_of(L)->access->connection->handle;
+    int is_enforced = 0;
+    pdb_state_of(L)->access->is_taken = true;
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &is_enforced);
+    lua_pushboolean(L, is_enforced);
+    lua_insert(L, 3);
+    lua_pushcfunction(L, run_block);
+    lua_insert(L, 1);
+    if (is_enforced) sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0, NULL);
+    int status = plua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET);
+    if (is_enforced) sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+/* Stack: handle, function, arguments. */
+static int call_guarded(lua_State *L, lua_CFunction run) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *handle = pdb_check_handle(L, rows, 1, "guarded");
     pdb_access *access = pdb_find_access(L, rows, handle->database, handle->token);
@@ -51,12 +71,15 @@ int pdb_call_guarded(lua_State *L) {
     luaL_checktype(L, 2, LUA_TFUNCTION);
     pdb_push_database_object(L, 1);
     lua_replace(L, 1);
-    lua_pushcfunction(L, run_guarded_block);
+    lua_pushcfunction(L, run);
     lua_insert(L, 1);
     int argument_count = lua_gettop(L) - 1;
     if (access == NULL) return pdb_enter(L, rows, database, PDB_GUARD, argument_count, NULL);
     return pdb_enter_nested(L, rows, pdb_access_to(rows, database), PDB_GUARD, argument_count, NULL);
 }
+
+int pdb_call_guarded(lua_State *L) { return call_guarded(L, run_guarded_block); }
+int pdb_call_unenforced(lua_State *L) { return call_guarded(L, run_unenforced_block); }
 
 static bool is_transaction(pdb_access_mode mode) {
     return mode == PDB_DEFERRED || mode == PDB_IMMEDIATE || mode == PDB_EXCLUSIVE;

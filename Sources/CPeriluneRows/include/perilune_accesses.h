@@ -73,6 +73,10 @@ void pdb_set_default_database(lua_State *L);
 ** [-n, +n, e] */
 int pdb_call_guarded(lua_State *L);
 
+/* The same while foreign keys are not enforced: calls f(handle, is_enforced, ...), where `is_enforced` is whether they are otherwise.
+** The function must check those that it may have broken. [-n, +n, e] */
+int pdb_call_unenforced(lua_State *L);
+
 /* To be called when an observer is added inside an access: its changes go through GRDB again. [-0, +0, -] */
 void pdb_observe(lua_State *L);
 

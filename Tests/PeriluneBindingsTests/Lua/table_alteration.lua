@@ -96,13 +96,6 @@ test("an empty alteration does nothing", function()
   equal(db:schema_sql(), before)
 end)
 
-test("what SQLite cannot add is refused", function()
-  make_book()
-  refused("definition", function(t) t:add_column("a"):primary_key() end, "cannot add a primary key")
-  refused("definition", function(t) t:add_column("a"):unique() end, "t:add_index")
-  refused("definition", function(t) t:add_column("a"):generated_as("1", "stored") end, "virtual")
-end)
-
 test("columns must be there, and no two have the same name", function()
   make_book()
   equal(refused("unknown_column", function(t) t:rename_column("titel", "name") end).suggestion, "title")

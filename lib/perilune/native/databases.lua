@@ -15,4 +15,12 @@ function databases.define(...) end
 ---@return any ...
 function databases.guarded(db, f, ...) end
 
+--- Calls a function as `guarded` does, while foreign keys are not enforced: f(handle, is_enforced, ...), where `is_enforced` is whether
+--- they are otherwise. The function checks those that it may have broken.
+---@param db perilune.database
+---@param f fun(handle: perilune.database, is_enforced: boolean, ...): ...
+---@param ... any
+---@return any ...
+function databases.unenforced(db, f, ...) end
+
 return databases

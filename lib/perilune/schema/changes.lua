@@ -4,13 +4,16 @@ local databases = require "perilune.native.databases"
 
 local schema_changes = {}
 
+--- Runs a statement.
+function schema_changes.execute(db, sql) return db:execute(sql) end
+
 --- Runs statements: all of them, or none.
 function schema_changes.run(db, statements)
   if #statements == 1 then
-    db:execute(statements[1])
+    schema_changes.execute(db, statements[1])
   elseif #statements > 1 then
     databases.guarded(db, function(db)
-      for _, sql in ipairs(statements) do db:execute(sql) end
+      for _, sql in ipairs(statements) do schema_changes.execute(db, sql) end
     end)
   end
 end

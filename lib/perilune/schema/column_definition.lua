@@ -26,6 +26,8 @@ function column_definition.make(definition, name, declared, place)
     clauses = {},
     is_indexed = false,
     is_key = false,
+    expression = false,
+    changed = false,
   }, Column)
 end
 
@@ -71,9 +73,6 @@ end
 -- @param policy as for `not_null`
 function modifiers:unique(policy)
   local place = check_open(self, "unique")
-  if self.definition.is_alteration then
-    checks.refuse(place, "SQLite cannot add a unique column; use t:add_index(\"" .. self.name .. "\", { unique = true })")
-  end
   local clause = checks.on_conflict(place, policy)
   return set(self, "unique", "UNIQUE" .. clause:gsub("^ ON CONFLICT ABORT$", ""))
 end
@@ -138,12 +137,44 @@ end
 function modifiers:generated_as(expression, kind)
   local place = check_open(self, "generated_as")
   local word = checks.choice(place, "kind", kind, { "virtual", "stored" }) or "VIRTUAL"
-  if word == "STORED" and self.definition.is_alteration then
-    checks.refuse(place, "SQLite can add only virtual generated columns, not stored ones")
+  if self.changed and not self.changed:has("generated_as") then
+    checks.refuse(place, "the values of column `" .. self.name .. "` would be lost; drop it, and add a generated column")
   end
   local sql = sql_fragment.expression(expression, place)
   return set(self, "generated_as", "GENERATED ALWAYS AS (" .. sql .. ") " .. word)
 end
+
+--- Converts the values of the rows that are there: for columns that are added or changed by db:alter_table.
+-- @param expression SQL text, an expression, or a function that gets the columns of the old table and gives one of these
+function modifiers:using(expression)
+  local place = check_open(self, "using")
+  if not self.definition.is_alteration then checks.refuse(place, "the table has no rows yet; use `using` in db:alter_table") end
+  if self.expression then checks.refuse(place, "column `" .. self.name .. "` already has one") end
+  self.expression = "(" .. sql_fragment.expression(expression, place) .. ")"
+  return self
+end
+
+local removable = { "type", "not_null", "unique", "check", "default", "collate", "references", "generated_as" }
+
+--- Takes properties from a column that db:alter_table changes: "not_null", "default", ...
+-- @tparam string,... names
+function modifiers:without(...)
+  local place = check_open(self, "without")
+  if not self.changed then checks.refuse(place, "the column is new; use `without` behind t:change_column") end
+  if select("#", ...) == 0 then checks.fail(place, "expected the names of properties; available: " .. table.concat(removable, ", ")) end
+  for index, name in ipairs{ ... } do
+    local word = checks.choice(place .. ": argument " .. index, "property", name, self.changed.removable)
+    name = word:lower():gsub(" ", "_")
+    if not self.changed:has(name) then
+      checks.refuse(place, "column `" .. self.name .. "` has no `" .. name .. "` of its own")
+    end
+    self.changed.removed[name] = true
+  end
+  return self
+end
+
+column_definition.removable = {}
+for index, name in ipairs(removable) do column_definition.removable[index] = name:gsub("_", " ") end
 
 local reference_options = { column = "string" }
 for name, kind in pairs(table_reference.options) do reference_options[name] = kind end
@@ -162,15 +193,23 @@ function modifiers:references(name, options)
   return set(self, "references", table_reference.make(self.definition, name, 1, columns, options, place))
 end
 
+--- The clauses of a column: their kinds in the order of SQL, and their SQL by kind.
+function column_definition.clauses(column)
+  local kinds, sql = {}, {}
+  for _, kind in ipairs(clause_order) do
+    local clause = column.clauses[kind]
+    if type(clause) == "function" then clause = clause() end
+    if clause then kinds[#kinds + 1], sql[kind] = kind, clause end
+  end
+  return kinds, sql
+end
+
 --- The SQL of a column.
 function column_definition.sql(column)
   local parts = { column.quoted_name }
   if column.declared then parts[2] = column.declared end
-  for _, name in ipairs(clause_order) do
-    local clause = column.clauses[name]
-    if type(clause) == "function" then clause = clause() end
-    parts[#parts + 1] = clause
-  end
+  local kinds, sql = column_definition.clauses(column)
+  for _, kind in ipairs(kinds) do parts[#parts + 1] = sql[kind] end
   return table.concat(parts, " ")
 end
 

@@ -1,17 +1,23 @@
 --- Altering tables: methods of databases.
 
 local errors = require "perilune.native.errors"
-local database = require("perilune.native.databases").methods
+local native_schema = require "perilune.native.schema"
+local databases = require "perilune.native.databases"
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
+local belonging = require "perilune.schema.belongs_to"
+local column_change = require "perilune.schema.column_change"
 local column_definition = require "perilune.schema.column_definition"
+local table_rebuild = require "perilune.schema.table_rebuild"
 local table_reference = require "perilune.schema.table_reference"
+local table_text = require "perilune.schema.table_text"
 local indexes = require "perilune.schema.indexes"
 local schema_changes = require "perilune.schema.changes"
 local synchronization = require "perilune.schema.full_text_synchronization"
 local sql_names = require "perilune.runtime.names"
 
+local database = databases.methods
 local methods = {}
 local Methods = checks.class("table alteration", methods)
 
@@ -20,32 +26,57 @@ local Alteration = {}
 Alteration.__index = Alteration
 
 --- Begins an alteration of a table, which must be there.
--- `changes` are functions that give statements, in order. `columns` are those that the table will have by then.
+-- `changes` are in order: each has `sql`, a function that gives the statement by which SQLite does it, `edit`, a function that changes the
+-- text of the table, or both; and `rebuilds`, a function that says whether SQLite cannot. `columns` are those that the table will have by
+-- then; `text` is the text that it will have, as far as that is known while the block runs.
 local function make(db, name, place)
   sql_text.name(name, place .. ": argument 1")
   if db:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view, which can only be dropped and created again") end
+  local columns = indexes.columns_of(db, name, place)
+  local schema = native_schema.table(db, name)
   local alteration = setmetatable({
     db = db,
-    name = name,
-    columns = indexes.columns_of(db, name, place),
-    strict = db:fetch_value("SELECT strict FROM pragma_table_list(?)", name) == 1,
+    name = schema.name,
+    columns = columns,
+    strict = schema.strict,
     is_alteration = true,
     is_open = true,
     changes = {},
-    renamed = {},
+    text = false,
   }, Alteration)
+  if schema.kind == "table" then alteration.text = table_rebuild.read(db, name, place) end
   alteration.block_argument = setmetatable({ alteration = alteration }, Methods)
   return alteration
 end
 
-function Alteration:set_primary_key(_, place)
-  checks.refuse(place, "SQLite cannot add a primary key to a table")
+--- The text of the table; raises for tables that have none.
+function Alteration:require_text(place)
+  return self.text or checks.refuse(place, "`" .. self.name .. "` is a virtual table, which can only be dropped and created again")
+end
+
+--- A key made of a column that is added or changed.
+function Alteration:set_primary_key(components, place)
+  self:require_no_key(place)
+  self.new_key = { components[1].name }
+end
+
+function Alteration:require_no_key(place)
+  synchronization.refuse_table(self.db, self.name, place)
+  local key = self.new_key or self:require_text(place):primary_key()
+  if key then
+    checks.refuse(place, ("table `%s` already has a primary key (%s); use t:drop_primary_key() first"):format(
+      self.name, table.concat(key, ", ")))
+  end
 end
 
 --- The columns of the primary key, under the names that they will have.
 function Alteration:own_key(place)
-  local key = table_reference.key_of(self.db, self.name, place)
-  for _, column in ipairs(key) do column.name = self.renamed[sql_names.fold(column.name)] or column.name end
+  local text, key = self:require_text(place), {}
+  for index, name in ipairs(self.new_key or text:primary_key() or {}) do
+    local column = text:column(name)
+    key[index] = { name = name, type = column and column.declared or "" }
+  end
+  if #key == 0 then checks.refuse(place, "table `" .. self.name .. "` has no primary key to refer to; name the column") end
   return key
 end
 
@@ -71,8 +102,18 @@ function Alteration:add_name(name, place)
   self.columns.by_key[sql_names.fold(name)] = name
 end
 
-function Alteration:add(change)
-  self.changes[#self.changes + 1] = change
+local function always() return true end
+local function never() return false end
+
+--- Adds a change that SQLite can make by a statement.
+function Alteration:add_statement(sql)
+  self.changes[#self.changes + 1] = { sql = sql, rebuilds = never }
+end
+
+--- Adds a change of the table's text, which is made at once where mistakes are to be found.
+function Alteration:add_edit(edit)
+  edit(self.text)
+  self.changes[#self.changes + 1] = { edit = edit, rebuilds = always }
 end
 
 local function open(self, method)
@@ -83,14 +124,28 @@ local function open(self, method)
   return alteration, place, "ALTER TABLE " .. sql_text.name(alteration.name)
 end
 
---- Adds a column, with the types and modifiers of `create_table`. SQLite can add no primary key, no unique and no stored
--- column; one that is not null needs a default where there are rows.
+-- Columns
+
+--- Adds what is done for a column that is new.
+local function add_definition(alteration, column, place)
+  local alter = "ALTER TABLE " .. sql_text.name(alteration.name)
+  if alteration.text then
+    alteration.text:add_column{ name = column.name, name_text = column.quoted_name, declared = column.declared, clauses = {}, trailing = "" }
+  end
+  table.insert(alteration.changes, {
+    sql = function() return alter .. " ADD COLUMN " .. column_definition.sql(column) end,
+    edit = function(text) column_change.add(text, column, place) end,
+    rebuilds = function() return column_change.needs_rebuild(column) end,
+  })
+  alteration:add_statement(function() return column_definition.index_sql(column) end)
+end
+
+--- Adds a column, with the types and modifiers of `create_table`.
 function methods:add_column(name, declared)
-  local alteration, place, alter = open(self, "add_column")
+  local alteration, place = open(self, "add_column")
   local column = column_definition.make(alteration, name, declared, place)
   alteration:add_name(name, place)
-  alteration:add(function() return alter .. " ADD COLUMN " .. column_definition.sql(column) end)
-  alteration:add(function() return column_definition.index_sql(column) end)
+  add_definition(alteration, column, place)
   return column
 end
 
@@ -98,7 +153,34 @@ end
 function methods:add_column_sql(sql)
   local alteration, place, alter = open(self, "add_column_sql")
   sql = sql_fragment.text(sql, place)
-  alteration:add(function() return alter .. " ADD COLUMN " .. sql end)
+  table.insert(alteration.changes, {
+    sql = function() return alter .. " ADD COLUMN " .. sql end,
+    edit = function(text) text:add_column(table_text.read_column(sql, place)) end,
+    rebuilds = never,
+  })
+end
+
+--- Adds columns by which rows belong to rows of another table, as in `create_table`.
+function methods:belongs_to(name, options)
+  local alteration, place = open(self, "belongs_to")
+  local part = belonging.make(alteration, name, options, place)
+  if not part.columns then belonging.expand(part, alteration:own_key(place)) end
+  local constraints, statements = {}, {}
+  table.insert(alteration.changes, {
+    rebuilds = function()
+      belonging.finish(part, constraints, statements)
+      return #constraints > 0
+    end,
+  })
+  for _, column in ipairs(part.columns) do add_definition(alteration, column, place) end
+  table.insert(alteration.changes, {
+    edit = function(text)
+      for _, sql in ipairs(constraints) do text:add_constraint(table_text.read_constraint(sql, place)) end
+    end,
+    rebuilds = never,
+  })
+  alteration:add_statement(function() return statements[1] end)
+  return part
 end
 
 --- Renames a column, also where indexes, views, triggers and foreign keys name it.
@@ -109,17 +191,206 @@ function methods:rename_column(name, new_name)
   synchronization.refuse_column(alteration.db, alteration.name, found, place)
   alteration.columns.by_key[sql_names.fold(found)] = nil
   alteration:add_name(new_name, place)
-  alteration.renamed[sql_names.fold(found)] = new_name
-  alteration:add(function() return alter .. " RENAME COLUMN " .. sql_text.name(found) .. " TO " .. quoted end)
+  if alteration.text then alteration.text:rename_column(found, new_name) end
+  alteration:add_statement(function() return alter .. " RENAME COLUMN " .. sql_text.name(found) .. " TO " .. quoted end)
 end
 
---- Drops a column that is not a key and that nothing names.
+--- Drops a column that nothing names.
 function methods:drop_column(name)
   local alteration, place, alter = open(self, "drop_column")
   local found = alteration:find(name, place .. ": argument 1")
   synchronization.refuse_column(alteration.db, alteration.name, found, place)
+  local column = alteration.text and alteration.text:column(found)
+  local is_bound = column and (table_text.clause(column, "unique") or table_text.clause(column, "references")) ~= nil
   alteration.columns.by_key[sql_names.fold(found)] = nil
-  alteration:add(function() return alter .. " DROP COLUMN " .. sql_text.name(found) end)
+  table.insert(alteration.changes, {
+    sql = function() return alter .. " DROP COLUMN " .. sql_text.name(found) end,
+    edit = function(text) column_change.drop(text, found, place) end,
+    rebuilds = function() return is_bound end,
+  })
+  if column then
+    local _, position = alteration.text:column(found)
+    alteration.text:remove_column(position)
+  end
+end
+
+--- Changes the type of a column, and with the methods of what is returned its other properties; the rest stays.
+-- @tparam ?string declared nil leaves the type
+function methods:change_column(name, declared)
+  local alteration, place = open(self, "change_column")
+  local found = alteration:find(name, place .. ": argument 1")
+  local present = alteration:require_text(place):column(found)
+  if not present.origin then checks.refuse(place, "column `" .. found .. "` is added by the same block; define it there") end
+  if declared == nil then declared = alteration.strict and present.declared or nil end
+  local column = column_definition.make(alteration, found, declared, place)
+  column.changed = column_change.make(present, column_definition.removable)
+  table.insert(alteration.changes, { edit = function(text) column_change.apply(text, column, place) end, rebuilds = always })
+  alteration:add_statement(function() return column_definition.index_sql(column) end)
+  return column
+end
+
+--- Puts columns first, in this order; the others follow in theirs.
+function methods:order_columns(names)
+  local alteration, place = open(self, "order_columns")
+  names = checks.names(place, names)
+  alteration:require_text(place)
+  for index, name in ipairs(names) do names[index] = alteration:find(name, place) end
+  alteration:add_edit(function(text)
+    local columns, taken = {}, {}
+    for index, name in ipairs(names) do
+      columns[index] = text:column(name)
+      taken[columns[index]] = true
+    end
+    for _, column in ipairs(text.columns) do
+      if not taken[column] then columns[#columns + 1] = column end
+    end
+    text:arrange(columns)
+  end)
+end
+
+-- Keys and constraints
+
+local function add_constraint(alteration, place, sql)
+  alteration:require_text(place)
+  alteration:add_edit(function(text)
+    text:add_constraint(table_text.read_constraint(type(sql) == "function" and sql() or sql, place))
+  end)
+end
+
+--- Makes columns the primary key, of a table that has none.
+-- @tparam {string,...} names with `on_conflict`
+function methods:primary_key(names)
+  local alteration, place = open(self, "primary_key")
+  local policy = checks.on_conflict(place, type(names) == "table" and checks.rest(names, #names) or nil)
+  names = checks.names(place, names)
+  alteration:use_columns(names, place)
+  alteration:require_no_key(place)
+  add_constraint(alteration, place, "PRIMARY KEY (" .. sql_text.names(names) .. ")" .. policy)
+end
+
+--- Makes the columns of the primary key columns like others.
+function methods:drop_primary_key(surplus)
+  local alteration, place = open(self, "drop_primary_key")
+  if surplus ~= nil then checks.fail(place, "takes no arguments") end
+  synchronization.refuse_table(alteration.db, alteration.name, place)
+  if not alteration:require_text(place):primary_key() then
+    checks.refuse(place, "table `" .. alteration.name .. "` has no primary key")
+  end
+  alteration:add_edit(function(text)
+    text:remove_constraints(function(constraint) return constraint.type == "primary_key" end)
+    for _, column in ipairs(text.columns) do table_text.remove_clauses(column, "primary_key") end
+  end)
+end
+
+--- Whether a constraint is on exactly these columns, in this order.
+local function is_on(columns, names)
+  if #columns ~= #names then return false end
+  for index, name in ipairs(names) do
+    if columns[index] ~= sql_names.fold(name) then return false end
+  end
+  return true
+end
+
+--- Drops constraints on columns, which stand behind all columns or behind their own.
+local function drop_constraint_on(alteration, place, names, type, kind)
+  names = checks.names(place, names)
+  alteration:require_text(place)
+  alteration:use_columns(names, place)
+  alteration:add_edit(function(text)
+    local count = text:remove_constraints(function(constraint) return constraint.type == type and is_on(constraint.columns, names) end)
+    if #names == 1 then count = count + table_text.remove_clauses(text:column(names[1]), kind) end
+    if count == 0 then
+      checks.refuse(place, ("table `%s` has no %s on (%s)"):format(alteration.name, type:gsub("_", " "), table.concat(names, ", ")))
+    end
+  end)
+end
+
+--- Refuses rows that agree with another in all these columns.
+function methods:unique_key(names, options)
+  local alteration, place = open(self, "unique_key")
+  names = checks.names(place, names)
+  alteration:use_columns(names, place)
+  add_constraint(alteration, place, "UNIQUE (" .. sql_text.names(names, place) .. ")" .. checks.on_conflict(place, options))
+end
+
+--- Drops a unique key, also that of one column.
+function methods:drop_unique_key(names)
+  local alteration, place = open(self, "drop_unique_key")
+  drop_constraint_on(alteration, place, names, "unique", "unique")
+end
+
+local foreign_key_options = { columns = "any" }
+for name, kind in pairs(table_reference.options) do foreign_key_options[name] = kind end
+
+--- Lets columns refer to columns of a table, by default its primary key.
+function methods:foreign_key(names, other, options)
+  local alteration, place = open(self, "foreign_key")
+  names = checks.names(place, names)
+  options = checks.options(place, options, foreign_key_options)
+  local columns = options.columns ~= nil and checks.names(place .. ": option `columns`", options.columns) or nil
+  alteration:use_columns(names, place)
+  local reference = table_reference.make(alteration, other, #names, columns, options, place)
+  add_constraint(alteration, place, function() return "FOREIGN KEY (" .. sql_text.names(names, place) .. ") " .. reference() end)
+end
+
+--- Drops a foreign key, given by its columns.
+function methods:drop_foreign_key(names)
+  local alteration, place = open(self, "drop_foreign_key")
+  drop_constraint_on(alteration, place, names, "foreign_key", "references")
+end
+
+--- Refuses rows for which a condition is false.
+function methods:check(condition)
+  local alteration, place = open(self, "check")
+  add_constraint(alteration, place, "CHECK (" .. sql_fragment.expression(condition, place) .. ")")
+end
+
+--- Drops a check, also that of a column, which is given as it was when it was added.
+function methods:drop_check(condition)
+  local alteration, place = open(self, "drop_check")
+  local wanted = table_text.essence("CHECK (" .. sql_fragment.expression(condition, place) .. ")")
+  alteration:require_text(place)
+  alteration:add_edit(function(text)
+    local function is_wanted(sql) return table_text.essence(sql) == wanted end
+    local count = text:remove_constraints(function(constraint) return is_wanted(constraint.body) end)
+    for _, column in ipairs(text.columns) do
+      count = count + table_text.remove_clauses(column, "check", function(clause) return is_wanted(clause.text) end)
+    end
+    if count == 0 then checks.refuse(place, "table `" .. alteration.name .. "` has no such check") end
+  end)
+end
+
+--- Adds a constraint as SQL.
+function methods:constraint(sql)
+  local alteration, place = open(self, "constraint")
+  add_constraint(alteration, place, sql_fragment.text(sql, place))
+end
+
+--- Drops a constraint that has a name: `CONSTRAINT name ...`.
+function methods:drop_constraint(name)
+  local alteration, place = open(self, "drop_constraint")
+  sql_text.name(name, place)
+  alteration:require_text(place)
+  alteration:add_edit(function(text)
+    local function is_wanted(constraint) return constraint.name ~= nil and sql_names.same(constraint.name, name) end
+    local count, known = text:remove_constraints(is_wanted), text:constraint_names()
+    for _, column in ipairs(text.columns) do
+      for _, kind in ipairs(table_text.kinds) do count = count + table_text.remove_clauses(column, kind, is_wanted) end
+    end
+    if count == 0 then errors.raise_unknown("constraint", name, known) end
+  end)
+end
+
+--- Sets or unsets what the whole table is: `strict`, `without_rowid`.
+function methods:options(options)
+  local alteration, place = open(self, "options")
+  options = checks.options(place, options, { strict = "boolean", without_rowid = "boolean" })
+  if options.without_rowid then synchronization.refuse_table(alteration.db, alteration.name, place) end
+  alteration:require_text(place)
+  if options.strict ~= nil then alteration.strict = options.strict end
+  alteration:add_edit(function(text)
+    for name, value in pairs(options) do text[name] = value end
+  end)
 end
 
 --- Adds an index: columns and options as in `db:create_index("book", { "title" }, { unique = true })`.
@@ -130,21 +401,75 @@ function methods:add_index(list, options)
     { name = "string", unique = "boolean", where = "any", if_not_exists = "boolean" })
   local columns = { by_key = alteration.columns.by_key, names = alteration.columns.names }
   local sql = indexes.sql(columns, options.name, alteration.name, list, options, place)
-  alteration:add(function() return sql end)
+  alteration:add_statement(function() return sql end)
+end
+
+-- Running
+
+--- Makes the changes in order. Those that SQLite cannot make, and follow each other, are one rebuild.
+local function run_changes(alteration, db, rebuilds, options)
+  local edits = {}
+  local function flush()
+    if #edits > 0 then table_rebuild.run(db, alteration.name, edits, options) end
+    edits = {}
+  end
+  for _, change in ipairs(alteration.changes) do
+    if change.edit and rebuilds then
+      edits[#edits + 1] = change.edit
+    elseif change.sql then
+      local sql = change.sql()
+      if sql then
+        flush()
+        options.run(sql)
+      end
+    end
+  end
+  flush()
+end
+
+local statements_metatable = {
+  __name = "statements",
+  __tostring = function(statements)
+    local lines = {}
+    for index, sql in ipairs(statements) do lines[index] = sql .. ";" end
+    return table.concat(lines, "\n")
+  end,
+}
+
+local function run(alteration, place, is_dry)
+  local rebuilds, statements = false, setmetatable({}, statements_metatable)
+  if #alteration.changes == 0 then return statements end
+  for _, change in ipairs(alteration.changes) do rebuilds = change.rebuilds() or rebuilds end
+  local function run_in(db, is_enforced)
+    local options = { place = place, is_enforced = is_enforced }
+    function options.run(sql)
+      statements[#statements + 1] = sql
+      return schema_changes.execute(db, sql)
+    end
+    run_changes(alteration, db, rebuilds, options)
+    -- An error undoes it.
+    if is_dry then error(statements) end
+  end
+  local has_run, err = pcall(rebuilds and databases.unenforced or databases.guarded, alteration.db, run_in)
+  if not has_run and err ~= statements then error(err, 0) end
+  return statements
 end
 
 --- Alters a table: `db:alter_table("book", function(t) t:add_column("pages", "integer") end)`.
 -- Nothing is executed before the block has ended, and all of it or nothing then.
 -- @tparam string name
--- @tparam function block the methods of its argument are add_column, add_column_sql, rename_column, drop_column, add_index
-function database:alter_table(name, block)
-  checks.block("db:alter_table: argument 2", block)
-  local alteration = make(self, name, "db:alter_table")
+-- @tparam ?table options `dry_run`: undo it, and return the statements
+-- @tparam function block
+function database:alter_table(name, options, block)
+  local place = "db:alter_table"
+  if block == nil and type(options) == "function" then options, block = nil, options end
+  options = checks.options(place, options, { dry_run = "boolean" })
+  checks.block(place .. ": argument " .. (next(options) and 3 or 2), block)
+  local alteration = make(self, name, place)
   local _ <close> = setmetatable({}, { __close = function() alteration.is_open = false end })
   block(alteration.block_argument)
-  local statements = {}
-  for _, change in ipairs(alteration.changes) do statements[#statements + 1] = change() end
-  schema_changes.run(self, statements)
+  local statements = run(alteration, place, options.dry_run)
+  if options.dry_run then return statements end
 end
 
 --- Renames a table, also where indexes, views, triggers and foreign keys name it.
@@ -157,4 +482,4 @@ function database:rename_table(name, new_name)
   self:execute("ALTER TABLE " .. quoted .. " RENAME TO " .. new_quoted)
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { alter_table = 2, rename_table = 2 })
+require("perilune.runtime.arity").limit(database, "db:", { alter_table = 3, rename_table = 2 })

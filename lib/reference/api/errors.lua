@@ -91,6 +91,7 @@
 ---| "unknown_collation" # there is no collation of this name
 ---| "unknown_column" # there is no column of this name
 ---| "unknown_conflict_policy" # there is no such conflict policy
+---| "unknown_constraint" # the table has no constraint of this name
 ---| "unknown_detail" # a full-text table has no such detail
 ---| "unknown_exclusion" # the frame of a window can exclude nothing of this name
 ---| "unknown_field" # a migrator has no field of this name that can be set
@@ -104,6 +105,7 @@
 ---| "unknown_option" # there is no option of this name
 ---| "unknown_override" # `perilune.with` can override nothing of this name
 ---| "unknown_parameter" # the request has no parameter of this name
+---| "unknown_property" # a column has no property of this name that can be removed
 ---| "unknown_signal" # the host does not deliver this signal
 ---| "unknown_table" # there is no table of this name
 ---| "unknown_tokenizer" # there is no tokenizer of this name

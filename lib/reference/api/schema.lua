@@ -34,18 +34,28 @@ function db:create_table(name, options, block) end
 ---@raises unknown_table: there is no such table; definition: it is a view
 function db:drop_table(name, options) end
 
----Alters a table: adds, renames and drops columns. All of it is done, or nothing.
+---Alters a table: its columns, keys, constraints, and what it is as a whole. All of it is done, or nothing.
+---
+---What SQLite's `ALTER TABLE` cannot do is done by a new table that takes the rows and the place of the old one. Rows, row ids, indexes,
+---triggers, views, foreign keys of others and the comments in the definition stay. What does not fit the changed table is refused, as are
+---values that the new type of a column would change.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:add_column("subtitle", "text")
----  t:rename_column("pages", "length")
+---  t:change_column("pages", "real"):default(0)
+---  t:check("pages >= 0")
 ---end)
----print(db:columns("book")[5].name, db:columns("book")[7].name)  --> length	subtitle
+---print(db:columns("book")[5].type, db:fetch_value("SELECT pages FROM book WHERE id = 1"))  --> REAL	326.0
+---
+---local statements = db:alter_table("tag", { dry_run = true }, function(t) t:rename_column("name", "label") end)
+---print(statements)  --> ALTER TABLE "tag" RENAME COLUMN "name" TO "label";
 ---```
 ---@param name string
+---@param options? { dry_run?: boolean } may be left out; a dry run makes the changes, undoes them, and returns their statements
 ---@param block fun(t: perilune.table_alteration)
----@raises unknown_table: there is no such table; unknown_column: there is no such column; definition: SQLite cannot do it, or it is a view
-function db:alter_table(name, block) end
+---@return string[]? statements of a dry run; printed, they are SQL
+---@raises unknown_table: there is no such table; unknown_column: there is no such column; definition: it is a view or a virtual table, or something would be lost; constraint_*: a row violates what is added; sql: SQLite cannot do it
+function db:alter_table(name, options, block) end
 
 ---Renames a table, also where indexes, views, triggers and foreign keys name it.
 ---```lua
@@ -496,6 +506,27 @@ function column:collate(name) end
 ---@return perilune.column_definition
 function column:generated_as(expression, kind) end
 
+---Says what the rows that are there get, in `db:alter_table`: for a column that is added, or changed.
+---```lua
+---db:alter_table("book", function(t)
+---  t:add_column("century", "integer"):not_null():using(function(c) return c.year / 100 + 1 end)
+---end)
+---print(db:fetch_value("SELECT century FROM book WHERE year = 1846"))  --> 19
+---```
+---@param expression string|perilune.expression|fun(c: table): any of the columns before the change
+---@return perilune.column_definition
+function column:using(expression) end
+
+---Removes properties from a column that `t:change_column` changes.
+---```lua
+---db:alter_table("book", function(t) t:change_column("title"):without("not_null") end)
+---print(db:columns("book")[3].not_null)  --> false
+---```
+---@param ... "type"|"not_null"|"unique"|"check"|"default"|"collate"|"references"|"generated_as"
+---@return perilune.column_definition
+---@raises unknown_property: there is no such property; definition: the column does not have it
+function column:without(...) end
+
 ---Makes the column refer to another table.
 ---```lua
 ---db:create_table("page", function(t)
@@ -535,19 +566,21 @@ function belongs_to:unique() end
 ---What the block of `db:alter_table` gets.
 ---@class perilune.table_alteration
 ---@access any
----@raises definition: the block has ended, or SQLite cannot do it; argument: an argument has the wrong type
-local t = {}
+---@raises definition: the block has ended, or the change contradicts the table; argument: an argument has the wrong type
+local alteration = {}
 
----Adds a column. SQLite can add no primary key, no unique and no stored column; one that is not null needs a default where there are
----rows.
+---Adds a column, behind the others. One that is not null needs a default, or `using`, where there are rows.
 ---```lua
----db:alter_table("tag", function(t) t:add_column("colour", "text"):not_null():default("blue") end)
----print(db:fetch_value("SELECT colour FROM tag"))  --> blue
+---db:alter_table("tag", function(t)
+---  t:add_column("colour", "text"):not_null():default("blue")
+---  t:add_column("slug", "text"):unique():using("upper(name)")
+---end)
+---print(db:fetch_value("SELECT colour || ' ' || slug FROM tag"))  --> blue SEA
 ---```
 ---@param name string
 ---@param type? string as for `t:column`
 ---@return perilune.column_definition
-function t:add_column(name, type) end
+function alteration:add_column(name, type) end
 
 ---Adds a column written in SQL.
 ---```lua
@@ -555,7 +588,7 @@ function t:add_column(name, type) end
 ---print(db:fetch_value("SELECT colour FROM tag"))  --> red
 ---```
 ---@param sql string
-function t:add_column_sql(sql) end
+function alteration:add_column_sql(sql) end
 
 ---Renames a column, also where indexes, views, triggers and foreign keys name it.
 ---```lua
@@ -565,16 +598,161 @@ function t:add_column_sql(sql) end
 ---@param name string
 ---@param new_name string
 ---@raises unknown_column: there is no such column
-function t:rename_column(name, new_name) end
+function alteration:rename_column(name, new_name) end
 
----Drops a column that is not part of a key and that nothing names.
+---Drops a column that nothing names: no key, check, index, view or trigger.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_column("pages") end)
 ---print(#db:columns("book"))  --> 5
 ---```
 ---@param name string
+---@raises unknown_column: there is no such column; definition: something names it; sql: something names it
+function alteration:drop_column(name) end
+
+---Changes the type of a column, and its other properties with the methods of the column that is returned. What is not named stays.
+---
+---A value that would not be the same after the conversion is refused, unless `using` converts it.
+---```lua
+---db:alter_table("book", function(t)
+---  t:change_column("pages", "text"):using("pages || ' pages'")
+---  t:change_column("title"):collate("nocase"):without("not_null")
+---end)
+---print(db:fetch_value("SELECT pages FROM book WHERE title = 'TYPEE'"))  --> 326 pages
+---```
+---@param name string
+---@param type? string as for `t:column`; nil leaves it as it is
+---@return perilune.column_definition
+---@raises unknown_column: there is no such column; definition: values would change
+function alteration:change_column(name, type) end
+
+---Puts columns first, in an order. The others follow in theirs.
+---```lua
+---db:alter_table("tag", function(t) t:order_columns{ "name" } end)
+---print(db:columns("tag")[1].name)  --> name
+---```
+---@param names string|string[]
 ---@raises unknown_column: there is no such column
-function t:drop_column(name) end
+function alteration:order_columns(names) end
+
+---Makes columns the primary key of a table that has none. Row ids stay.
+---```lua
+---db:alter_table("book_tag", function(t)
+---  t:drop_primary_key()
+---  t:primary_key{ "tag_id", "book_id" }
+---end)
+---print(table.concat(db:primary_key("book_tag").columns, ", "))  --> tag_id, book_id
+---```
+---@param columns string|string[] with `on_conflict`
+---@raises unknown_column: there is no such column; definition: the table has a primary key; constraint_*: rows have the same key
+function alteration:primary_key(columns) end
+
+---Makes the columns of the primary key columns like others.
+---```lua
+---db:alter_table("book_tag", function(t) t:drop_primary_key() end)
+---print(#db:primary_key("book_tag").columns)  --> 0
+---```
+---@raises definition: the table has no primary key
+function alteration:drop_primary_key() end
+
+---Adds a unique key, as in `db:create_table`.
+---```lua
+---db:alter_table("book", function(t) t:unique_key{ "author_id", "title" } end)
+---print(db:has_unique_key("book", { "author_id", "title" }))  --> true
+---```
+---@param columns string|string[]
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@raises unknown_column: there is no such column; constraint_unique: rows agree in these columns
+function alteration:unique_key(columns, policy) end
+
+---Drops a unique key, whether it was defined for the table or with its column.
+---```lua
+---db:alter_table("author", function(t) t:drop_unique_key("name") end)
+---print(db:has_unique_key("author", { "name" }))  --> false
+---```
+---@param columns string|string[] in the order of the key
+---@raises definition: there is no such key; unknown_column: there is no such column
+function alteration:drop_unique_key(columns) end
+
+---Adds a foreign key, as in `db:create_table`.
+---```lua
+---db:alter_table("tag", function(t)
+---  t:add_column("first_book", "integer")
+---  t:foreign_key("first_book", "book", { on_delete = "set null" })
+---end)
+---print(db:foreign_keys("tag")[1].table)  --> book
+---```
+---@param columns string|string[]
+---@param table_name string
+---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean }
+---@raises unknown_column: there is no such column; unknown_table: there is no such table; definition: rows violate it
+function alteration:foreign_key(columns, table_name, options) end
+
+---Drops a foreign key, whether it was defined for the table or with its column.
+---```lua
+---db:alter_table("book", function(t) t:drop_foreign_key("author_id") end)
+---print(#db:foreign_keys("book"))  --> 0
+---```
+---@param columns string|string[]
+---@raises definition: there is no such key; unknown_column: there is no such column
+function alteration:drop_foreign_key(columns) end
+
+---Adds columns that refer to the primary key of another table, with an index, as in `db:create_table`.
+---```lua
+---db:alter_table("tag", function(t) t:belongs_to("author", { on_delete = "set null" }) end)
+---print(db:foreign_keys("tag")[1].columns[1], db:index_exists("tag_on_author_id"))  --> author_id	true
+---```
+---@param name string
+---@param options? { table?: string, columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean, unique?: boolean, indexed?: boolean }
+---@return perilune.belongs_to_definition
+---@raises unknown_table: there is no such table
+function alteration:belongs_to(name, options) end
+
+---Adds a condition that all rows must satisfy.
+---```lua
+---db:alter_table("book", function(t) t:check(function(c) return c.year:gt(0) end) end)
+---print((pcall(db.execute, db, "UPDATE book SET year = -1")))  --> false
+---```
+---@param condition string|perilune.expression|fun(c: table): any
+---@raises constraint_check: a row does not satisfy it
+function alteration:check(condition) end
+
+---Drops a check, of the table or of a column: its condition is given as when it was added.
+---```lua
+---db:alter_table("book", function(t) t:check("year > 0") end)
+---db:alter_table("book", function(t) t:drop_check("year > 0") end)
+---print((pcall(db.execute, db, "UPDATE book SET year = -1")))  --> true
+---```
+---@param condition string|perilune.expression|fun(c: table): any
+---@raises definition: there is no such check
+function alteration:drop_check(condition) end
+
+---Adds a constraint written in SQL.
+---```lua
+---db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
+---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> false
+---```
+---@param sql string
+---@raises sql: SQLite refuses it; constraint_*: a row violates it
+function alteration:constraint(sql) end
+
+---Drops a constraint that has a name.
+---```lua
+---db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
+---db:alter_table("book", function(t) t:drop_constraint("printed") end)
+---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> true
+---```
+---@param name string
+---@raises unknown_constraint: there is no such constraint
+function alteration:drop_constraint(name) end
+
+---Makes the table STRICT or WITHOUT ROWID, or no longer so.
+---```lua
+---db:alter_table("book_tag", function(t) t:options{ strict = true } end)
+---print(db:fetch_value("SELECT strict FROM pragma_table_list('book_tag')"))  --> 1
+---```
+---@param options { strict?: boolean, without_rowid?: boolean }
+---@raises definition: a column has a type that strict tables do not know; sql: a table WITHOUT ROWID needs a primary key; constraint_*: a value does not fit its column
+function alteration:options(options) end
 
 ---Adds an index, with columns and options as for `db:create_index`.
 ---```lua
@@ -584,4 +762,4 @@ function t:drop_column(name) end
 ---@param columns string|any[]
 ---@param options? { name?: string, unique?: boolean, where?: any, if_not_exists?: boolean }
 ---@raises unknown_column: there is no such column
-function t:add_index(columns, options) end
+function alteration:add_index(columns, options) end

@@ -1238,24 +1238,36 @@ function members:create_table(name, options, block) end
 ---@param options? { if_exists?: boolean }
 function members:drop_table(name, options) end
 
----Alters a table: adds, renames and drops columns. All of it is done, or nothing.
+---Alters a table: its columns, keys, constraints, and what it is as a whole. All of it is done, or nothing.
+---
+---What SQLite's `ALTER TABLE` cannot do is done by a new table that takes the rows and the place of the old one. Rows, row ids, indexes,
+---triggers, views, foreign keys of others and the comments in the definition stay. What does not fit the changed table is refused, as are
+---values that the new type of a column would change.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:add_column("subtitle", "text")
----  t:rename_column("pages", "length")
+---  t:change_column("pages", "real"):default(0)
+---  t:check("pages >= 0")
 ---end)
----print(db:columns("book")[5].name, db:columns("book")[7].name)  --> length	subtitle
+---print(db:columns("book")[5].type, db:fetch_value("SELECT pages FROM book WHERE id = 1"))  --> REAL	326.0
+---
+---local statements = db:alter_table("tag", { dry_run = true }, function(t) t:rename_column("name", "label") end)
+---print(statements)  --> ALTER TABLE "tag" RENAME COLUMN "name" TO "label";
 ---```
 ---
 ---- Raises `unknown_table` if there is no such table
 ---- Raises `unknown_column` if there is no such column
----- Raises `definition` if SQLite cannot do it, or it is a view
+---- Raises `definition` if it is a view or a virtual table, or something would be lost
+---- Raises `constraint_*` if a row violates what is added
+---- Raises `sql` if SQLite cannot do it
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
 ---@param name string
+---@param options? { dry_run?: boolean } may be left out; a dry run makes the changes, undoes them, and returns their statements
 ---@param block fun(t: perilune.table_alteration)
-function members:alter_table(name, block) end
+---@return string[]? statements of a dry run; printed, they are SQL
+function members:alter_table(name, options, block) end
 
 ---Renames a table, also where indexes, views, triggers and foreign keys name it.
 ---```lua
@@ -2336,6 +2348,34 @@ function members:collate(name) end
 ---@return perilune.column_definition
 function members:generated_as(expression, kind) end
 
+---Says what the rows that are there get, in `db:alter_table`: for a column that is added, or changed.
+---```lua
+---db:alter_table("book", function(t)
+---  t:add_column("century", "integer"):not_null():using(function(c) return c.year / 100 + 1 end)
+---end)
+---print(db:fetch_value("SELECT century FROM book WHERE year = 1846"))  --> 19
+---```
+---
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param expression string|perilune.expression|fun(c: table): any of the columns before the change
+---@return perilune.column_definition
+function members:using(expression) end
+
+---Removes properties from a column that `t:change_column` changes.
+---```lua
+---db:alter_table("book", function(t) t:change_column("title"):without("not_null") end)
+---print(db:columns("book")[3].not_null)  --> false
+---```
+---
+---- Raises `unknown_property` if there is no such property
+---- Raises `definition` if the column does not have it
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param ... "type"|"not_null"|"unique"|"check"|"default"|"collate"|"references"|"generated_as"
+---@return perilune.column_definition
+function members:without(...) end
+
 ---Makes the column refer to another table.
 ---```lua
 ---db:create_table("page", function(t)
@@ -2390,14 +2430,16 @@ do
 ---@class perilune.table_alteration
 local members = {}
 
----Adds a column. SQLite can add no primary key, no unique and no stored column; one that is not null needs a default where there are
----rows.
+---Adds a column, behind the others. One that is not null needs a default, or `using`, where there are rows.
 ---```lua
----db:alter_table("tag", function(t) t:add_column("colour", "text"):not_null():default("blue") end)
----print(db:fetch_value("SELECT colour FROM tag"))  --> blue
+---db:alter_table("tag", function(t)
+---  t:add_column("colour", "text"):not_null():default("blue")
+---  t:add_column("slug", "text"):unique():using("upper(name)")
+---end)
+---print(db:fetch_value("SELECT colour || ' ' || slug FROM tag"))  --> blue SEA
 ---```
 ---
----- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
 ---@param type? string as for `t:column`
@@ -2410,7 +2452,7 @@ function members:add_column(name, type) end
 ---print(db:fetch_value("SELECT colour FROM tag"))  --> red
 ---```
 ---
----- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param sql string
 function members:add_column_sql(sql) end
@@ -2422,23 +2464,223 @@ function members:add_column_sql(sql) end
 ---```
 ---
 ---- Raises `unknown_column` if there is no such column
----- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
 ---@param new_name string
 function members:rename_column(name, new_name) end
 
----Drops a column that is not part of a key and that nothing names.
+---Drops a column that nothing names: no key, check, index, view or trigger.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_column("pages") end)
 ---print(#db:columns("book"))  --> 5
 ---```
 ---
 ---- Raises `unknown_column` if there is no such column
----- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `definition` if something names it
+---- Raises `sql` if something names it
+---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
 function members:drop_column(name) end
+
+---Changes the type of a column, and its other properties with the methods of the column that is returned. What is not named stays.
+---
+---A value that would not be the same after the conversion is refused, unless `using` converts it.
+---```lua
+---db:alter_table("book", function(t)
+---  t:change_column("pages", "text"):using("pages || ' pages'")
+---  t:change_column("title"):collate("nocase"):without("not_null")
+---end)
+---print(db:fetch_value("SELECT pages FROM book WHERE title = 'TYPEE'"))  --> 326 pages
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `definition` if values would change
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@param type? string as for `t:column`; nil leaves it as it is
+---@return perilune.column_definition
+function members:change_column(name, type) end
+
+---Puts columns first, in an order. The others follow in theirs.
+---```lua
+---db:alter_table("tag", function(t) t:order_columns{ "name" } end)
+---print(db:columns("tag")[1].name)  --> name
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param names string|string[]
+function members:order_columns(names) end
+
+---Makes columns the primary key of a table that has none. Row ids stay.
+---```lua
+---db:alter_table("book_tag", function(t)
+---  t:drop_primary_key()
+---  t:primary_key{ "tag_id", "book_id" }
+---end)
+---print(table.concat(db:primary_key("book_tag").columns, ", "))  --> tag_id, book_id
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `definition` if the table has a primary key
+---- Raises `constraint_*` if rows have the same key
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param columns string|string[] with `on_conflict`
+function members:primary_key(columns) end
+
+---Makes the columns of the primary key columns like others.
+---```lua
+---db:alter_table("book_tag", function(t) t:drop_primary_key() end)
+---print(#db:primary_key("book_tag").columns)  --> 0
+---```
+---
+---- Raises `definition` if the table has no primary key
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+function members:drop_primary_key() end
+
+---Adds a unique key, as in `db:create_table`.
+---```lua
+---db:alter_table("book", function(t) t:unique_key{ "author_id", "title" } end)
+---print(db:has_unique_key("book", { "author_id", "title" }))  --> true
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `constraint_unique` if rows agree in these columns
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param columns string|string[]
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback"
+function members:unique_key(columns, policy) end
+
+---Drops a unique key, whether it was defined for the table or with its column.
+---```lua
+---db:alter_table("author", function(t) t:drop_unique_key("name") end)
+---print(db:has_unique_key("author", { "name" }))  --> false
+---```
+---
+---- Raises `definition` if there is no such key
+---- Raises `unknown_column` if there is no such column
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param columns string|string[] in the order of the key
+function members:drop_unique_key(columns) end
+
+---Adds a foreign key, as in `db:create_table`.
+---```lua
+---db:alter_table("tag", function(t)
+---  t:add_column("first_book", "integer")
+---  t:foreign_key("first_book", "book", { on_delete = "set null" })
+---end)
+---print(db:foreign_keys("tag")[1].table)  --> book
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if there is no such table
+---- Raises `definition` if rows violate it
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param columns string|string[]
+---@param table_name string
+---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean }
+function members:foreign_key(columns, table_name, options) end
+
+---Drops a foreign key, whether it was defined for the table or with its column.
+---```lua
+---db:alter_table("book", function(t) t:drop_foreign_key("author_id") end)
+---print(#db:foreign_keys("book"))  --> 0
+---```
+---
+---- Raises `definition` if there is no such key
+---- Raises `unknown_column` if there is no such column
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param columns string|string[]
+function members:drop_foreign_key(columns) end
+
+---Adds columns that refer to the primary key of another table, with an index, as in `db:create_table`.
+---```lua
+---db:alter_table("tag", function(t) t:belongs_to("author", { on_delete = "set null" }) end)
+---print(db:foreign_keys("tag")[1].columns[1], db:index_exists("tag_on_author_id"))  --> author_id	true
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@param options? { table?: string, columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean, unique?: boolean, indexed?: boolean }
+---@return perilune.belongs_to_definition
+function members:belongs_to(name, options) end
+
+---Adds a condition that all rows must satisfy.
+---```lua
+---db:alter_table("book", function(t) t:check(function(c) return c.year:gt(0) end) end)
+---print((pcall(db.execute, db, "UPDATE book SET year = -1")))  --> false
+---```
+---
+---- Raises `constraint_check` if a row does not satisfy it
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param condition string|perilune.expression|fun(c: table): any
+function members:check(condition) end
+
+---Drops a check, of the table or of a column: its condition is given as when it was added.
+---```lua
+---db:alter_table("book", function(t) t:check("year > 0") end)
+---db:alter_table("book", function(t) t:drop_check("year > 0") end)
+---print((pcall(db.execute, db, "UPDATE book SET year = -1")))  --> true
+---```
+---
+---- Raises `definition` if there is no such check
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param condition string|perilune.expression|fun(c: table): any
+function members:drop_check(condition) end
+
+---Adds a constraint written in SQL.
+---```lua
+---db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
+---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> false
+---```
+---
+---- Raises `sql` if SQLite refuses it
+---- Raises `constraint_*` if a row violates it
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param sql string
+function members:constraint(sql) end
+
+---Drops a constraint that has a name.
+---```lua
+---db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
+---db:alter_table("book", function(t) t:drop_constraint("printed") end)
+---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> true
+---```
+---
+---- Raises `unknown_constraint` if there is no such constraint
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+function members:drop_constraint(name) end
+
+---Makes the table STRICT or WITHOUT ROWID, or no longer so.
+---```lua
+---db:alter_table("book_tag", function(t) t:options{ strict = true } end)
+---print(db:fetch_value("SELECT strict FROM pragma_table_list('book_tag')"))  --> 1
+---```
+---
+---- Raises `definition` if a column has a type that strict tables do not know
+---- Raises `sql` if a table WITHOUT ROWID needs a primary key
+---- Raises `constraint_*` if a value does not fit its column
+---- Raises `definition` if the block has ended, or the change contradicts the table
+---- Raises `argument` if an argument has the wrong type
+---@param options { strict?: boolean, without_rowid?: boolean }
+function members:options(options) end
 
 ---Adds an index, with columns and options as for `db:create_index`.
 ---```lua
@@ -2447,7 +2689,7 @@ function members:drop_column(name) end
 ---```
 ---
 ---- Raises `unknown_column` if there is no such column
----- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param columns string|any[]
 ---@param options? { name?: string, unique?: boolean, where?: any, if_not_exists?: boolean }
@@ -6597,6 +6839,7 @@ db = nil
 ---| "unknown_collation" # there is no collation of this name
 ---| "unknown_column" # there is no column of this name
 ---| "unknown_conflict_policy" # there is no such conflict policy
+---| "unknown_constraint" # the table has no constraint of this name
 ---| "unknown_detail" # a full-text table has no such detail
 ---| "unknown_exclusion" # the frame of a window can exclude nothing of this name
 ---| "unknown_field" # a migrator has no field of this name that can be set
@@ -6610,6 +6853,7 @@ db = nil
 ---| "unknown_option" # there is no option of this name
 ---| "unknown_override" # `perilune.with` can override nothing of this name
 ---| "unknown_parameter" # the request has no parameter of this name
+---| "unknown_property" # a column has no property of this name that can be removed
 ---| "unknown_signal" # the host does not deliver this signal
 ---| "unknown_table" # there is no table of this name
 ---| "unknown_tokenizer" # there is no tokenizer of this name

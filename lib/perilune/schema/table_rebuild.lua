@@ -1,0 +1,296 @@
+--- Changes a table as SQLite's ALTER TABLE cannot: a new table takes the rows and the place of the old one.
+--
+-- These are the twelve steps of SQLite's documentation ("Making Other Kinds Of Table Schema Changes"), but that foreign keys are switched
+-- off around them by `databases.unenforced`. See https://www.sqlite.org/lang_altertable.html#otheralter
+
+local native_sql = require "perilune.native.sql"
+local native_schema = require "perilune.native.schema"
+local checks = require "perilune.runtime.checks"
+local sql_text = require "perilune.runtime.sql_text"
+local sql_names = require "perilune.runtime.names"
+local table_text = require "perilune.schema.table_text"
+
+local table_rebuild = {}
+
+-- What depends on the table
+
+local function schema_rows(db, schema, condition, ...)
+  return db:fetch_all(("SELECT type, name, tbl_name, sql, ? AS schema FROM %s.sqlite_schema WHERE sql IS NOT NULL AND %s ORDER BY rowid")
+    :format(sql_text.name(schema), condition), schema, ...)
+end
+
+--- Whether a text names something in the list, in any way.
+local function names_any(sql, wanted)
+  for _, token in ipairs(native_sql.tokens(sql)) do
+    local name = table_text.name_of(token)
+    if name and wanted[sql_names.fold(name)] then return true end
+  end
+  return false
+end
+
+--- The views and triggers that name the table, or a view that does: they are made again, because SQLite looks at all of them when a
+-- table is renamed.
+local function dependents_of(db, schema, name)
+  local objects = schema_rows(db, schema, "type IN ('view', 'trigger')")
+  if schema ~= "temp" then
+    for _, object in ipairs(schema_rows(db, "temp", "type IN ('view', 'trigger')")) do objects[#objects + 1] = object end
+  end
+  local wanted, found = { [sql_names.fold(name)] = true }, {}
+  local has_grown = true
+  while has_grown do
+    has_grown = false
+    for _, object in ipairs(objects) do
+      if not found[object] and names_any(object.sql, wanted) then
+        found[object], has_grown = true, true
+        if object.type == "view" then wanted[sql_names.fold(object.name)] = true end
+      end
+    end
+  end
+  local views, triggers = {}, {}
+  for _, object in ipairs(objects) do
+    if found[object] then table.insert(object.type == "view" and views or triggers, object) end
+  end
+  return views, triggers
+end
+
+--- The tables with foreign keys to the table.
+local function children_of(db, schema, name)
+  return db:fetch_values([[
+    SELECT DISTINCT l.name FROM pragma_table_list AS l, pragma_foreign_key_list(l.name, l.schema) AS k
+    WHERE l.schema = ? AND lower(k."table") = lower(?) ORDER BY 1]], schema, name)
+end
+
+-- Which rows would lose something
+
+--- By affinity, which values a column of it would change. NUMERIC affinity takes a text for a number if it is equal to one; the number
+-- gives the text back only if that was written as SQLite writes it.
+local losses = {
+  text = "typeof($) = 'real' AND CAST(CAST($ AS TEXT) AS REAL) <> $",
+  numeric = "typeof($) = 'text' AND CAST($ AS NUMERIC) = +$ AND CAST(CAST($ AS NUMERIC) AS TEXT) <> CAST($ AS TEXT) COLLATE BINARY",
+  real = "typeof($) = 'integer' AND CAST(CAST($ AS REAL) AS INTEGER) <> $",
+}
+losses.integer = losses.numeric
+losses.real = "(" .. losses.numeric .. ") OR (" .. losses.real .. ")"
+
+local function loss_condition(value, affinity)
+  local condition = losses[affinity]
+  return condition and (condition:gsub("%$", (value:gsub("%%", "%%%%"))))
+end
+
+--- Raises if the values of a column, converted to its new type, would not be the same any more.
+-- @tparam string affinity that of the new column
+local function check_values(rebuild, column, affinity)
+  if affinity == rebuild.columns[sql_names.fold(column.origin)].affinity then return end
+  local condition = loss_condition(sql_text.name(column.origin), affinity)
+  if not condition then return end
+  local count = rebuild.db:fetch_value(("SELECT COUNT(*) FROM %s WHERE %s"):format(rebuild.old, condition))
+  if count > 0 then
+    checks.refuse(rebuild.place, ("the type %s would change the values of `%s` in %d row%s; add `:using(...)` to convert them"):format(
+      column.declared or "none", column.name, count, count == 1 and "" or "s"))
+  end
+end
+
+--- Raises if a column has NULL that is to be the row id: SQLite would replace it by a number.
+local function check_new_key(rebuild, column, source)
+  local null_count = rebuild.db:fetch_value(("SELECT COUNT(*) FROM %s WHERE (%s) IS NULL"):format(rebuild.old, source))
+  if null_count > 0 then
+    checks.refuse(rebuild.place, ("%d row%s NULL in `%s`, which is to be the primary key"):format(
+      null_count, null_count == 1 and " has" or "s have", column.name))
+  end
+end
+
+-- The steps
+
+local function run(rebuild, sql) return rebuild.run(sql) end
+
+--- A name that nothing has, for the new table.
+local function free_name(rebuild)
+  local name = "perilune_new_" .. rebuild.name
+  while rebuild.db:table_exists(name) or rebuild.db:view_exists(name) do name = name .. "_" end
+  return name
+end
+
+--- How a row of the old table is numbered in SQL, nil if it is not.
+local function row_id_of(schema)
+  local name = schema.primary_key.rowid and schema.primary_key.columns[1] or schema.row_id_names[1]
+  return name and sql_text.name(name)
+end
+
+--- What a column of the new table gets: SQL, nil if its default.
+local function source_of(rebuild, column, affinity)
+  local is_key = column == rebuild.text:row_id_column()
+  local row_id = row_id_of(rebuild.schema)
+  local source = column.using or column.origin and sql_text.name(column.origin) or is_key and row_id
+  if not source or table_text.clause(column, "generated_as") then return nil end
+  if is_key and source ~= row_id then check_new_key(rebuild, column, source) end
+  if column.origin and not column.using then check_values(rebuild, column, affinity) end
+  return source
+end
+
+--- The columns that are written, and what is written to each. A row keeps its id also where no column shows it.
+local function copied(rebuild, new_schema)
+  local targets, sources = {}, {}
+  local function add(target, source)
+    targets[#targets + 1], sources[#sources + 1] = target, source
+  end
+  local row_id = row_id_of(rebuild.schema)
+  if row_id and not new_schema.primary_key.rowid and new_schema.row_id_names[1] then add(new_schema.row_id_names[1], row_id) end
+  for index, column in ipairs(rebuild.text.columns) do
+    local source = source_of(rebuild, column, new_schema.columns[index].affinity)
+    if source then add(sql_text.name(column.name), source) end
+  end
+  return targets, sources
+end
+
+--- SQLite chooses keys above all that it has given. The new table knows those of its rows only.
+local function keep_sequence(rebuild, new_name)
+  local has_sequences = rebuild.db:fetch_value(
+    ("SELECT COUNT(*) FROM %s.sqlite_schema WHERE name = 'sqlite_sequence'"):format(sql_text.name(rebuild.schema_name))) > 0
+  if not has_sequences then return end
+  local sequences = sql_text.name(rebuild.schema_name) .. ".sqlite_sequence"
+  local last = rebuild.db:fetch_value("SELECT seq FROM " .. sequences .. " WHERE name = ?", rebuild.name)
+  local is_kept = last and rebuild.text:is_auto_incremented()
+  if not is_kept then return end
+  run(rebuild, ("DELETE FROM %s WHERE name = %s"):format(sequences, sql_text.literal(new_name)))
+  run(rebuild, ("INSERT INTO %s (name, seq) VALUES (%s, %d)"):format(sequences, sql_text.literal(new_name), last))
+end
+
+--- Raises an error again unless it is SQLite's about a text that it cannot use. Returns what SQLite says.
+local function reason_of(err)
+  if type(err) == "string" or err.kind ~= "sql" then error(err, 0) end
+  return err.message
+end
+
+--- Runs a statement of something that depends on the table. If it does not fit the table any more it is named.
+local function make_again(rebuild, object)
+  local is_made, err = pcall(run, rebuild, table_text.qualify(object.sql, object.schema))
+  if is_made then return end
+  checks.refuse(rebuild.place, ("the %s `%s` does not fit the changed table: %s; drop it first"):format(
+    object.type, object.name, reason_of(err)))
+end
+
+--- Raises if a column is gone that something else names in double quotes, which SQLite would take for text.
+local function check_quoted_names(rebuild, objects)
+  for _, name in ipairs(rebuild.removed) do
+    for _, object in ipairs(objects) do
+      for _, token in ipairs(native_sql.tokens(object.sql)) do
+        if token.kind == "name" and token.text:sub(1, 1) == '"' and sql_names.same(token.name, name) then
+          checks.refuse(rebuild.place, ("the %s `%s` names the column `%s`, which is dropped; drop it first"):format(object.type, object.name, name))
+        end
+      end
+    end
+  end
+end
+
+--- Has SQLite look whether all views and triggers still fit, which it does when a table is renamed.
+local function check_schema(rebuild)
+  local scratch = free_name(rebuild)
+  local quoted = table_text.qualified(rebuild.schema_name, scratch)
+  run(rebuild, "CREATE TABLE " .. quoted .. " (a)")
+  local is_good, err = pcall(run, rebuild, "ALTER TABLE " .. quoted .. " RENAME TO " .. sql_text.name(scratch .. "_"))
+  if not is_good then checks.refuse(rebuild.place, reason_of(err) .. "; drop or change it first") end
+  run(rebuild, "DROP TABLE " .. table_text.qualified(rebuild.schema_name, scratch .. "_"))
+end
+
+local statistics_columns = { sqlite_stat1 = { "tbl", "idx", "stat" }, sqlite_stat4 = { "tbl", "idx", "neq", "nlt", "ndlt", "sample" } }
+
+--- The statements that put back the figures of ANALYZE for the table, which SQLite drops with it: each with the name of the index it is
+-- about, nil for the table itself.
+local function statistics_of(rebuild)
+  local found = {}
+  for name, columns in pairs(statistics_columns) do
+    local exists = rebuild.db:fetch_value(
+      ("SELECT COUNT(*) FROM %s.sqlite_schema WHERE name = ?"):format(sql_text.name(rebuild.schema_name)), name) > 0
+    if exists then
+      local quoted, literals = table_text.qualified(rebuild.schema_name, name), {}
+      for index, column in ipairs(columns) do literals[index] = "quote(" .. column .. ")" end
+      local rows = rebuild.db:fetch_all(("SELECT idx, %s AS literals FROM %s WHERE tbl = ? COLLATE NOCASE"):format(
+        table.concat(literals, " || ', ' || "), quoted), rebuild.name)
+      for _, row in ipairs(rows) do
+        local sql = ("INSERT INTO %s (%s) VALUES (%s)"):format(quoted, table.concat(columns, ", "), row.literals)
+        found[#found + 1] = { index = row.idx, sql = sql }
+      end
+    end
+  end
+  return found
+end
+
+--- Puts back the figures of the table and of the indexes that were made again.
+local function keep_statistics(rebuild, statistics, indexes)
+  local kept = {}
+  for _, index in ipairs(indexes) do kept[sql_names.fold(index.name)] = true end
+  for _, figure in ipairs(statistics) do
+    if figure.index == nil or kept[sql_names.fold(figure.index)] then run(rebuild, figure.sql) end
+  end
+end
+
+--- Raises if rows violate a foreign key of the table, or one to it.
+local function check_foreign_keys(rebuild, children)
+  local tables = table.move(children, 1, #children, 2, { rebuild.name })
+  for _, name in ipairs(tables) do
+    local violation = rebuild.db:fetch_one('SELECT "table", rowid, parent FROM pragma_foreign_key_check(?, ?) LIMIT 1', name, rebuild.schema_name)
+    if violation then
+      checks.refuse(rebuild.place, ("rows of `%s` refer to rows of `%s` that do not exist; see db:foreign_key_violations(\"%s\")"):format(
+        violation.table, violation.parent, violation.table))
+    end
+  end
+end
+
+--- Changes a table: in a transaction, while foreign keys are not enforced.
+-- @tparam string name
+-- @tparam {function,...} edits functions that change the text of the table
+-- @tparam table options `run`: executes a statement; `is_enforced`: whether foreign keys are to be checked; `place`: what messages begin with
+function table_rebuild.run(db, name, edits, options)
+  local schema = native_schema.table(db, name)
+  local rebuild = {
+    db = db, run = options.run, place = options.place, name = schema.name, schema_name = schema.database, schema = schema, columns = {},
+    old = table_text.qualified(schema.database, schema.name), removed = {},
+  }
+  for _, column in ipairs(schema.columns) do rebuild.columns[sql_names.fold(column.name)] = column end
+  rebuild.text = table_rebuild.read(db, name, options.place)
+  for _, edit in ipairs(edits) do edit(rebuild.text) end
+  for _, column in ipairs(schema.columns) do
+    local is_kept = false
+    for _, new in ipairs(rebuild.text.columns) do is_kept = is_kept or new.origin == column.name end
+    if not is_kept then rebuild.removed[#rebuild.removed + 1] = column.name end
+  end
+  local views, triggers = dependents_of(db, rebuild.schema_name, rebuild.name)
+  local indexes = schema_rows(db, rebuild.schema_name, "type = 'index' AND lower(tbl_name) = lower(?)", rebuild.name)
+  for _, objects in ipairs{ views, triggers, indexes } do check_quoted_names(rebuild, objects) end
+  local children = options.is_enforced and children_of(db, rebuild.schema_name, rebuild.name) or {}
+  local statistics = statistics_of(rebuild)
+
+  local new_name = free_name(rebuild)
+  local new = table_text.qualified(rebuild.schema_name, new_name)
+  run(rebuild, rebuild.text:sql(new))
+  local targets, sources = copied(rebuild, native_schema.table(db, new_name))
+  if targets[1] then
+    -- ABORT, whatever the constraints say about conflicts: no row is to be left out.
+    run(rebuild, ("INSERT OR ABORT INTO %s (%s) SELECT %s FROM %s"):format(
+      new, table.concat(targets, ", "), table.concat(sources, ", "), rebuild.old))
+  end
+  keep_sequence(rebuild, new_name)
+  for _, trigger in ipairs(triggers) do run(rebuild, "DROP TRIGGER " .. table_text.qualified(trigger.schema, trigger.name)) end
+  for _, view in ipairs(views) do run(rebuild, "DROP VIEW " .. table_text.qualified(view.schema, view.name)) end
+  run(rebuild, "DROP TABLE " .. rebuild.old)
+  run(rebuild, "ALTER TABLE " .. new .. " RENAME TO " .. sql_text.name(rebuild.name))
+  for _, objects in ipairs{ indexes, views, triggers } do
+    for _, object in ipairs(objects) do make_again(rebuild, object) end
+  end
+  keep_statistics(rebuild, statistics, indexes)
+  check_schema(rebuild)
+  if options.is_enforced then check_foreign_keys(rebuild, children) end
+end
+
+--- Reads the text of a table; its columns are their own `origin`.
+function table_rebuild.read(db, name, place)
+  local schema = native_schema.table(db, name)
+  if schema.kind ~= "table" then checks.refuse(place, "`" .. name .. "` is a virtual table, which can only be dropped and created again") end
+  local sql = db:fetch_value(("SELECT sql FROM %s.sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)"):format(
+    sql_text.name(schema.database)), schema.name)
+  local text = table_text.read(sql, place)
+  for _, column in ipairs(text.columns) do column.origin = column.name end
+  return text
+end
+
+return table_rebuild

@@ -1,0 +1,679 @@
+--- The text of a table in the schema: read into its columns and constraints, changed, and written again, with its comments.
+--
+-- What is not changed stays as it was written. A comment belongs to what stands before it on the same line, else to what comes after it.
+
+local native_sql = require "perilune.native.sql"
+local checks = require "perilune.runtime.checks"
+local sql_text = require "perilune.runtime.sql_text"
+local sql_names = require "perilune.runtime.names"
+
+local table_text = {}
+
+-- Reading
+
+--- Goes through the tokens of a text.
+local Reader = {}
+Reader.__index = Reader
+
+local function make_reader(sql, what)
+  return setmetatable({ tokens = native_sql.tokens(sql), position = 1, what = what }, Reader)
+end
+
+local function is_solid(token)
+  return token.kind ~= "blank" and token.kind ~= "comment"
+end
+
+--- The position of the next token, or of one behind it, that is neither blank nor a comment.
+function Reader:solid(distance)
+  local position = self.position
+  for _ = 1, distance or 1 do
+    while self.tokens[position] and not is_solid(self.tokens[position]) do position = position + 1 end
+    position = position + 1
+  end
+  return position - 1
+end
+
+function Reader:peek(distance) return self.tokens[self:solid(distance)] end
+
+--- Whether the next token, or one behind it, is this keyword.
+function Reader:is_word(word, distance)
+  local token = self:peek(distance)
+  return token ~= nil and token.kind == "word" and sql_names.fold(token.text) == word
+end
+
+function Reader:is_sign(sign)
+  local token = self:peek()
+  return token ~= nil and token.kind == "sign" and token.text == sign
+end
+
+--- Raises that the text cannot be read from here on.
+function Reader:refuse()
+  local token = self:peek()
+  checks.refuse(self.what, "the schema's text of the table cannot be read at `" .. (token and token.text or "its end")
+    .. "`; change the table by SQL")
+end
+
+--- Moves behind the next token.
+function Reader:take()
+  local position = self:solid()
+  if not self.tokens[position] then self:refuse() end
+  self.position = position + 1
+  return self.tokens[position]
+end
+
+--- Takes these keywords, which must be next.
+function Reader:words(...)
+  for _, word in ipairs{ ... } do
+    if not self:is_word(word) then self:refuse() end
+    self:take()
+  end
+end
+
+--- Takes a keyword if it is next.
+function Reader:skip(word)
+  if not self:is_word(word) then return false end
+  self:take()
+  return true
+end
+
+--- Takes what stands in parentheses, with them.
+function Reader:parentheses()
+  if not self:is_sign("(") then self:refuse() end
+  local depth = 0
+  repeat
+    local token = self:take()
+    if token.kind == "sign" and token.text == "(" then depth = depth + 1 end
+    if token.kind == "sign" and token.text == ")" then depth = depth - 1 end
+  until depth == 0
+end
+
+--- The text from a position to the present one.
+function Reader:text(from)
+  local parts = {}
+  for position = from, self.position - 1 do parts[#parts + 1] = self.tokens[position].text end
+  return table.concat(parts)
+end
+
+--- Takes blanks and comments.
+function Reader:trivia()
+  local from = self.position
+  self.position = self:solid()
+  return self:text(from)
+end
+
+--- Takes blanks and comments, and adds the comments to those behind the options of a table.
+function Reader:take_comments(text)
+  local trivia = self:trivia()
+  if trivia:find("%S") then text.comments = text.comments .. trivia end
+end
+
+--- Takes blanks and comments up to the end of the line, if a comment is among them.
+function Reader:rest_of_line()
+  local from, last = self.position, nil
+  local position = from
+  while self.tokens[position] and not is_solid(self.tokens[position]) do
+    local token = self.tokens[position]
+    if token.kind == "blank" and token.text:find("\n", 1, true) then break end
+    if token.kind == "comment" then
+      last = position
+      if token.text:find("\n", 1, true) then break end
+    end
+    position = position + 1
+  end
+  if not last then return "" end
+  self.position = last + 1
+  return self:text(from)
+end
+
+function Reader:on_conflict()
+  if self:is_word("on") and self:is_word("conflict", 2) then
+    self:words("on", "conflict")
+    self:take()
+  end
+end
+
+--- Takes a list of names in parentheses. Returns those that stand at the beginning of its elements, in small letters.
+function Reader:name_list()
+  local first = self:solid()
+  self:parentheses()
+  local names, depth, is_first = {}, 0, false
+  for position = first, self.position - 1 do
+    local token = self.tokens[position]
+    if is_solid(token) then
+      if is_first then names[#names + 1] = sql_names.fold(table_text.name_of(token) or "") end
+      is_first = false
+      if token.text == "(" then depth = depth + 1 end
+      if token.text == ")" then depth = depth - 1 end
+      if depth == 1 and (token.text == "," or token.text == "(") then is_first = true end
+    end
+  end
+  return names
+end
+
+--- What a token says as a name; nil if it cannot be one.
+function table_text.name_of(token)
+  if token.kind == "string" then return (token.text:sub(2, -2):gsub("''", "'")) end
+  return token.name
+end
+
+local function take_reference(reader)
+  reader:words("references")
+  reader:take()
+  if reader:is_sign("(") then reader:parentheses() end
+  while true do
+    if reader:skip("match") then
+      reader:take()
+    elseif reader:is_word("on") and not reader:is_word("conflict", 2) then
+      reader:words("on")
+      reader:take()
+      if reader:skip("set") or reader:skip("no") then reader:take() else reader:take() end
+    elseif reader:is_word("deferrable") or reader:is_word("not") and reader:is_word("deferrable", 2) then
+      reader:skip("not")
+      reader:take()
+      if reader:skip("initially") then reader:take() end
+    else
+      return
+    end
+  end
+end
+
+--- The kinds of the clauses of columns.
+table_text.kinds = { "primary_key", "not_null", "null", "unique", "check", "default", "collate", "references", "generated_as" }
+
+--- Takes the clauses of a column, by their first word.
+local clauses = {}
+
+function clauses.primary(reader)
+  reader:words("primary", "key")
+  if not reader:skip("asc") then reader:skip("desc") end
+  reader:on_conflict()
+  reader:skip("autoincrement")
+  return "primary_key"
+end
+
+clauses["not"] = function(reader)
+  reader:words("not", "null")
+  reader:on_conflict()
+  return "not_null"
+end
+
+function clauses.null(reader)
+  reader:words("null")
+  reader:on_conflict()
+  return "null"
+end
+
+function clauses.unique(reader)
+  reader:words("unique")
+  reader:on_conflict()
+  return "unique"
+end
+
+function clauses.check(reader)
+  reader:words("check")
+  reader:parentheses()
+  return "check"
+end
+
+function clauses.default(reader)
+  reader:words("default")
+  if reader:is_sign("(") then
+    reader:parentheses()
+  else
+    if reader:is_sign("+") or reader:is_sign("-") then reader:take() end
+    reader:take()
+  end
+  return "default"
+end
+
+function clauses.collate(reader)
+  reader:words("collate")
+  reader:take()
+  return "collate"
+end
+
+function clauses.references(reader)
+  take_reference(reader)
+  return "references"
+end
+
+clauses["as"] = function(reader)
+  reader:words("as")
+  reader:parentheses()
+  if not reader:skip("virtual") then reader:skip("stored") end
+  return "generated_as"
+end
+
+function clauses.generated(reader)
+  reader:words("generated", "always")
+  return clauses["as"](reader)
+end
+
+--- What takes the clause that is next, nil if it is none. `generated` may also be a word of a type.
+local function clause_reader(reader)
+  local token = reader:peek()
+  if not token or token.kind ~= "word" then return nil end
+  local word = sql_names.fold(token.text)
+  if word == "generated" and not reader:is_word("always", 2) then return nil end
+  return clauses[word]
+end
+
+--- Takes the name of a constraint, if it has one.
+local function take_constraint_name(reader)
+  if not reader:skip("constraint") then return nil end
+  return table_text.name_of(reader:take())
+end
+
+local function take_type(reader)
+  local before, from = reader:trivia(), reader.position
+  local count = 0
+  while true do
+    local token = reader:peek()
+    local is_name = token and (token.kind == "word" or token.kind == "name" or token.kind == "string")
+    if not is_name or reader:is_word("constraint") or clause_reader(reader) then break end
+    reader:take()
+    count = count + 1
+  end
+  if count > 0 and reader:is_sign("(") then reader:parentheses() end
+  local declared = reader:text(from)
+  if count == 0 then reader.position = from end
+  return count > 0 and declared or false, before
+end
+
+--- Reads a column, from its name to what ends it.
+local function read_column(reader)
+  local from = reader.position
+  local name = table_text.name_of(reader:take()) or reader:refuse()
+  local column = { kind = "column", name = name, name_text = reader:text(from), clauses = {} }
+  local before
+  column.declared, before = take_type(reader)
+  column.before_type = column.declared and before or " "
+  if column.declared then before = reader:trivia() end
+  while true do
+    local start = reader.position
+    local constraint_name = take_constraint_name(reader)
+    local read = clause_reader(reader)
+    if not read and constraint_name then reader:refuse() end
+    if not read then break end
+    local named = constraint_name and reader:text(start) .. reader:trivia() or ""
+    local from_clause = reader:solid()
+    local kind = read(reader)
+    column.clauses[#column.clauses + 1] = {
+      kind = kind, name = constraint_name, before = before, named = named, text = reader:text(from_clause),
+    }
+    before = reader:trivia()
+  end
+  column.trailing = before
+  return column
+end
+
+local constraint_readers = {}
+
+function constraint_readers.primary(reader)
+  reader:words("primary", "key")
+  local columns = reader:name_list()
+  reader:on_conflict()
+  return "primary_key", columns
+end
+
+function constraint_readers.unique(reader)
+  reader:words("unique")
+  local columns = reader:name_list()
+  reader:on_conflict()
+  return "unique", columns
+end
+
+function constraint_readers.check(reader)
+  reader:words("check")
+  reader:parentheses()
+  reader:on_conflict()
+  return "check"
+end
+
+function constraint_readers.foreign(reader)
+  reader:words("foreign", "key")
+  local columns = reader:name_list()
+  take_reference(reader)
+  return "foreign_key", columns
+end
+
+local function constraint_reader(reader)
+  local token = reader:peek()
+  return token and token.kind == "word" and constraint_readers[sql_names.fold(token.text)] or nil
+end
+
+--- Reads a constraint of the table.
+local function read_constraint(reader)
+  local from = reader.position
+  local name = take_constraint_name(reader)
+  local read = constraint_reader(reader) or reader:refuse()
+  local from_body = reader:solid()
+  local type, columns = read(reader)
+  return {
+    kind = "constraint", type = type, name = name, columns = columns, text = reader:text(from), body = reader:text(from_body), trailing = "",
+  }
+end
+
+--- Reads the columns and constraints between the parentheses.
+local function read_items(reader, text)
+  repeat
+    local leading = reader:trivia()
+    local is_constraint = reader:is_word("constraint") or constraint_reader(reader) ~= nil
+    local item = is_constraint and read_constraint(reader) or read_column(reader)
+    item.leading = leading
+    if is_constraint then item.trailing = reader:rest_of_line() end
+    table.insert(is_constraint and text.constraints or text.columns, item)
+    local is_last = false
+    if is_constraint and (reader:is_word("constraint") or constraint_reader(reader)) then
+      -- SQLite needs no comma between constraints.
+    elseif reader:is_sign(")") then
+      is_last = true
+    else
+      if is_constraint then item.trailing = item.trailing .. reader:trivia() end
+      if not reader:is_sign(",") then reader:refuse() end
+      reader:take()
+      item.trailing = item.trailing .. reader:rest_of_line()
+    end
+  until is_last
+end
+
+--- Leaves to the last item what stands on its line; the rest stands before the closing parenthesis.
+local function split_closing(text, reader)
+  local last = text.constraints[#text.constraints] or text.columns[#text.columns]
+  local trivia = make_reader(last.trailing .. reader:trivia(), text.what)
+  last.trailing = trivia:rest_of_line()
+  return trivia:trivia()
+end
+
+local Text = {}
+Text.__index = Text
+
+--- Reads the text of a table as `sqlite_schema` has it.
+-- @tparam string what what messages begin with
+function table_text.read(sql, what)
+  local reader = make_reader(sql, what)
+  local text = setmetatable({ what = what, columns = {}, constraints = {}, comments = "" }, Text)
+  reader:words("create", "table")
+  text.name = table_text.name_of(reader:take()) or reader:refuse()
+  text.opening = reader:trivia()
+  if not reader:is_sign("(") then reader:refuse() end
+  reader:take()
+  read_items(reader, text)
+  text.closing = split_closing(text, reader)
+  reader:take()
+  while reader:peek() do
+    if reader:skip("strict") then text.strict = true end
+    if reader:skip("without") then text.without_rowid = true end
+    reader:take_comments(text)
+    if reader:peek() then reader:take() end
+  end
+  reader:take_comments(text)
+  return text
+end
+
+--- Reads the SQL of a column alone.
+function table_text.read_column(sql, what)
+  local reader = make_reader(sql, what)
+  reader:trivia()
+  local column = read_column(reader)
+  if reader:peek() then reader:refuse() end
+  column.leading, column.trailing = "", ""
+  return column
+end
+
+--- Reads the SQL of a constraint of a table alone.
+function table_text.read_constraint(sql, what)
+  local reader = make_reader(sql, what)
+  reader:trivia()
+  local constraint = read_constraint(reader)
+  if reader:peek() then reader:refuse() end
+  constraint.leading = ""
+  return constraint
+end
+
+-- Finding
+
+--- The column of a name, and its position.
+function Text:column(name)
+  for position, column in ipairs(self.columns) do
+    if sql_names.same(column.name, name) then return column, position end
+  end
+end
+
+--- The first clause of a kind.
+function table_text.clause(column, kind)
+  for _, clause in ipairs(column.clauses) do
+    if clause.kind == kind then return clause end
+  end
+end
+
+--- The columns of the primary key, nil if there is none.
+function Text:primary_key()
+  for _, constraint in ipairs(self.constraints) do
+    if constraint.type == "primary_key" then
+      local names = {}
+      for index, name in ipairs(constraint.columns) do names[index] = (self:column(name) or { name = name }).name end
+      return names
+    end
+  end
+  for _, column in ipairs(self.columns) do
+    if table_text.clause(column, "primary_key") then return { column.name } end
+  end
+end
+
+--- The column that is the row id: an INTEGER PRIMARY KEY of a table with row ids. Nil if none is.
+function Text:row_id_column()
+  local key = self:primary_key()
+  if self.without_rowid or not key or #key > 1 then return nil end
+  local column = self:column(key[1])
+  if not column or sql_names.fold(column.declared or "") ~= "integer" then return nil end
+  local clause = table_text.clause(column, "primary_key")
+  for _, token in ipairs(clause and native_sql.tokens(clause.text) or {}) do
+    if sql_names.fold(token.text) == "desc" then return nil end
+  end
+  return column
+end
+
+--- Whether SQLite chooses keys that it has never given before.
+function Text:is_auto_incremented()
+  for _, column in ipairs(self.columns) do
+    local key = table_text.clause(column, "primary_key")
+    if key and table_text.essence(key.text):find("nautoincrement", 1, true) then return true end
+  end
+  for _, constraint in ipairs(self.constraints) do
+    if constraint.type == "primary_key" and table_text.essence(constraint.text):find("nautoincrement", 1, true) then return true end
+  end
+  return false
+end
+
+--- What is compared to find out whether two texts say the same: their tokens, words in small letters, names without quotes.
+function table_text.essence(sql)
+  local parts = {}
+  for _, token in ipairs(native_sql.tokens(sql)) do
+    if is_solid(token) then
+      parts[#parts + 1] = token.name and "n" .. sql_names.fold(token.name) or token.kind .. token.text
+    end
+  end
+  return table.concat(parts, "\0")
+end
+
+--- Whether a text names a column: by a word that no parenthesis follows, or by a name in quotes.
+function table_text.mentions(sql, name)
+  local reader = make_reader(sql, "")
+  while reader:peek() do
+    local token = reader:take()
+    if token.name and sql_names.same(token.name, name) and not (token.kind == "word" and reader:is_sign("(")) then return true end
+  end
+  return false
+end
+
+-- Changing
+
+--- The blanks before an item that is added.
+function Text:indentation()
+  local last = self.columns[#self.columns]
+  local sample = last and #self.columns > 1 and last.leading or self.columns[1].leading
+  local line = sample:match("\n[ \t]*$")
+  return line or (sample:find("\n", 1, true) and "\n  " or " ")
+end
+
+local function has_comment(trivia)
+  return trivia:find("%S") ~= nil
+end
+
+function Text:rename_column(name, new_name)
+  local column = self:column(name)
+  column.name, column.name_text = new_name, sql_text.name(new_name)
+  for _, constraint in ipairs(self.constraints) do
+    for index, own in ipairs(constraint.columns or {}) do
+      if sql_names.same(own, name) then constraint.columns[index] = sql_names.fold(new_name) end
+    end
+  end
+end
+
+--- The names of the constraints that have one, in order.
+function Text:constraint_names()
+  local names = {}
+  for _, constraint in ipairs(self.constraints) do names[#names + 1] = constraint.name end
+  for _, column in ipairs(self.columns) do
+    for _, clause in ipairs(column.clauses) do names[#names + 1] = clause.name end
+  end
+  table.sort(names)
+  return names
+end
+
+--- Puts columns into another order. Blanks stay at their places; comments go with their columns.
+function Text:arrange(columns)
+  local leading = {}
+  for index, column in ipairs(self.columns) do leading[index] = column.leading end
+  self.columns = columns
+  for index, column in ipairs(columns) do
+    if not has_comment(column.leading) and leading[index] and not has_comment(leading[index]) then column.leading = leading[index] end
+  end
+end
+
+function Text:add_column(column)
+  column.leading = self:indentation()
+  self.columns[#self.columns + 1] = column
+end
+
+function Text:remove_column(position)
+  local removed = table.remove(self.columns, position)
+  local next = self.columns[position]
+  if position == 1 and next and not has_comment(next.leading) and not has_comment(removed.leading) then next.leading = removed.leading end
+end
+
+function Text:add_constraint(constraint)
+  constraint.leading = self:indentation()
+  self.constraints[#self.constraints + 1] = constraint
+end
+
+--- Removes the constraints of the table for which a function returns true. Returns how many.
+function Text:remove_constraints(is_unwanted)
+  local kept = {}
+  for _, constraint in ipairs(self.constraints) do
+    if not is_unwanted(constraint) then kept[#kept + 1] = constraint end
+  end
+  local count = #self.constraints - #kept
+  self.constraints = kept
+  return count
+end
+
+--- Removes the clauses of a kind, or only those for which a function returns true. Comments before them stay. Returns how many.
+function table_text.remove_clauses(column, kind, is_unwanted)
+  local kept, comments, count = {}, "", 0
+  for _, clause in ipairs(column.clauses) do
+    if clause.kind == kind and (not is_unwanted or is_unwanted(clause)) then
+      count = count + 1
+      if has_comment(clause.before) then comments = comments .. clause.before end
+    else
+      clause.before, comments = comments .. clause.before, ""
+      kept[#kept + 1] = clause
+    end
+  end
+  column.clauses, column.trailing = kept, comments .. column.trailing
+  return count
+end
+
+function table_text.add_clause(column, kind, sql)
+  column.clauses[#column.clauses + 1] = { kind = kind, before = " ", named = "", text = sql }
+end
+
+--- Puts a clause in the place of those of its kind, or behind the others.
+function table_text.set_clause(column, kind, sql)
+  local present = table_text.clause(column, kind)
+  if present then
+    table_text.remove_clauses(column, kind, function(clause) return clause ~= present end)
+    present.text = sql
+  else
+    table_text.add_clause(column, kind, sql)
+  end
+end
+
+-- Writing
+
+--- Joins pieces, so that no comment swallows what comes after it.
+local function join(pieces)
+  local parts, is_open = {}, false
+  for _, piece in ipairs(pieces) do
+    if piece ~= "" then
+      if is_open and not piece:find("^[ \t]*\n") then parts[#parts + 1] = "\n" end
+      parts[#parts + 1] = piece
+      local tokens = piece:find("--", 1, true) and native_sql.tokens(piece) or {}
+      local last = tokens[#tokens]
+      is_open = last ~= nil and last.kind == "comment" and last.text:sub(1, 2) == "--"
+    end
+  end
+  return table.concat(parts)
+end
+
+local function column_pieces(column)
+  local pieces = { column.name_text }
+  if column.declared then table.move({ column.before_type, column.declared }, 1, 2, 2, pieces) end
+  for _, clause in ipairs(column.clauses) do
+    pieces[#pieces + 1] = clause.before
+    pieces[#pieces + 1] = clause.named .. clause.text
+  end
+  return pieces
+end
+
+--- The SQL of a column, without what stands around it.
+function table_text.column_sql(column) return join(column_pieces(column)) end
+
+--- The statement that makes the table, under a name of its own.
+-- @tparam string quoted the name, quoted, and with that of its schema
+function Text:sql(quoted)
+  local pieces = { "CREATE TABLE " .. quoted .. self.opening .. "(" }
+  local items = table.move(self.constraints, 1, #self.constraints, #self.columns + 1, table.move(self.columns, 1, #self.columns, 1, {}))
+  for index, item in ipairs(items) do
+    pieces[#pieces + 1] = item.leading
+    local own = item.kind == "column" and column_pieces(item) or { item.text }
+    table.move(own, 1, #own, #pieces + 1, pieces)
+    if index < #items then pieces[#pieces + 1] = "," end
+    pieces[#pieces + 1] = item.trailing
+  end
+  pieces[#pieces + 1] = self.closing
+  pieces[#pieces + 1] = ")"
+  local options = {}
+  if self.strict then options[#options + 1] = "STRICT" end
+  if self.without_rowid then options[#options + 1] = "WITHOUT ROWID" end
+  if options[1] then pieces[#pieces + 1] = " " .. table.concat(options, ", ") end
+  pieces[#pieces + 1] = self.comments
+  return join(pieces)
+end
+
+--- Quotes names with that of their schema before them.
+function table_text.qualified(schema, name) return sql_text.name(schema) .. "." .. sql_text.name(name) end
+
+--- The text of an index, a view or a trigger as `sqlite_schema` has it, with the name of its schema before its own.
+function table_text.qualify(sql, schema)
+  local reader = make_reader(sql, "db:alter_table")
+  reader:words("create")
+  reader:skip("unique")
+  reader:take()
+  local from = reader:solid()
+  reader.position = from
+  return reader:text(1) .. sql_text.name(schema) .. "." .. sql:sub(#reader:text(1) + 1)
+end
+
+return table_text

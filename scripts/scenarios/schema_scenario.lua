@@ -1,0 +1,90 @@
+-- Changing tables that have rows, and what depends on them.
+group("schema", { template = "shelf", tags = { "schema" } }, function()
+  local function sql_of(db, name)
+    return db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = ?", name)
+  end
+
+  scenario("a column gets another type and other properties; the rest of the table stays", function(t)
+    t.db:create_view("long_book", "SELECT title FROM book WHERE pages > 320")
+    t.db:alter_table("book", function(table)
+      table:change_column("pages", "real"):not_null():default(0)
+      table:change_column("title"):collate("nocase")
+    end)
+    expect(t.db:query("SELECT id, title, pages FROM book WHERE title = 'TYPEE'")):rows "| id | title | pages |\n| 1 | Typee | 326.0 |"
+    expect(t.db:query("SELECT * FROM long_book ORDER BY 1")):rows "| title |\n| Moby-Dick |\n| Typee |"
+    check(t.db:foreign_keys("book")[1].on_delete == "cascade")
+    check(t.db:has_unique_key("book", { "author_id", "title" }))
+  end)
+
+  scenario("values that a type would change are refused, and converted when asked", function(t)
+    t.db:execute("UPDATE author SET country = '033' WHERE id = 2")
+    local function to_number(using)
+      t.db:alter_table("author", function(table)
+        local column = table:change_column("country", "integer")
+        if using then column:using(using) end
+      end)
+    end
+    expect_error(function() to_number() end, "would change the values of `country` in 1 row")
+    to_number("CASE WHEN country GLOB '[0-9]*' THEN CAST(country AS INTEGER) END")
+    expect(t.db:query("SELECT id, country FROM author ORDER BY id")):rows "| id | country |\n| 1 | ~ |\n| 2 | 33 |\n| 3 | ~ |"
+  end)
+
+  scenario("keys and checks come and go", function(t)
+    t.db:alter_table("book", function(table)
+      table:drop_unique_key { "author_id", "title" }
+      table:unique_key { "title", "year" }
+      table:drop_check("year > 0")
+      table:check("year BETWEEN 1450 AND 2100")
+      table:drop_foreign_key("author_id")
+      table:foreign_key("author_id", "author", { on_delete = "restrict" })
+      table:order_columns { "id", "title", "year" }
+    end)
+    expect_error(function() t.make.book { year = 1000, author_id = 1 } end, { code = "constraint_check" })
+    expect_error(function() t.db:execute("DELETE FROM author") end, "FOREIGN KEY constraint failed")
+    check(t.db:columns("book")[2].name == "title")
+  end)
+
+  scenario("what is added must fit the rows, and what is dropped must not be needed", function(t)
+    expect_error(function() t.db:alter_table("book", function(table) table:unique_key("author_id") end) end, { code = "constraint_unique" })
+    expect_error(function() t.db:alter_table("book", function(table) table:change_column("year"):not_nul() end) end, "did you mean `not_null`")
+    t.db:create_view("years", "SELECT year FROM book")
+    expect_error(function()
+      t.db:alter_table("book", function(table)
+        table:drop_check("year > 0")
+        table:drop_column("year")
+      end)
+    end, "error in view years")
+    check(t.db:columns("book")[4].name == "year")
+  end)
+
+  scenario("a dry run says what would be done", function(t)
+    local before = t.db:schema_sql()
+    local statements = t.db:alter_table("book", { dry_run = true }, function(table) table:change_column("pages", "text") end)
+    check(statements[1]:find('CREATE TABLE "main"."perilune_new_book"', 1, true) == 1)
+    check(statements[2]:find("INSERT OR ABORT INTO", 1, true) == 1)
+    check(t.db:schema_sql() == before)
+  end)
+
+  scenario("others that write and read meanwhile lose nothing", function(t)
+    local path = t.tmp_dir .. "/notes.sqlite"
+    local mine, theirs = perilune.pool(path), perilune.queue(path)
+    mine:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
+    theirs:execute("INSERT INTO note (text) VALUES ('1'), ('2')")
+    local function alter() mine:alter_table("note", function(table) table:change_column("text", "integer") end) end
+    theirs:write(function(db)
+      db:execute("INSERT INTO note (text) VALUES ('3')")
+      expect_error(alter, { code = "busy" })
+    end)
+    theirs:read(function(db)
+      check(db:fetch_value("SELECT COUNT(*) FROM note") == 3)
+      alter()
+      -- It still sees the table as it was.
+      check(db:fetch_value("SELECT typeof(text) FROM note WHERE id = 3") == "text")
+    end)
+    theirs:execute("INSERT INTO note (text) VALUES ('4')")
+    expect(mine:fetch_values("SELECT text FROM note")):equals { 1, 2, 3, 4 }
+    check(sql_of(mine, "note"):find("text INTEGER", 1, true) ~= nil)
+    mine:close()
+    theirs:close()
+  end)
+end)
