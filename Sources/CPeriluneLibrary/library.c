@@ -372,6 +372,9 @@ static const module modules[] = {
     {"perilune.schema.table_text", (const char[]){
 #embed "../../lib/perilune/schema/table_text.lua"
         , 0}},
+    {"perilune.schema.trigger_creation", (const char[]){
+#embed "../../lib/perilune/schema/trigger_creation.lua"
+        , 0}},
     {"perilune.schema.view_creation", (const char[]){
 #embed "../../lib/perilune/schema/view_creation.lua"
         , 0}},

@@ -33,6 +33,7 @@ require("perilune.runtime.arity").limit(databases.methods, "db:", {
 on_first_call(databases.methods, "perilune.schema.table_creation", { "create_table", "drop_table" })
 on_first_call(databases.methods, "perilune.schema.indexes", { "create_index", "drop_index" })
 on_first_call(databases.methods, "perilune.schema.view_creation", { "create_view", "drop_view" })
+on_first_call(databases.methods, "perilune.schema.trigger_creation", { "create_trigger", "drop_trigger" })
 on_first_call(databases.methods, "perilune.schema.table_alteration", { "alter_table", "rename_table" })
 on_first_call(databases.methods, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
 on_first_call(databases.methods, "perilune.events.value_observation", { "observe", "notify_changes" })

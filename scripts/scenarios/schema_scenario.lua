@@ -87,4 +87,33 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     mine:close()
     theirs:close()
   end)
+
+  scenario("a trigger runs statements, or refuses", function(t)
+    local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
+    t.db:alter_table("author", function(table) table:add_column("book_count", "integer"):not_null():default(0) end)
+    t.db:create_trigger("count_books", {
+      on = "book", after = "insert", when = function(new) return new.year:gt(1800) end,
+      run = function(new)
+        return Author:filter(Author.c.id:eq(new.author_id)):statement("update_all", { book_count = Author.c.book_count + 1 })
+      end,
+    })
+    t.make.book { author_id = 3, year = 1900 }
+    t.make.book { author_id = 3, year = 1700 }
+    check(Author:find(3).book_count == 1)
+    t.db:create_trigger("keep_old", { on = "book", before = "delete", when = "old.year < 1800", refuse = "old books stay" })
+    expect_error(function() Book:delete_all() end, "old books stay")
+    expect_error(function() t.db:create_trigger("x", { on = "book", after = "insrt", run = "SELECT 1" }) end, "did you mean `insert`")
+  end)
+
+  scenario("a trigger on a view writes to its tables; temporary ones end with their connection", function(t)
+    t.db:create_view("title", "SELECT title, name FROM book JOIN author ON author.id = author_id", { temporary = true })
+    t.db:create_trigger("insert_title", {
+      on = "title", instead_of = "insert", temporary = true,
+      run = "INSERT INTO book (author_id, title) SELECT id, new.title FROM author WHERE name = new.name",
+    })
+    t.db:execute("INSERT INTO title VALUES ('Omoo', 'Herman Melville')")
+    check(t.db:fetch_value("SELECT author_id FROM book WHERE title = 'Omoo'") == 1)
+    check(not t.db:schema_sql():find("insert_title"))
+    t.db:drop_trigger("insert_title")
+  end)
 end)

@@ -12,6 +12,7 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
+local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
@@ -35,6 +36,8 @@ local metatable = {
     return (require("perilune.runtime.sql_fragment").with_values(texts[self].sql, texts[self].arguments))
   end,
 }
+
+function marks.statement_sql(value) return texts[value] and tostring(value) end
 
 --- Makes a statement of SQL and its arguments, a list with the field n.
 function record_statements.make(sql, arguments)

@@ -14,6 +14,9 @@ function marks.is_association(value) return type(value) == "table" and getmetata
 --- An expression as SQL without parameters, its columns without their table: for definitions. The room of expressions sets it.
 marks.inline_sql = nil
 
+--- The SQL of a write as a value, its values written out; nil for anything else. The room of records sets it.
+marks.statement_sql = nil
+
 --- The request that a value stands for, or nil. The room of requests sets it.
 marks.request_of = nil
 

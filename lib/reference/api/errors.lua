@@ -93,6 +93,7 @@
 ---| "unknown_conflict_policy" # there is no such conflict policy
 ---| "unknown_constraint" # the table has no constraint of this name
 ---| "unknown_detail" # a full-text table has no such detail
+---| "unknown_event" # a trigger cannot run on an event of this name
 ---| "unknown_exclusion" # the frame of a window can exclude nothing of this name
 ---| "unknown_field" # a migrator has no field of this name that can be set
 ---| "unknown_hook" # a record class has no hook of this name
@@ -109,6 +110,7 @@
 ---| "unknown_signal" # the host does not deliver this signal
 ---| "unknown_table" # there is no table of this name
 ---| "unknown_tokenizer" # there is no tokenizer of this name
+---| "unknown_trigger" # there is no trigger of this name
 ---| "unknown_unit" # a duration has no such part
 ---| "unknown_verb" # there is no such verb of `statement`
 ---| "unknown_view" # there is no view of this name

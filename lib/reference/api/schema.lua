@@ -115,6 +115,50 @@ function db:create_view(name, query, options) end
 ---@raises unknown_view: there is no such view; definition: it is a table
 function db:drop_view(name, options) end
 
+---Creates a trigger on a table, or with `instead_of` on a view.
+---
+---Conditions and statements are SQL, or made by functions that get the row as it becomes and as it was; their columns are checked.
+---```lua
+---db:execute("CREATE TABLE title_log (title TEXT)")
+---db:create_trigger("log_title", {
+---  on = "book", after = "update", columns = { "title" },
+---  when = function(new, old) return new.title:ne(old.title) end,
+---  run = "INSERT INTO title_log VALUES (old.title)",
+---})
+---db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
+---print(db:fetch_value("SELECT title FROM title_log"))  --> Typee
+---
+---db:create_trigger("keep_tags", { on = "tag", before = "delete", refuse = "tags stay" })
+---print((pcall(db.execute, db, "DELETE FROM tag")))  --> false
+---```
+---@param name string
+---@param options perilune.trigger_options
+---@raises unknown_table: there is no such table or view; unknown_column: there is no such column; unknown_event: there is no such event; definition: the options contradict each other or the table; argument: an option is not valid; sql: SQLite refuses it
+function db:create_trigger(name, options) end
+
+---@class perilune.trigger_options
+---@field on string the table or view
+---@field before? "insert"|"update"|"delete" one of these three is given
+---@field after? "insert"|"update"|"delete"
+---@field instead_of? "insert"|"update"|"delete"
+---@field columns? string|string[] those whose update counts, by default all
+---@field when? string|perilune.expression|fun(new: table, old: table): any runs it only for these rows
+---@field run? string|perilune.write_statement|(string|perilune.write_statement)[]|fun(new: table, old: table): any one statement, or a list
+---@field refuse? string in place of `run`: undoes the change, with this message
+---@field temporary? boolean ends with the connection
+---@field if_not_exists? boolean
+
+---Drops a trigger.
+---```lua
+---db:create_trigger("keep_tags", { on = "tag", before = "delete", refuse = "tags stay" })
+---db:drop_trigger("keep_tags")
+---print(db:trigger_exists("keep_tags"))  --> false
+---```
+---@param name string
+---@param options? { if_exists?: boolean }
+---@raises unknown_trigger: there is no such trigger
+function db:drop_trigger(name, options) end
+
 ---Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })

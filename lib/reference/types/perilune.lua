@@ -1353,6 +1353,51 @@ function members:create_view(name, query, options) end
 ---@param options? { if_exists?: boolean }
 function members:drop_view(name, options) end
 
+---Creates a trigger on a table, or with `instead_of` on a view.
+---
+---Conditions and statements are SQL, or made by functions that get the row as it becomes and as it was; their columns are checked.
+---```lua
+---db:execute("CREATE TABLE title_log (title TEXT)")
+---db:create_trigger("log_title", {
+---  on = "book", after = "update", columns = { "title" },
+---  when = function(new, old) return new.title:ne(old.title) end,
+---  run = "INSERT INTO title_log VALUES (old.title)",
+---})
+---db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
+---print(db:fetch_value("SELECT title FROM title_log"))  --> Typee
+---
+---db:create_trigger("keep_tags", { on = "tag", before = "delete", refuse = "tags stay" })
+---print((pcall(db.execute, db, "DELETE FROM tag")))  --> false
+---```
+---
+---- Raises `unknown_table` if there is no such table or view
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_event` if there is no such event
+---- Raises `definition` if the options contradict each other or the table
+---- Raises `argument` if an option is not valid
+---- Raises `sql` if SQLite refuses it
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param options perilune.trigger_options
+function members:create_trigger(name, options) end
+
+---Drops a trigger.
+---```lua
+---db:create_trigger("keep_tags", { on = "tag", before = "delete", refuse = "tags stay" })
+---db:drop_trigger("keep_tags")
+---print(db:trigger_exists("keep_tags"))  --> false
+---```
+---
+---- Raises `unknown_trigger` if there is no such trigger
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param options? { if_exists?: boolean }
+function members:drop_trigger(name, options) end
+
 ---Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
@@ -2062,6 +2107,18 @@ local members = {}
 function members:close() end
 
 end
+
+---@class perilune.trigger_options
+---@field on string the table or view
+---@field before? "insert"|"update"|"delete" one of these three is given
+---@field after? "insert"|"update"|"delete"
+---@field instead_of? "insert"|"update"|"delete"
+---@field columns? string|string[] those whose update counts, by default all
+---@field when? string|perilune.expression|fun(new: table, old: table): any runs it only for these rows
+---@field run? string|perilune.write_statement|(string|perilune.write_statement)[]|fun(new: table, old: table): any one statement, or a list
+---@field refuse? string in place of `run`: undoes the change, with this message
+---@field temporary? boolean ends with the connection
+---@field if_not_exists? boolean
 
 ---@class perilune.fts5_options
 ---@field columns (string|table)[] names, or `{ "body", unindexed = true }`
@@ -6841,6 +6898,7 @@ db = nil
 ---| "unknown_conflict_policy" # there is no such conflict policy
 ---| "unknown_constraint" # the table has no constraint of this name
 ---| "unknown_detail" # a full-text table has no such detail
+---| "unknown_event" # a trigger cannot run on an event of this name
 ---| "unknown_exclusion" # the frame of a window can exclude nothing of this name
 ---| "unknown_field" # a migrator has no field of this name that can be set
 ---| "unknown_hook" # a record class has no hook of this name
@@ -6857,6 +6915,7 @@ db = nil
 ---| "unknown_signal" # the host does not deliver this signal
 ---| "unknown_table" # there is no table of this name
 ---| "unknown_tokenizer" # there is no tokenizer of this name
+---| "unknown_trigger" # there is no trigger of this name
 ---| "unknown_unit" # a duration has no such part
 ---| "unknown_verb" # there is no such verb of `statement`
 ---| "unknown_view" # there is no view of this name
