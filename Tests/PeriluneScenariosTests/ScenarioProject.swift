@@ -61,6 +61,8 @@ final class ScenarioProject {
         options.paths = [ScenarioPath(path + "/scenarios")]
         options.order = .file
         options.seed = RunSeed(0x7f3a)
+        // A scenario that waits for a task of Swift waits for its turn behind the tests that are ready to run, which are all of them at first.
+        options.timeout = .seconds(900)
         try change(&options)
         var style = ScenarioReportStyle()
         style.isVerbose = isVerbose

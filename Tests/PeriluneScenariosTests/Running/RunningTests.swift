@@ -156,7 +156,7 @@ import PeriluneTestTools
 
     @Test func `a run that is interrupted ends what runs and tells the rest`() async throws {
         let project = try ScenarioProject("""
-            scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+            scenario("endless", { timeout = "15m" }, function(t) while true do end end)
             scenario("after", function(t) end)
             """)
         let run = try await project.run(.junit, started: { run in
@@ -173,7 +173,7 @@ import PeriluneTestTools
 
     @Test func `what an interrupted run has not begun is in its reports`() async throws {
         let project = try ScenarioProject("""
-            scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+            scenario("endless", { timeout = "15m" }, function(t) while true do end end)
             scenario("after", function(t) end)
             """)
         let run = try await project.run(.tap, .junit, .jsonl, started: { run in
