@@ -1,8 +1,10 @@
 import Foundation
+import GRDB
 import Perilune
 import PeriluneLua
 import PeriluneLuaFileTools
 import PeriluneTestTools
+import Synchronization
 import Testing
 
 /// Scripts that never end by themselves, in places where the host must be able to end them.
@@ -238,5 +240,47 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
                 db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
                 """)
         }
+    }
+
+    @Test func `timers are bounded by the limit of memory`() async throws {
+        try await script("""
+            local timers = {}
+            local err = fails("limit", function()
+              for i = 1, 20000 do timers[i] = perilune.after(1000, print) end
+            end)
+            matches(err, "256 timers, tasks and observations")
+            for _, timer in ipairs(timers) do timer:cancel() end
+            """) { $0.limits.memoryInBytes = 8 << 20 }
+    }
+
+    /// A statement in which the host cancels the run: SQLite has no reason to look before it commits.
+    @Test(arguments: [
+        "db:execute('INSERT INTO t VALUES (cancel())')", "db:fetch_all('INSERT INTO t VALUES (cancel()) RETURNING a')",
+        "db:execute('INSERT INTO t VALUES (2); INSERT INTO t VALUES (cancel())')", "db:execute('CREATE TABLE u AS SELECT cancel()')",
+        "db:write_without_transaction(function(db) db:execute('BEGIN; INSERT INTO t VALUES (cancel()); COMMIT') end)",
+        "db:write_without_transaction(function(db) db:execute('SAVEPOINT s; INSERT INTO t VALUES (cancel()); RELEASE s') end)",
+    ]) func `what a statement commits after the end of its run is refused`(_ source: String) async throws {
+        let queue = try DatabaseQueue()
+        let cancelled = Mutex<ScriptHost?>(nil)
+        try await queue.write { db in
+            try db.execute(sql: "CREATE TABLE t (a UNIQUE)")
+            db.add(function: DatabaseFunction("cancel", argumentCount: 0) { _ in
+                cancelled.withLock { $0?.cancel() }
+                return 3
+            })
+        }
+        let host = try testHost {
+            $0.database = .open(queue)
+            $0.limits.time = Self.longTime
+        }
+        cancelled.withLock { $0 = host }
+        let error = await #expect(throws: LuaError.self) { try await host.runChecked(source) }
+        #expect(error?.code == .cancelled)
+        let left = try await queue.read { db in
+            try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t WHERE a = 3")! + (db.tableExists("u") ? 1 : 0)
+        }
+        #expect(left == 0)
+        cancelled.withLock { $0 = nil }
+        try await host.runChecked("db:execute('INSERT INTO t VALUES (4)') assert(db:fetch_value('SELECT MAX(a) FROM t') == 4)")
     }
 }

@@ -92,6 +92,8 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
         while (pdb_step(L, call)) pdb_take_row(run);
         return;
     }
+    /* The commit of a block is checked where the block ends. */
+    if (rows->context->limited && !call->access->in_transaction) run->committing = call->access->connection->grdb;
     bool may_refuse = pdb_begin_statement_call(rows);
     int result = rows->callbacks.run(call->statement->object, run);
     pdb_end_statement_call(rows, may_refuse);

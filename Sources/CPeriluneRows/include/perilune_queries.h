@@ -19,6 +19,7 @@ struct pdb_execution {
     lua_Integer limit; /* rows wanted; those beyond are stepped over */
     lua_Integer count; /* rows taken */
     int list; /* stack index; below it is what the form has pushed for the statement */
+    void *committing; /* GRDB's connection, where what the statement commits is refused once the run is to end; or NULL */
     bool is_stale; /* the columns are others than those that the form was prepared for */
 };
 

@@ -104,7 +104,9 @@ enum DatabaseCallbacks {
     private static func run(_ object: UnsafeMutableRawPointer, _ run: UnsafeMutablePointer<pdb_execution>) -> CInt {
         let runner = Unmanaged<StatementRunner>.fromOpaque(object).takeUnretainedValue()
         do {
-            try runner.run { pdb_take_row(run) }
+            try CommitCheck.checking(run.pointee.committing.map { connection($0) }) {
+                try runner.run { pdb_take_row(run) }
+            }
             return 0
         } catch {
             return raise(error, on: run.pointee.L)
