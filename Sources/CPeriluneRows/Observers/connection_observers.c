@@ -17,7 +17,7 @@ void pdb_release_observers(pdb_connection_observers *observers) {
     if (atomic_fetch_sub(&observers->owners, 1) > 1) return;
     pdb_forget_savepoints(observers);
     pdb_observers_forget_tables(observers);
-    free(observers->changes);
+    sqlite3_free(observers->changes);
     free(observers->savepoints);
     free(observers);
 }

@@ -1,13 +1,14 @@
 /*
 ** What is changed by statements and inside of savepoints. It is reported when the statement has succeeded and the outermost savepoint is
-** released, and not at all if it is undone. Savepoints are opened by blocks of scripts and by SQL that scripts run.
+** released, and not at all if it is undone. Savepoints are opened by blocks of scripts and by SQL that scripts run. The memory is
+** SQLite's, so that it counts against the limit of the run.
 */
 #include <perilune_arrays.h>
 
 #include "CPeriluneRows/Observers/observers.h"
 
 static sqlite3_value **copy_values(sqlite3_value **values, int count, size_t *bytes) {
-    sqlite3_value **copies = values ? calloc((size_t)count + 1, sizeof *copies) : NULL;
+    sqlite3_value **copies = values ? sqlite3_malloc64(((size_t)count + 1) * sizeof *copies) : NULL;
     for (int i = 0; copies && i < count; i++) {
         copies[i] = values[i] ? sqlite3_value_dup(values[i]) : NULL;
         *bytes += sizeof *copies + 64 + (values[i] ? (size_t)sqlite3_value_bytes(values[i]) : 0);
@@ -17,7 +18,7 @@ static sqlite3_value **copy_values(sqlite3_value **values, int count, size_t *by
 
 static void free_values(sqlite3_value **values, int count) {
     for (int i = 0; values && i < count; i++) sqlite3_value_free(values[i]);
-    free(values);
+    sqlite3_free(values);
 }
 
 void pdb_free_change(pdb_change *change) {
@@ -41,8 +42,19 @@ pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
     return copy;
 }
 
+static bool add_room(pdb_connection_observers *observers) {
+    if (observers->change_count < observers->change_capacity) return true;
+    size_t capacity = observers->change_capacity ? observers->change_capacity * 2 : 16;
+    pdb_change *changes = sqlite3_realloc64(observers->changes, capacity * sizeof *changes);
+    if (changes == NULL) return false;
+    observers->changes = changes;
+    observers->change_capacity = capacity;
+    return true;
+}
+
+/* Without memory the run has ended, or SQLite fails at once. */
 static void keep_change(pdb_connection_observers *observers, const pdb_change *change) {
-    if (!PLUA_ADD_ROOM(observers->changes, observers->change_count, observers->change_capacity)) return;
+    if (!add_room(observers)) return;
     observers->changes[observers->change_count++] = pdb_copy_change(change, &observers->changed_bytes);
     plua_context *context = plua_running_context();
     if (context && context->limit && observers->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
@@ -64,7 +76,7 @@ static void flush(pdb_connection_observers *observers) {
         pdb_call_observers(observers, &changes[i]);
         pdb_free_change(&changes[i]);
     }
-    free(changes);
+    sqlite3_free(changes);
 }
 
 void pdb_observers_statement_ended(pdb_connection_observers *observers) {

@@ -3,8 +3,14 @@
 
 #include "CPeriluneShim/Limited/limited.h"
 
-static int bounded_print(lua_State *L) {
+bool plua_take_output(lua_State *L, size_t bytes) {
     plua_context *context = plua_context_of(L);
+    bool fits = bytes <= context->output_left;
+    context->output_left = fits ? context->output_left - bytes : 0;
+    return fits;
+}
+
+static int bounded_print(lua_State *L) {
     int count = lua_gettop(L);
     size_t total = count > 0 ? (size_t)count : 1; /* tabs and the line break */
     for (int i = 1; i <= count; i++) {
@@ -14,11 +20,7 @@ static int bounded_print(lua_State *L) {
         total += length;
     }
     plua_count_work(L, (int64_t)plua_cost_of_bytes(total));
-    if (total > context->output_left) {
-        context->output_left = 0;
-        return plua_raise(L, "output", "print: the script has written more than its limit of output");
-    }
-    context->output_left -= total;
+    if (!plua_take_output(L, total)) return plua_raise(L, "output", "print: the script has written more than its limit of output");
     for (int i = 1; i <= count; i++) {
         size_t length;
         const char *text = lua_tolstring(L, i, &length);

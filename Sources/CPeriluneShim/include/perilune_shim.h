@@ -90,7 +90,7 @@ typedef struct plua_context {
     size_t external;    /* what a library on top of this one has allocated for the run, in bytes; counts as the script's */
     size_t refused_size; /* of the string that was refused last: Lua asks once more */
     int nested_calls;   /* limited pcalls and xpcalls that are going on, one in the other */
-    size_t output_left; /* bytes that print may write yet; see plua_limit_output */
+    size_t output_left; /* bytes that the script may write yet; see plua_limit_output */
 } plua_context;
 
 /* The context of the state that L belongs to. [-0, +0, -] */
@@ -135,6 +135,9 @@ int plua_raise_cancellation(lua_State *L);
 
 /* Replaces print by one that writes this number of bytes to standard output and then raises errors of kind "output". [-0, +0, -] */
 void plua_limit_output(lua_State *L, size_t bytes);
+
+/* Takes this number of bytes off what the script may write; false, and nothing is left, if it is more. [-0, +0, -] */
+bool plua_take_output(lua_State *L, size_t bytes);
 
 /* Puts the count hook on L (and, by inheritance, on coroutines it creates later). [-0, +0, -] */
 void plua_install_hook(lua_State *L);

@@ -73,6 +73,10 @@ struct EnvironmentBinding {
                 guard logger.logLevel <= level else { return [] }
                 let message: LuaString = try arguments.get(1)
                 var metadata = try Self.readFields(arguments[2], in: arguments.state)
+                let size = metadata.reduce(message.bytes.count) { $0 + $1.key.utf8.count + "\($1.value)".utf8.count }
+                guard try arguments.state.takeOutput(ofBytes: size) else {
+                    throw BindingError("output", "perilune.log: the script has written more than its limit of output")
+                }
                 if let place = try arguments.state.callingPlace {
                     metadata["script"] = "\(place.shortChunk)"
                     metadata["line"] = "\(place.line)"

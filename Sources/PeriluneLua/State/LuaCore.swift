@@ -231,7 +231,7 @@ package final class LuaCore: @unchecked Sendable {
     }
 
     private func makeError(_ code: LuaError.Code, ofValueAt index: CInt) -> LuaError {
-        if let message = string(at: index)?.description {
+        if let message = cutString(at: index)?.description {
             let (file, line, text) = splitPosition(message)
             var error = LuaError(code, text)
             error.file = file
@@ -298,7 +298,7 @@ package final class LuaCore: @unchecked Sendable {
         switch lua_type(L, index) {
         case LUA_TBOOLEAN: .boolean(lua_toboolean(L, index) != 0)
         case LUA_TNUMBER: lua_isinteger(L, index) != 0 ? .integer(Int64(integer(at: index))) : .number(lua_tonumberx(L, index, nil))
-        case LUA_TSTRING: string(at: index).map { .string($0) }
+        case LUA_TSTRING: cutString(at: index).map { .string($0) }
         default: nil
         }
     }
@@ -377,6 +377,13 @@ package final class LuaCore: @unchecked Sendable {
         // A string, so nothing is converted in place.
         guard let bytes = lua_tolstring(L, index, &length) else { return nil }
         return LuaString(UnsafeRawBufferPointer(start: bytes, count: length))
+    }
+
+    /// A string of an error: in a state with limits without what is beyond a megabyte, as what Swift keeps of it is not counted.
+    private func cutString(at index: CInt) -> LuaString? {
+        let most: lua_Unsigned = 1 << 20
+        guard context.pointee.limited, lua_type(L, index) == LUA_TSTRING, lua_rawlen(L, index) > most else { return string(at: index) }
+        return lua_tolstring(L, index, nil).map { LuaString(UnsafeRawBufferPointer(start: $0, count: Int(most))) }
     }
 
     func integer(at index: CInt) -> Int {

@@ -147,6 +147,9 @@ public final class LuaState {
         plua_limit_output(core.L, max(bytes, 0))
     }
 
+    /// Takes what a script writes by other means than `print` off that limit. Returns whether it may be written.
+    package func takeOutput(ofBytes count: Int) -> Bool { plua_take_output(core.L, count) }
+
     /// Runs a full garbage collection.
     public func collectGarbage() {
         guard core.isOpen else { return }

@@ -310,6 +310,14 @@ import Testing
         #expect((result.status, result.output) == (5, ""))
     }
 
+    @Test func `what is logged counts as output`() throws {
+        let result = try TestFolder().perilune(
+            "run", "--sandbox", "--output", "2000", "-e", "while true do perilune.log.error(('x'):rep(100), { more = ('y'):rep(50) }) end")
+        #expect(result.status == 5)
+        #expect(result.errors.contains("perilune.log: the script has written more than its limit of output"))
+        #expect((10...13).contains(result.errors.split(separator: "\n").count { $0.contains("xxx") && $0.contains("yyy") }))
+    }
+
     @Test func `a script that uses too much memory is ended`() throws {
         let result = try TestFolder().perilune(
             "run", "--memory", "8M", "-e", "local t = {} while true do t[#t + 1] = {} end")

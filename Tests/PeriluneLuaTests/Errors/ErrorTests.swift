@@ -250,4 +250,10 @@ import Testing
         state.close()
         #expect(state.errorValue(of: error) == .nil)
     }
+
+    @Test(arguments: ["error(('x'):rep(3 << 20), 0)", "error({ message = ('x'):rep(3 << 20) })"])
+    func `of a message a megabyte is kept under limits, and all of it without`(_ source: String) throws {
+        #expect(try failure(of: source, in: LuaState()).message.utf8.count == 3 << 20)
+        #expect(try failure(of: source, in: LuaState(limits: LuaLimits(time: .seconds(60)))).message.utf8.count == 1 << 20)
+    }
 }
