@@ -46,6 +46,7 @@ static int do_file(lua_State *L) {
     return file_done(L, 0, 0);
 }
 
+/* Sets a field of the table on top to a function, or removes it. [-0, +0, m] */
 static void set_or_remove(lua_State *L, const char *name, lua_CFunction function, bool is_granted) {
     if (is_granted) {
         lua_pushcfunction(L, function);
@@ -55,13 +56,22 @@ static void set_or_remove(lua_State *L, const char *name, lua_CFunction function
     lua_setfield(L, -2, name);
 }
 
-static void open_base(lua_State *L, unsigned which) {
-    luaL_requiref(L, LUA_GNAME, luaopen_base, 1);
+/* Has the functions of the table of globals, on top, load text only. [-0, +0, m] */
+static void refuse_bytecode(lua_State *L) {
     lua_getfield(L, -1, "load");
     lua_pushcclosure(L, load_text, 1);
     lua_setfield(L, -2, "load");
-    set_or_remove(L, "loadfile", load_file, which & PLUA_LIBRARY_LOADFILE);
-    set_or_remove(L, "dofile", do_file, which & PLUA_LIBRARY_LOADFILE);
+    set_or_remove(L, "loadfile", load_file, true);
+    set_or_remove(L, "dofile", do_file, true);
+}
+
+static void open_base(lua_State *L, unsigned which) {
+    luaL_requiref(L, LUA_GNAME, luaopen_base, 1);
+    if (!(which & PLUA_LIBRARY_BYTECODE)) refuse_bytecode(L);
+    if (!(which & PLUA_LIBRARY_LOADFILE)) {
+        set_or_remove(L, "loadfile", NULL, false);
+        set_or_remove(L, "dofile", NULL, false);
+    }
     plua_pop(L, 1);
 }
 
@@ -78,21 +88,31 @@ static void open_library(lua_State *L, const char *name, lua_CFunction open, con
         }
         lua_pushvalue(L, -1);
         lua_setglobal(L, name);
+        luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE); /* what package.loaded is, if it is granted */
+        lua_pushvalue(L, -2);
+        lua_setfield(L, -2, name);
+        plua_pop(L, 1);
         lua_remove(L, -2);
     }
     plua_pop(L, 1);
 }
 
-static void open_string(lua_State *L) {
-    luaL_requiref(L, LUA_STRLIBNAME, luaopen_string, 1);
-    lua_pushnil(L); /* bytecode is of no use where it cannot be loaded */
-    lua_setfield(L, -2, "dump");
-    /* The metatable of strings is the state's own, but no script is to change what strings are. */
+/* A script that could reach the metatable could change what string operations of the host's own modules do. [-0, +0, m] */
+static void protect_string_metatable(lua_State *L) {
     lua_pushliteral(L, "");
     lua_getmetatable(L, -1);
     lua_pushboolean(L, false);
     lua_setfield(L, -2, "__metatable");
     plua_pop(L, 2);
+}
+
+static void open_string(lua_State *L, unsigned which) {
+    luaL_requiref(L, LUA_STRLIBNAME, luaopen_string, 1);
+    if (!(which & PLUA_LIBRARY_BYTECODE)) { /* of no use where it cannot be loaded */
+        lua_pushnil(L);
+        lua_setfield(L, -2, "dump");
+    }
+    if (!(which & PLUA_LIBRARY_DEBUG)) protect_string_metatable(L);
     plua_pop(L, 1);
 }
 
@@ -100,6 +120,7 @@ static int open_libraries(lua_State *L) {
     static const char *const harmless_os[] = {"time", "date", "clock", "difftime", NULL};
     static const char *const harmless_debug[] = {"traceback", NULL};
     unsigned which = (unsigned)lua_tointeger(L, 1);
+    if (which & PLUA_LIBRARY_PACKAGE) open_library(L, LUA_LOADLIBNAME, luaopen_package, NULL);
     if (which & PLUA_LIBRARY_BASE) {
         open_base(L, which);
         open_library(L, LUA_OSLIBNAME, luaopen_os, which & PLUA_LIBRARY_OS ? NULL : harmless_os);
@@ -107,7 +128,7 @@ static int open_libraries(lua_State *L) {
     }
     if (which & PLUA_LIBRARY_COROUTINE) open_library(L, LUA_COLIBNAME, plua_open_coroutine, NULL);
     if (which & PLUA_LIBRARY_TABLE) open_library(L, LUA_TABLIBNAME, luaopen_table, NULL);
-    if (which & PLUA_LIBRARY_STRING) open_string(L);
+    if (which & PLUA_LIBRARY_STRING) open_string(L, which);
     if (which & PLUA_LIBRARY_MATH) open_library(L, LUA_MATHLIBNAME, luaopen_math, NULL);
     if (which & PLUA_LIBRARY_UTF8) open_library(L, LUA_UTF8LIBNAME, luaopen_utf8, NULL);
     if (which & PLUA_LIBRARY_IO) open_library(L, LUA_IOLIBNAME, luaopen_io, NULL);
@@ -128,13 +149,10 @@ static void limit_library(lua_State *L, const char *name, void (*limit)(lua_Stat
     plua_pop(L, 1);
 }
 
-/* Methods of strings must be the replaced functions also where the table `string` is not to be had. A script that could
-** reach the metatable could change what string operations of the host's own modules do. */
-static void protect_string_metatable(lua_State *L) {
+/* Methods of strings must be the replaced functions also where the table `string` is not to be had. [-0, +0, m] */
+static void limit_string_methods(lua_State *L) {
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {
-        lua_pushboolean(L, false);
-        lua_setfield(L, -2, "__metatable");
         if (lua_getfield(L, -1, "__index") == LUA_TTABLE) plua_limit_string(L);
         plua_pop(L, 2);
     }
@@ -143,7 +161,7 @@ static void protect_string_metatable(lua_State *L) {
 
 /* Replaces the library functions that a count hook cannot interrupt or that could swallow the end of a run:
 ** pcall, xpcall, setmetatable, load, collectgarbage, coroutine.*, string.find/match/gmatch/gsub/rep/format,
-** table.concat/insert/remove/move/sort/unpack. Those that are absent from the globals stay absent. [-0, +0, m] */
+** table.concat/insert/remove/move/sort/unpack, debug.sethook/setmetatable. Those that are absent from the globals stay absent. [-0, +0, m] */
 static int open_limited(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_pushglobaltable(L);
@@ -153,7 +171,8 @@ static int open_limited(lua_State *L) {
     limit_library(L, LUA_STRLIBNAME, plua_limit_string);
     limit_library(L, LUA_TABLIBNAME, plua_limit_table);
     limit_library(L, LUA_UTF8LIBNAME, plua_limit_utf8);
-    protect_string_metatable(L);
+    limit_string_methods(L);
+    limit_library(L, LUA_DBLIBNAME, plua_limit_debug);
     return 0;
 }
 

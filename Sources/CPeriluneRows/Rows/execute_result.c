@@ -99,9 +99,11 @@ void pdb_open_changes(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"__index", changes_index}, {"__tostring", changes_to_string}, {"__pairs", changes_pairs}, {NULL, NULL}};
     pdb_new_metatable(L, &metatable_key, "changes", functions);
-    /* All light userdata of a state share one metatable. */
+    /* All light userdata of a state share one metatable. It has no name, by which Lua's messages would call every one of them. */
     lua_pushlightuserdata(L, NULL);
-    lua_insert(L, -2);
+    luaL_newlib(L, functions);
+    lua_pushboolean(L, false);
+    lua_setfield(L, -2, "__metatable");
     lua_setmetatable(L, -2);
-    lua_pop(L, 1);
+    lua_pop(L, 2);
 }

@@ -95,6 +95,17 @@ static void refuse_finalizer(lua_State *L, int index) {
     plua_pop(L, 1);
 }
 
+/* debug.setmetatable, which takes any value. [-n, +1, v] */
+static int limited_set_any_metatable(lua_State *L) {
+    if (lua_type(L, 2) == LUA_TTABLE) refuse_finalizer(L, 2);
+    return plua_call_original(L);
+}
+
+/* A state has one hook, which is that of the limits. [-n, +0, v] */
+static int limited_sethook(lua_State *L) {
+    return plua_raise(L, "limited", "debug.sethook is not available to a script with limits, which have the only hook");
+}
+
 static int limited_setmetatable(lua_State *L) {
     int type = lua_type(L, 2);
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -275,6 +286,11 @@ void plua_replace_functions(lua_State *L, const luaL_Reg *functions) {
         lua_pushcfunction(L, functions->func);
         lua_rawset(L, -3);
     }
+}
+
+void plua_limit_debug(lua_State *L) {
+    plua_replace_functions(L, (const luaL_Reg[]){{"sethook", limited_sethook}, {NULL, NULL}});
+    plua_wrap_functions(L, (const char *const[]){"setmetatable", NULL}, limited_set_any_metatable);
 }
 
 void plua_limit_base(lua_State *L) {

@@ -305,8 +305,8 @@ static int coroutine_yield(lua_State *L) {
     lua_pop(L, 1);
     if (!is_main && lua_isyieldable(L)) return lua_yieldk(L, lua_gettop(L), plua_context_of(L)->nested_calls, yielded);
     if (is_main) return luaL_error(L, "attempt to yield from outside a coroutine");
-    return plua_raise(L, "yield", "cannot yield inside a database block, a metamethod, or a callback of "
-                                      "table.sort, string.gsub or another library function");
+    return luaL_error(L, "attempt to yield across a C-call boundary: a database block, a metamethod, or a callback of table.sort, "
+                         "string.gsub or another library function");
 }
 
 static int coroutine_get_status(lua_State *L) {

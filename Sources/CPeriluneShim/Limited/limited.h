@@ -68,6 +68,7 @@ int plua_count_work_of_argument(lua_State *L);
 
 /* Each replaces functions of the library table on top; of the base library, in the table of globals. [-0, +0, m] */
 void plua_limit_base(lua_State *L);
+void plua_limit_debug(lua_State *L);
 
 /* Pushes what `load` returns for a mode that allows no text, and returns true; false for other modes. [-0, +(0|2), v] */
 bool plua_refuse_mode(lua_State *L);

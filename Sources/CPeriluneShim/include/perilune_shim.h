@@ -307,8 +307,10 @@ enum {
     PLUA_LIBRARY_UTF8 = 1u << 5,
     PLUA_LIBRARY_IO = 1u << 6,
     PLUA_LIBRARY_OS = 1u << 7,      /* all of os; without it only os.time, date, clock and difftime */
-    PLUA_LIBRARY_DEBUG = 1u << 8,   /* all of debug; without it only debug.traceback */
+    PLUA_LIBRARY_DEBUG = 1u << 8,   /* all of debug, and the metatable of strings; without it only debug.traceback */
     PLUA_LIBRARY_LOADFILE = 1u << 9, /* dofile and loadfile */
+    PLUA_LIBRARY_BYTECODE = 1u << 10, /* string.dump, and what it makes for load, loadfile and dofile; without it those load text only */
+    PLUA_LIBRARY_PACKAGE = 1u << 11, /* package, with C libraries, and require */
 };
 
 /* Macros of lua.h that Swift cannot see. */

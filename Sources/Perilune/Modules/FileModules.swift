@@ -3,17 +3,19 @@ package import PeriluneLua
 /// `require` for the files of a script.
 ///
 /// As in the stand-alone interpreter, `package.path` says where modules are, `?` standing for the name with `/` for each dot;
-/// it begins as the module folder, and scripts may change it.
+/// it begins with the module folder, before the places that Lua knows if scripts have all of `package`, and scripts may change it.
 package enum FileModules {
     /// Installs `require`; without a folder it finds nothing, and says so.
     package static func install(in state: LuaState, folder: String?) throws {
         guard let folder else {
-            try state.addModuleResolver { name in throw NoModules(name: name) }
+            if !state.libraries.contains(.package) { try state.addModuleResolver { name in throw NoModules(name: name) } }
             return
         }
         try state.addModuleResolver { [unowned state] name in try find(name, in: path(of: state)) }
         guard case .table(let package) = try state.globals.get("package") else { return }
-        try package.set("path", .string(LuaString("\(folder)/?.lua;\(folder)/?/init.lua")))
+        let own = "\(folder)/?.lua;\(folder)/?/init.lua"
+        guard case .string(let standard) = try package.get("path") else { return try package.set("path", .string(LuaString(own))) }
+        try package.set("path", .string(LuaString("\(own);\(standard)")))
     }
 
     private static func path(of state: LuaState) throws -> String {

@@ -8,7 +8,7 @@ public struct LuaLibraries: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
-    /// `print`, `pcall`, `load` (text only), ..., and of `os` and `debug` what is harmless: `os.time`, `os.date`,
+    /// `print`, `pcall`, `load`, ..., and of `os` and `debug` what is harmless: `os.time`, `os.date`,
     /// `os.clock`, `os.difftime`, `debug.traceback`.
     public static let base = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_BASE))
     /// `coroutine`.
@@ -25,13 +25,19 @@ public struct LuaLibraries: OptionSet, Sendable {
     public static let io = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_IO))
     /// All of `os`: processes, files, the environment.
     public static let os = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_OS))
-    /// All of `debug`. A script that has it can break the host's memory; never grant it to a script that you do not trust.
+    /// All of `debug`, and the metatable of strings. A script that has it can break the host's memory; never grant it to a script that you
+    /// do not trust.
     public static let debug = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_DEBUG))
-    /// `dofile` and `loadfile` (text only).
+    /// `dofile` and `loadfile`.
     public static let files = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_LOADFILE))
+    /// `string.dump`, and compiled chunks in `load`, `loadfile` and `dofile`, which without it, and under limits, load text only. A script
+    /// that has it can break the host's memory; never grant it to a script that you do not trust.
+    public static let bytecode = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_BYTECODE))
+    /// `package`, with libraries in C, and `require`, which finds modules of the host first. A script that has it can run any code.
+    public static let package = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_PACKAGE))
 
     /// What can do no harm outside the state. The default.
     public static let sandboxed: LuaLibraries = [.base, .coroutine, .table, .string, .math, .utf8]
-    /// What users who run a script from the command line expect.
-    public static let trusted: LuaLibraries = [.sandboxed, .io, .os, .files]
+    /// All of Lua's libraries: what users who run a script from the command line expect.
+    public static let trusted: LuaLibraries = [.sandboxed, .io, .os, .files, .debug, .bytecode, .package]
 }

@@ -19,15 +19,65 @@ final class ModuleRegistry {
 extension LuaState {
     /// Adds a resolver for `require`, which asks them in the order in which they were added.
     ///
-    /// The first call installs `require` and `package.loaded`, which scripts may use to replace or unload modules. As in
-    /// Lua, a module is run once, with its name and file name as arguments; what it returns is the module, `true` if that
-    /// is nothing.
+    /// The first call installs `require` and `package.loaded`, which scripts may use to replace or unload modules; in a state with
+    /// ``LuaLibraries/package``, a searcher after that for `package.preload`. As in Lua, a module is run once, with its name and file name
+    /// as arguments; what it returns is the module, `true` if that is nothing.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func addModuleResolver(_ resolver: @escaping LuaModuleResolver) throws(LuaError) {
-        if modules.resolvers.isEmpty { try installRequire() }
+        if modules.resolvers.isEmpty {
+            if libraries.contains(.package) { try installSearcher() } else { try installRequire() }
+        }
         modules.resolvers.append(resolver)
     }
+
+    // MARK: - Beside Lua's own require
+
+    private func installSearcher() throws(LuaError) {
+        guard case .table(let package) = try globals.get("package"), case .table(let searchers) = try package.get("searchers")
+        else { return }
+        let searcher = try makeFunction("package.searchers") { arguments in try arguments.state.search(arguments.get(1)) }
+        for index in stride(from: try searchers.count(), through: 2, by: -1) {
+            try searchers.rawSet(.integer(Int64(index + 1)), searchers.rawGet(.integer(Int64(index))))
+        }
+        try searchers.rawSet(2, .function(searcher))
+    }
+
+    /// What a searcher returns: a loader, and what that is given beside the name; nothing if no resolver knows the name.
+    private func search(_ name: String) throws -> [LuaValue] {
+        try requireNoCycle(through: name)
+        switch try findModule(name) {
+        case .source(let text, let file):
+            let chunk = try load(text, named: file)
+            let loader = try makeFunction("require") { arguments in
+                try arguments.state.loading(name) { try chunk.call(arguments.values) }
+            }
+            return [.function(loader), .string(LuaString(file))]
+        case .value(let value): return [.function(try makeFunction("require") { _ in [value] })]
+        case nil: return []
+        }
+    }
+
+    private func findModule(_ name: String) throws -> LuaModule? {
+        for resolver in modules.resolvers {
+            if let module = try resolver(name) { return module }
+        }
+        return nil
+    }
+
+    private func requireNoCycle(through name: String) throws {
+        guard let start = modules.loading.firstIndex(of: name) else { return }
+        let cycle = (modules.loading[start...] + [name]).joined(separator: " → ")
+        throw moduleError("module_cycle", "require: modules form a cycle: \(cycle)")
+    }
+
+    private func loading<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result {
+        modules.loading.append(name)
+        defer { modules.loading.removeLast() }
+        return try body()
+    }
+
+    // MARK: - Without the library
 
     private func installRequire() throws(LuaError) {
         let loaded = try makeTable()
@@ -48,13 +98,8 @@ extension LuaState {
         let key = LuaValue.string(LuaString(name))
         let known = try loaded.rawGet(key)
         if known.isTruthy { return known }
-        if let start = modules.loading.firstIndex(of: name) {
-            let cycle = (modules.loading[start...] + [name]).joined(separator: " → ")
-            throw moduleError("module_cycle", "require: modules form a cycle: \(cycle)")
-        }
-        modules.loading.append(name)
-        defer { modules.loading.removeLast() }
-        let value = try loadModule(name)
+        try requireNoCycle(through: name)
+        let value = try loading(name) { try loadModule(name) }
         let stored = try loaded.rawGet(key)
         let result = value.isNil ? (stored.isNil ? .boolean(true) : stored) : value
         try loaded.rawSet(key, result)
@@ -62,14 +107,11 @@ extension LuaState {
     }
 
     private func loadModule(_ name: String) throws -> LuaValue {
-        for resolver in modules.resolvers {
-            switch try resolver(name) {
-            case .source(let text, let file):
-                let chunk = try load(text, named: file)
-                return try chunk.call([.string(LuaString(name)), .string(LuaString(file))]).first ?? .nil
-            case .value(let value): return value
-            case nil: continue
-            }
+        switch try findModule(name) {
+        case .source(let text, let file):
+            return try load(text, named: file).call([.string(LuaString(name)), .string(LuaString(file))]).first ?? .nil
+        case .value(let value): return value
+        case nil: break
         }
         throw moduleError("module_not_found", "require: module `\(name)` not found")
     }

@@ -14,6 +14,8 @@ public final class LuaState {
     package let core: LuaCore
     /// What the scripts of this state may use.
     public let limits: LuaLimits
+    /// Which standard functions scripts have.
+    package let libraries: LuaLibraries
     let modules = ModuleRegistry()
     /// By Swift type. They hold the core, not this object.
     var userdataTypes: [ObjectIdentifier: AnyObject] = [:]
@@ -27,6 +29,7 @@ public final class LuaState {
     public init(libraries: LuaLibraries = .sandboxed, limits: LuaLimits = .none) throws(LuaError) {
         core = try LuaCore()
         self.limits = limits
+        self.libraries = libraries
         core.limits = limits
         core.state = self
         try core.run { plua_open_libraries($0, libraries.rawValue) }

@@ -28,11 +28,49 @@ import Testing
         #expect(try state.evaluate("return type(\(name))") == "function")
     }
 
-    @Test func `a trusted state has files and processes, but not all of debug`() throws {
+    @Test(arguments: [
+        "type(io.open)", "type(os.getenv)", "type(dofile)", "type(loadfile)", "type(debug.getregistry)", "type(debug.sethook)",
+        "type(string.dump)", "type(require)", "type(package.loadlib)", "type(package.searchpath)", "type(package.preload) == 'table' and 'function'",
+        "type(getmetatable('').__index) == 'table' and 'function'", "package.loaded.os == os and package.loaded._G == _G and 'function'",
+    ])
+    func `a trusted state has all of Lua's libraries`(expression: String) throws {
+        #expect(try LuaState(libraries: .trusted).evaluate("return \(expression)") == "function")
+    }
+
+    @Test func `a trusted state loads what it has compiled`() throws {
+        let state = try LuaState(libraries: .trusted)
+        #expect(try state.evaluate("return load(string.dump(function() return 7 end))()") == 7)
+        #expect(try state.run("return load(string.dump(function() end), 'x', 't')").first == .nil)
+    }
+
+    @Test func `a trusted state sets the collector and has finalizers`() throws {
+        let state = try LuaState(libraries: .trusted)
+        #expect(try state.evaluate("return collectgarbage('generational')") == "incremental")
+        #expect(try state.evaluate("return collectgarbage('isrunning')") == true)
+        #expect(try state.evaluate("setmetatable({}, { __gc = function() ran = true end }) collectgarbage() return ran") == true)
+    }
+
+    @Test func `a trusted state has hooks`() throws {
         let state = try LuaState(libraries: .trusted)
         #expect(try state.evaluate(
-            "return type(io.open) .. type(os.getenv) .. type(dofile) .. type(loadfile) .. type(debug.getregistry)")
-            == "functionfunctionfunctionfunctionnil")
+            "local lines = 0 debug.sethook(function() lines = lines + 1 end, 'l')\nlocal x = 1\ndebug.sethook() return lines") == 2)
+    }
+
+    @Test(arguments: [
+        ("debug.sethook(print, 'l')", "debug.sethook is not available"),
+        ("debug.setmetatable({}, { __gc = print })", "a metatable with __gc is not allowed"),
+        ("collectgarbage('stop')", "option 'stop' is not allowed here"),
+        ("assert(load(string.dump(function() end)))", "attempt to load a binary chunk"),
+    ])
+    func `limits take away from a trusted state what would escape them`(source: String, message: String) throws {
+        let state = try LuaState(libraries: .trusted, limits: LuaLimits(instructions: 1_000_000))
+        let error = try failure(of: source, in: state)
+        #expect(error.message.contains(message))
+    }
+
+    @Test func `what a state has of a library is what package.loaded has of it`() throws {
+        let state = try LuaState(libraries: [.sandboxed, .package])
+        #expect(try state.evaluate("return package.loaded.os == os and package.loaded.os.execute == nil") == true)
     }
 
     @Test func `a state without libraries runs`() throws {

@@ -109,4 +109,46 @@ import Testing
             try dying.run("setmetatable({}, {__gc = function() require('late') end})")
         }
     }
+
+    // MARK: - With all of package
+
+    private func trusted(_ modules: [String: String]) throws -> LuaState {
+        let state = try LuaState(libraries: .trusted)
+        try state.addModuleResolver { name in modules[name].map { .source(LuaString($0), name: name + ".lua") } }
+        return state
+    }
+
+    @Test func `require returns the module and its file, and looks in package.preload first`() throws {
+        let state = try trusted(["shop": "runs = (runs or 0) + 1 return { ... }", "other": "return 1"])
+        #expect(try state.run("local shop, file = require 'shop' return shop[1], shop[2], file, runs, require('shop') == shop")
+            == ["shop", "shop.lua", "shop.lua", 1, true])
+        #expect(try state.run("package.preload.other = function() return 2 end return (require 'other')") == [2])
+    }
+
+    @Test func `values of the host are modules beside Lua's own require`() throws {
+        let state = try LuaState(libraries: .trusted)
+        try state.addModuleResolver { name in name == "seven" ? .value(7) : nil }
+        #expect(try state.run("return (require 'seven'), package.loaded.seven") == [7, 7])
+    }
+
+    @Test func `a missing module is Lua's own message, with the places that were searched`() throws {
+        let state = try trusted([:])
+        let message = try state.run("package.path, package.cpath = './?.x', './?.y' return select(2, pcall(require, 'nowhere'))")
+        #expect(message == ["module 'nowhere' not found:\n\tno field package.preload['nowhere']\n\tno file './nowhere.x'\n\tno file './nowhere.y'"])
+    }
+
+    @Test func `modules that require each other are an error that shows the cycle, also beside Lua's own require`() throws {
+        let state = try trusted(["a": "require('b')", "b": "require('c')", "c": "require('b')"])
+        let error = try failure(of: "require('a')", in: state)
+        #expect(error.kind == "module_cycle")
+        #expect(error.message.contains("b → c → b"))
+        #expect(try state.evaluate("package.loaded.c = {} return require('a')") == true)
+    }
+
+    @Test func `an error inside a module has its place, also beside Lua's own require`() throws {
+        let state = try trusted(["bad": "\nerror('not ready')", "wrong": "x ="])
+        let error = try failure(of: "require('bad')", in: state)
+        #expect((error.file, error.line, error.message) == ("bad.lua", 2, "not ready"))
+        #expect(try failure(of: "require('wrong')", in: state).file == "wrong.lua")
+    }
 }

@@ -208,7 +208,7 @@ import Testing
         let file = folder.path + "/out.txt"
         for script in [
             "io.open('\(file)', 'w')", "io.open('\(file)', 'r+')", "io.open('\(file)', 'ab')", "io.output('\(file)')",
-            "io.popen('touch \(file)')", "os.execute('touch \(file)')", "os.remove('\(folder.database)')",
+            "package.loadlib('libc.so.6', '*')", "io.popen('touch \(file)')", "os.execute('touch \(file)')", "os.remove('\(folder.database)')",
             "os.rename('\(folder.database)', '\(file)')", "os.tmpname()",
         ] {
             let error = await #expect(throws: LuaError.self, "\(script)") {

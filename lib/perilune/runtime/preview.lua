@@ -32,3 +32,8 @@ if io then
     return output(file, ...)
   end
 end
+
+if package and package.loadlib then
+  package.loadlib = refusing("package.loadlib", runs)
+  for _ = 1, 2 do package.searchers[#package.searchers] = nil end -- those of libraries in C, which know loadlib as it was
+end
