@@ -14,7 +14,7 @@ local t = {} for i = 1, 1000 do t[i] = ("x"):rep(100000) end local k = {} while 
 local t = {} for i = 1, 900000 do t[i] = i end local k = {} while true do k[#k + 1] = table.pack(table.unpack(t, 1, 900000)) end
 -- attack: closures
 local t = {} while true do local a, b, c = 1, 2, 3 t[#t + 1] = function() return a, b, c end end
--- attack: keys of a table
+-- attack: keys of a table | 280 MB
 local t = {} for i = 1, math.huge do t[i * 65537] = true end
 -- attack: chunks
 local t = {} while true do t[#t + 1] = load("return {" .. ("1,"):rep(10000) .. "}") end
@@ -30,3 +30,5 @@ error(("x"):rep(20000000))
 error(setmetatable({}, { __tostring = function() return ("y"):rep(20000000) end }))
 -- attack: gsub that grows
 local s = ("x"):rep(100000) while true do s = s:gsub("x", "xx") end
+-- attack: the log
+while true do pcall(perilune.log.error, ("x"):rep(1000000), { y = ("z"):rep(1000000) }) end

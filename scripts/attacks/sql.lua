@@ -48,7 +48,11 @@ db:execute("CREATE TABLE t (a)") local p = {} for i = 1, 60 do p[i] = "t AS x" .
 db:execute("CREATE VIRTUAL TABLE f USING fts5(a)") db:write(function(d) for i = 1, 2000 do d:execute("INSERT INTO f VALUES (?)", ("a b c d "):rep(100)) end end) while true do pcall(db.fetch_value, db, "SELECT COUNT(*) FROM f WHERE f MATCH ?", "NEAR(" .. ("a b c d "):rep(50) .. ", 10000)") end
 -- attack: full text with a deep expression
 db:execute("CREATE VIRTUAL TABLE f USING fts5(a)") while true do pcall(db.fetch_value, db, "SELECT COUNT(*) FROM f WHERE f MATCH ?", ("("):rep(200) .. "a" .. (" OR b)"):rep(200)) end
--- attack: snippets
+-- attack: a snippet
+db:execute("CREATE VIRTUAL TABLE f USING fts5(a)") db:execute("INSERT INTO f VALUES (?)", ("a b. "):rep(300000)) while true do db:fetch_value("SELECT length(snippet(f, -1, '<', '>', '...', 1000000)) FROM f WHERE f MATCH 'a OR b'") end
+-- attack: LIKE put back
+pcall(db.execute, db, "PRAGMA case_sensitive_like = 1") pcall(db.fetch_all, db, "EXPLAIN PRAGMA case_sensitive_like = 0") db:fetch_value("SELECT ? LIKE '%' || ?", ("a"):rep(8000000), ("a"):rep(40000) .. "b")
+-- attack: highlights
 db:execute("CREATE VIRTUAL TABLE f USING fts5(a)") db:execute("INSERT INTO f VALUES (?)", ("a b "):rep(500000)) while true do db:fetch_value("SELECT length(highlight(f, 0, '<<<<<<', '>>>>>>')) FROM f WHERE f MATCH 'a'") end
 -- attack: json_patch
 local p = {} for i = 1, 100000 do p[i] = ('"k%d":1'):format(i) end local j = "{" .. table.concat(p, ",") .. "}" db:fetch_value("SELECT length(json_patch(?, ?))", j, j)
