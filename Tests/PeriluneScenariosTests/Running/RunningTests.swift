@@ -210,7 +210,7 @@ import PeriluneTestTools
     }
 
     @Test func `what is running can be asked for`() async throws {
-        let project = try ScenarioProject("scenario('endless', { timeout = '60s' }, function(t) while true do end end)")
+        let project = try ScenarioProject("scenario('endless', { timeout = '15m' }, function(t) while true do end end)")
         _ = try await project.run(started: { run in
             Task {
                 _ = await eventually { !run.status.isEmpty }
