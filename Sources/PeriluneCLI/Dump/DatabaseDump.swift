@@ -76,8 +76,7 @@ struct DatabaseDump {
         guard table.kind == "table" || table.kind == "virtual", !table.isWithoutRowID else { return nil }
         let isKey = table.key.count == 1 && table.columns.contains { $0.keyPosition > 0 && $0.type.lowercased() == "integer" }
         guard !isKey else { return nil }
-        let taken = Set(table.columns.map { $0.name.lowercased() })
-        guard let name = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) else { return nil }
+        guard let name = TableSchema.rowIDNames(besides: table.columns.lazy.map(\.name)).first else { return nil }
         // Some virtual tables have none.
         return (try? db.makeStatement(sql: "SELECT \(name) FROM \(table.name.quotedName)")) == nil ? nil : name
     }
