@@ -7,6 +7,8 @@ internal import PeriluneDependencies
 /// A database file that is only read, while other processes may use it.
 struct LiveFile {
     let path: String
+    /// Called with the part that is copied, now and then.
+    var progress: (@Sendable (Double) -> Void)?
 
     var exists: Bool {
         FileManager.default.fileExists(atPath: path)
@@ -93,19 +95,23 @@ struct LiveFile {
         // One state from the first page to the last.
         let begun = sqlite3_exec(source, "BEGIN; SELECT COUNT(*) FROM sqlite_master", nil, nil, nil)
         guard begun == SQLITE_OK else { throw Self.error(begun, source) }
-        try Self.copyPages(of: source, to: db)
+        try copyPages(of: source, to: db)
     }
 
-    private static func copyPages(of source: OpaquePointer, to db: Database) throws {
+    private func copyPages(of source: OpaquePointer, to db: Database) throws {
         guard let backup = sqlite3_backup_init(db.sqliteConnection, "main", source, "main") else {
-            throw error(sqlite3_errcode(db.sqliteConnection), db.sqliteConnection)
+            throw Self.error(sqlite3_errcode(db.sqliteConnection), db.sqliteConnection)
         }
         var code = SQLITE_OK
-        while code == SQLITE_OK, !Task.isCancelled { code = sqlite3_backup_step(backup, 4096) }
+        while code == SQLITE_OK, !Task.isCancelled {
+            code = sqlite3_backup_step(backup, 4096)
+            let count = Double(max(sqlite3_backup_pagecount(backup), 1))
+            progress?(1 - Double(sqlite3_backup_remaining(backup)) / count)
+        }
         let finished = sqlite3_backup_finish(backup)
         if code == SQLITE_OK { throw CancellationError() }
         guard code == SQLITE_DONE, finished == SQLITE_OK else {
-            throw error(code == SQLITE_DONE ? finished : code, source)
+            throw Self.error(code == SQLITE_DONE ? finished : code, source)
         }
         db.clearSchemaCache()
     }

@@ -28,6 +28,8 @@ public final class ScriptPreview: Sendable {
         public var recordingLimitInBytes = 64 << 20
         /// Whether scripts may change files and run programs, if their libraries let them.
         public var allowsEffects = false
+        /// Called while a file is copied, on any thread, with the part of it that is: 0 to 1.
+        public var copyProgress: (@Sendable (Double) -> Void)?
 
         /// The default options.
         public init() {}
@@ -63,7 +65,7 @@ public final class ScriptPreview: Sendable {
         environment.context = .preview
         let copy = try PreviewCopy(inMemory: source.size <= options.copyLimitInBytes, environment: environment)
         start = try await Self.cancellable { [environment] in
-            try await source.fill(copy, in: environment)
+            try await source.fill(copy, in: environment, options.copyProgress)
             try copy.keepFormerState()
             return try await Self.begin(on: copy, trace: configuration.trace, options)
         }.value
@@ -123,7 +125,7 @@ extension ScriptPreview {
     package func restart() async throws {
         let former = UncheckedBox(start.recording)
         try await copy.writer.writeWithoutTransaction { _ in former.value.end() }
-        try await source.fill(copy, in: environment)
+        try await source.fill(copy, in: environment, nil)
         try copy.keepFormerState()
         start = try await Self.begin(on: copy, trace: trace, options).value
     }
@@ -193,10 +195,12 @@ extension PreviewSource {
         }
     }
 
-    fileprivate func fill(_ copy: PreviewCopy, in environment: ScriptEnvironment) async throws {
+    fileprivate func fill(
+        _ copy: PreviewCopy, in environment: ScriptEnvironment, _ progress: (@Sendable (Double) -> Void)?
+    ) async throws {
         switch self {
         case .live(let path):
-            let file = LiveFile(path: path)
+            let file = LiveFile(path: path, progress: progress)
             try await copy.writer.writeWithoutTransaction { db in try file.copy(into: db) }
         case .database(let reader): try reader.backup(to: copy.writer)
         case .seed(let source):

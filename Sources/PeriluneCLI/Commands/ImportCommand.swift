@@ -79,15 +79,15 @@ struct ImportCommand: ParsableCommand {
         for source in sources { show(source, colors) }
         let queue = try DatabaseFile.open(path, isReadonly: false, makesFile: create)
         Interrupts.onFirst { queue.interrupt() }
-        let line = ImportProgress(colors)
+        let line = ProgressLine()
         var importer = Importer(table: table)
         importer.makesTable = create
         importer.primaryKey = Self.names(primaryKey) ?? []
         importer.upserts = upsert
         importer.skipsBadRows = errors != nil
-        importer.progress = line.show
+        importer.progress = { part, rows in line?.show("import", part: part, "\(ConsoleRenderer.grouped(rows)) rows") }
         let outcome = Result { try importer.run(sources, in: queue) }
-        line.end()
+        line?.erase()
         try report(outcome.get(), colors, ContinuousClock.now - start)
     }
 

@@ -33,7 +33,11 @@ enum DatabaseBackup {
         do {
             let source = try DatabaseQueue(path: path, configuration: configuration)
             let target = try DatabaseQueue(path: copy)
-            try source.backup(to: target)
+            let line = ProgressLine(delay: .seconds(1))
+            defer { line?.erase() }
+            try source.backup(to: target, pagesPerStep: 4096) { progress in
+                line?.show("copying \(path)", part: Double(progress.completedPageCount) / Double(max(progress.totalPageCount, 1)))
+            }
             try target.close()
             try source.close()
         } catch let error as DatabaseError {

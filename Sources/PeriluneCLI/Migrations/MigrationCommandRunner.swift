@@ -80,10 +80,11 @@ struct MigrationCommandRunner {
         let status = try await session.status()
         try check(status)
         noteEdited(status)
-        guard let first = try await pending(status, session).first else { return noteNothingPending(status) }
+        let pending = try await pending(status, session)
+        guard let first = pending.first else { return noteNothingPending(status) }
         if isNew, request.isDryRun { note("the database \(request.database) does not exist yet; migrating an empty one") }
         let backup = try isNew ? nil : makeBackup(before: first)
-        try await apply(session, backup, isNew: isNew && !request.isDryRun)
+        try await apply(pending, session, backup, isNew: isNew && !request.isDryRun)
         return ExitStatus.success
     }
 
@@ -126,9 +127,14 @@ struct MigrationCommandRunner {
     }
 
     /// - Parameter isNew: Whether the file of the database is there only since the session was opened.
-    private func apply(_ session: MigrationSession, _ backup: String?, isNew: Bool) async throws {
+    private func apply(_ pending: [String], _ session: MigrationSession, _ backup: String?, isNew: Bool) async throws {
         let applied = Mutex<[(name: String, seconds: Double)]>([])
-        let result = await session.migrate { name, seconds in applied.withLock { $0.append((name, seconds)) } }
+        let progress = MigrationProgress(pending)
+        let result = await session.migrate { name, seconds in
+            progress?.didApply(name)
+            applied.withLock { $0.append((name, seconds)) }
+        }
+        progress?.end()
         let done = applied.withLock { $0 }
         // An empty file of a mistyped path, or of failed migrations, is of no use.
         if isNew, done.isEmpty { DatabaseFile.remove(request.database) }

@@ -31,9 +31,11 @@ extension MigrationCommandRunner {
 
     private func openPreview() async throws -> ScriptPreview {
         let isNew = !FileManager.default.fileExists(atPath: request.database)
+        var options = ScriptPreview.Options()
+        options.copyProgress = ScriptRunner.showCopying(request.database)
         do {
             return try await ScriptPreview(
-                of: isNew ? .empty : .live(request.database), configuration: MigrationSession.configuration(request))
+                of: isNew ? .empty : .live(request.database), configuration: MigrationSession.configuration(request), options: options)
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }

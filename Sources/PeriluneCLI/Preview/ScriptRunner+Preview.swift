@@ -38,6 +38,7 @@ extension ScriptRunner {
         options.rowLimit = request.rowLimit
         options.allowsEffects = request.allowsEffects
         if request.planPath != nil { options.recordingLimitInBytes = 512 << 20 }
+        options.copyProgress = Self.showCopying(self.request.database)
         let source = self.request.database.map { PreviewSource.live($0) } ?? .empty
         let interruption = PreviewInterruption()
         let configuration = makeConfiguration(trace)
@@ -57,6 +58,14 @@ extension ScriptRunner {
             throw CommandFailure(ErrorReport("interrupted", kind: "cancelled"))
         } catch {
             throw CommandFailure(ErrorReport(opening: self.request.database, error: error))
+        }
+    }
+
+    /// Shows how far the copying of a database is; the line is gone when all of it is copied.
+    static func showCopying(_ database: String?) -> (@Sendable (Double) -> Void)? {
+        guard let database, let line = ProgressLine(delay: .seconds(1)) else { return nil }
+        return { part in
+            if part < 1 { line.show("copying \(database)", part: part) } else { line.erase() }
         }
     }
 

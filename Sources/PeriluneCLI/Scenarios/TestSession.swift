@@ -70,7 +70,7 @@ struct TestSession {
 
     private func runOnce(_ options: ScenarioOptions) async throws -> Int32 {
         let reports = makeReports()
-        let progress = ProgressLine()
+        let progress = ScenarioProgress()
         // Results, and the answers to those who ask what is running, are written one after the other.
         let turn = Mutex(())
         let run = ScenarioRun(options, cache: cache) { event in
