@@ -29,6 +29,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.1"),
     ],
     targets: [
@@ -110,10 +111,12 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         // Programs.
+        .target(name: "PeriluneTOML", dependencies: [.product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: swiftSettings),
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
                 "CPeriluneConsoleLibrary", "Perilune", "PeriluneBindings", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
+                "PeriluneTOML",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -21,6 +21,8 @@ enum ExitStatus {
     static let inputOutput: Int32 = 74
     /// Another process holds a lock on the database.
     static let busy: Int32 = 75
+    /// The file of settings cannot be used.
+    static let settings: Int32 = 78
     /// Ctrl-C.
     static let interrupted: Int32 = 130
 
@@ -31,6 +33,7 @@ enum ExitStatus {
         case "syntax", "notadb", "format": badData
         case "timeout", "memory", "budget", "output": limit
         case "cancelled", "interrupt": interrupted
+        case "settings": settings
         case "io", "full", "cannot_open": inputOutput
         case "already_running": busy
         case _ where kind.hasPrefix("busy") || kind.hasPrefix("locked"): busy
@@ -48,7 +51,7 @@ enum ExitStatus {
 
 /// Ends a command with a report.
 struct CommandFailure: Error {
-    let report: ErrorReport
+    var report: ErrorReport
     let status: Int32
 
     init(_ report: ErrorReport, status: Int32? = nil) {

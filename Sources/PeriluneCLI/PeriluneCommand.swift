@@ -24,7 +24,7 @@ struct PeriluneCommand: ParsableCommand {
         version: Version.perilune,
         subcommands: [
             RunCommand.self, ConsoleCommand.self, QueryCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
-            ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self,
+            ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self, SettingsCommand.self,
             DoctorCommand.self, VersionCommand.self,
         ])
 }
@@ -40,6 +40,7 @@ enum Main {
             try ProcessResources.check()
             if try HelpTopic.write(for: arguments, commands: commandNames) { return }
             try requireKnownCommand(arguments)
+if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
             var command = try parse(arranged(arguments))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -50,6 +51,11 @@ enum Main {
             ending.exit(with: error)
         }
     }
+
+    /// The commands that work also where the file of settings cannot be used; so do completions, which begin with `---`.
+    private static let ignoringSettings: Set<String> = [
+        "help", "--help", "-h", "--version", "version", "init", "types", "completion", "manual", "---completion",
+    ]
 
     private static var commandNames: [String] {
         PeriluneCommand.configuration.subcommands.compactMap { $0.configuration.commandName }

@@ -43,6 +43,6 @@ struct InitCommand: ParsableCommand {
         let place = folder == "." ? "" : "cd \(folder)\n  "
         CommandOutput.note("next:", colors)
         StandardStreams.writeError(
-            "  \(place)perilune test\n  perilune migrate --database project.sqlite\n  perilune run scripts/add_task.lua --database project.sqlite 'Write the report'\n  perilune console project.sqlite\n")
+            "  \(place)perilune test\n  perilune migrate\n  perilune run scripts/add_task.lua 'Write the report'\n  perilune console\n")
     }
 }

@@ -36,8 +36,8 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
             used, 75 the database is locked, 130 Ctrl-C.
             """)
 
-    @Argument(help: "The folder of the migrations.")
-    var folder = "migrations"
+    @Argument(help: "The folder of the migrations; `migrations`, or that of perilune.toml, if none is given.", completion: .directory)
+    var folder: String?
 
     @OptionGroup var database: DatabaseOption<MigrateCommand>
 
@@ -69,7 +69,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if folder.isEmpty { throw ValidationError("expected the path of a folder, got nothing") }
+        if folder?.isEmpty == true { throw ValidationError("expected the path of a folder, got nothing") }
         if to?.isEmpty == true { throw ValidationError("--to: expected the name of a migration, got nothing") }
         if (dryRun || preview) && (status || check) {
             throw ValidationError("--\(preview ? "preview" : "dry-run") runs migrations; --status and --check do not")
@@ -83,15 +83,16 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
     /// Not in ``validate()``: a misspelt option is reported first.
     private func requireDatabase() throws -> String {
         if let path = database.path { return path }
-        let isFile = database.database == nil && DatabaseFile.isFile(folder)
+        let isFile = database.database == nil && folder.map { DatabaseFile.isFile($0) } ?? false
         throw ValidationError(
             "expected --database with the path of a file"
-                + (isFile ? ": did you mean `perilune migrate --database \(folder)`?" : ""))
+                + (isFile ? ": did you mean `perilune migrate --database \(folder ?? "")`?" : ""))
     }
 
     func run() async throws {
         let colors = common.errorColors
-        var request = MigrationRequest(folder: Self.trimmed(folder), database: try requireDatabase())
+        let folder = FolderSetting(.migrations, option: folder, named: "FOLDER")
+        var request = MigrationRequest(folder: Self.trimmed(folder.path), database: try requireDatabase())
         request.target = to
         let context = try context.resolved()
         request.isDown = down
@@ -101,8 +102,9 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         if !usesCopy || status || check { try context.requireLive("migrate", database: request.database) }
         request.makesBackup = !noBackup
         if common.verbose {
-            CommandOutput.note("database: \(request.database)", colors)
-            CommandOutput.note("migrations: \(request.folder)", colors)
+            CommandOutput.note(database.note, colors)
+            CommandOutput.note("migrations: \(request.folder)\(folder.origin)", colors)
+            if let note = self.context.note { CommandOutput.note(note, colors) }
         }
         let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
         let runner = MigrationCommandRunner(

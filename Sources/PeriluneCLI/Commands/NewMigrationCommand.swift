@@ -19,8 +19,8 @@ struct NewMigrationCommand: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
-    @Option(help: "The folder of the migrations.")
-    var folder = "migrations"
+    @Option(help: "The folder of the migrations; `migrations`, or that of perilune.toml, if none is given.", completion: .directory)
+    var folder: String?
 
     @Flag(help: "Make files of SQL: one for the migration, one that undoes it.")
     var sql = false
@@ -29,11 +29,11 @@ struct NewMigrationCommand: ParsableCommand {
 
     func validate() throws {
         guard name.contains(where: { $0.isLetter || $0.isNumber }) else { throw ValidationError("expected a name of letters and digits") }
-        if folder.isEmpty { throw ValidationError("--folder: expected the path of a folder, got nothing") }
+        if folder?.isEmpty == true { throw ValidationError("--folder: expected the path of a folder, got nothing") }
     }
 
     func run() throws {
-        var migration = NewMigration(folder: folder, name: name)
+        var migration = NewMigration(folder: FolderSetting(.migrations, option: folder, named: "--folder").path, name: name)
         migration.isSQL = sql
         try StandardStreams.write(Array(migration.make().map { $0 + "\n" }.joined().utf8))
         try StandardStreams.flush()

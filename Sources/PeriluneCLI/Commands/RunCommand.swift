@@ -87,8 +87,10 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
         let request = makeRequest(in: context)
         let colors = common.errorColors
         if common.verbose {
-            CommandOutput.note("database: \(request.database ?? "private, in memory")", colors)
+            let isReplaced = database.path != nil && request.database == nil
+            CommandOutput.note(isReplaced ? "database: private, in memory" : database.note, colors)
             if let file { CommandOutput.note("script: \(file)", colors) }
+            for note in limits.notes + [self.context.note].compactMap({ $0 }) { CommandOutput.note(note, colors) }
         }
         if let path = database.path, request.database == nil {
             CommandOutput.note("test context: using an empty database in memory instead of \(path)", colors)

@@ -9,7 +9,7 @@ struct TestCommand: AsyncParsableCommand {
         abstract: "Run test scenarios, each on a fresh database.",
         discussion: """
             Scenarios are in files named NAME_scenario.lua. PATH is a file, or a folder to
-            search (`scenarios` by default). FILE:LINE selects the scenarios at a line, and
+            search (`scenarios`, or that of perilune.toml, by default). FILE:LINE selects the scenarios at a line, and
             FILE:LINE:N the Nth of them, such as one case. Files support.lua in the same
             folder or above are loaded first.
 
@@ -155,6 +155,12 @@ struct TestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if common.verbose {
+            for setting in [Setting.scenarios, .migrations] where Settings.current.isSet(setting) {
+                guard let value = Settings.current[setting] else { continue }
+                CommandOutput.note("\(setting.rawValue): \(value.text) (\(value.source.text))", common.errorColors)
+            }
+        }
         let session = try TestSession(makeRequest(), colors: common.outputColors)
         let status = try await session.run()
         // A report that could not be written was reported already.
@@ -174,7 +180,8 @@ enum NoChecksOption: String, CaseIterable, ExpressibleByArgument, Sendable {
 extension TestCommand {
     func makeRequest() throws -> TestRequest {
         var options = ScenarioOptions()
-        if !paths.isEmpty { options.paths = paths.map { ScenarioPath($0) } }
+        let folder = Settings.current[.scenarios].map { [$0.text] } ?? []
+        options.paths = (paths.isEmpty ? folder : paths).map { ScenarioPath($0) }
         options.selection.filters = try filter.map { try .init($0) }
         options.selection.skips = try skip.map { try .init($0) }
         options.selection.tags = tag.flatMap { $0.split(separator: ",").map(String.init) }
@@ -188,7 +195,7 @@ extension TestCommand {
         options.removesObsoleteSnapshots = removeObsoleteSnapshots
         options.snapshots = updateSnapshots ? .replace : .beside
         if let noChecks = ScenarioOptions.NoChecks(rawValue: noChecks.rawValue) { options.noChecks = noChecks }
-        options.migrations = migrations
+        options.migrations = migrations ?? (Settings.current.isSet(.migrations) ? Settings.current[.migrations]?.text : nil)
         options.keepsDatabases = keepDatabases
         options.keepsFailedDatabases = common.verbose
         var request = TestRequest(options: options)

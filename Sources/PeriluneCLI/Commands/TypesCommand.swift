@@ -18,10 +18,12 @@ struct TypesCommand: ParsableCommand {
               perilune types .types
             """)
 
-    @Argument(help: "The folder, which is made if it does not exist.")
-    var folder: String
+    @Argument(
+        help: "The folder, which is made if it does not exist; `types`, or that of perilune.toml, if none is given.", completion: .directory)
+    var folder: String?
 
     func run() throws {
+        let folder = FolderSetting(.types, option: folder, named: "FOLDER").path
         for path in try ScenarioTypes.reference.write(to: folder) { StandardStreams.writeError("written: \(path)\n") }
     }
 }

@@ -23,7 +23,7 @@ enum ProjectTemplate {
             """
             -- Adds a task and lists those that are open.
             --
-            --     perilune run scripts/add_task.lua --database project.sqlite "Write the report"
+            --     perilune run scripts/add_task.lua "Write the report"
             local arguments = ...
             local title = type(arguments) == "table" and arguments.title or arguments
             local Task = perilune.record("task")
@@ -52,6 +52,23 @@ enum ProjectTemplate {
                 | Write the report | false   |
               ]]
             end)
+
+            """
+        ),
+        (
+            "perilune.toml",
+            """
+            # Settings of the project, for all commands in this folder and below it. Options and environment variables come first;
+            # `perilune settings` lists them all.
+            database = "project.sqlite"
+
+            [folders]
+            migrations = "migrations"
+            scenarios = "scenarios"
+
+            # [limits]
+            # timeout = "30s"
+            # memory = "256M"
 
             """
         ),

@@ -268,7 +268,7 @@ import Testing
     @Test func `the path is said on request`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "-v", "-e", "").errors == "database: private, in memory\n")
-        #expect(try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors == "database: x.sqlite\ncreated the database x.sqlite\n")
+        #expect(try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors == "database: x.sqlite (--database)\ncreated the database x.sqlite\n")
     }
 
     @Test func `statements are traced on request, without bound values`() throws {

@@ -533,7 +533,7 @@ import Testing
 
     @Test func `what is used is said on request`() throws {
         let result = try migrated().perilune("migrate", "--database", "x.sqlite", "--verbose")
-        #expect(result.errors == "database: x.sqlite\nmigrations: migrations\nnothing is pending\n")
+        #expect(result.errors == "database: x.sqlite (--database)\nmigrations: migrations\nnothing is pending\n")
     }
 
     // MARK: - Databases that are not there

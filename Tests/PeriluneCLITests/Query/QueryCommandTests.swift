@@ -92,7 +92,7 @@ import Testing
         let written = try folder.perilune(
             "query", "-v", "--write", "--database", "shop.sqlite", "DELETE FROM item WHERE id > ?", "-p", "1=1")
         #expect((written.status, written.output) == (0, ""))
-        #expect(written.errors == "database: shop.sqlite\n2 rows changed\n")
+        #expect(written.errors == "database: shop.sqlite (--database)\n2 rows changed\n")
         let returned = try folder.perilune(
             "query", "--write", "--database", "shop.sqlite", "INSERT INTO item (name) VALUES ('x') RETURNING id")
         #expect(returned.output == "{\"id\":2}\n")

@@ -5,7 +5,7 @@ struct ContextOptions: ParsableArguments {
     @Option(
         help: """
             The context: live; test, with a frozen clock and never on the database itself; or preview, on a private \
-            copy. Defaults to the environment variable PERILUNE_CONTEXT.
+            copy. Defaults to the environment variable PERILUNE_CONTEXT, then to perilune.toml.
             """)
     var context: ContextOption?
 
@@ -13,4 +13,10 @@ struct ContextOptions: ParsableArguments {
     ///
     /// - Throws: ``CommandFailure`` if the variable of the process names no context.
     func resolved() throws -> CommandContext { try CommandContext(context) }
+
+    /// The context and what has set it, for `--verbose`; `nil` if nothing has.
+    var note: String? {
+        let value = context.map { Settings.Value(text: $0.rawValue, source: .option("--context")) } ?? Settings.current[.context]
+        return value.flatMap { $0.source == .standard ? nil : "context: \($0.text) (\($0.source.text))" }
+    }
 }

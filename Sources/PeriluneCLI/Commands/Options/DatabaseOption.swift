@@ -1,5 +1,4 @@
 import ArgumentParser
-internal import Foundation
 
 /// A command that uses a database.
 protocol DatabaseCommand {
@@ -12,16 +11,23 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     @Option(help: ArgumentHelp(Command.databaseHelp, valueName: "path"))
     var database: String?
 
-    /// The path of the file, by the option or by the variable `PERILUNE_DATABASE`; `nil` for a private database in memory.
-    var path: String? {
-        let variable = ProcessInfo.processInfo.environment["PERILUNE_DATABASE"].flatMap { $0.isEmpty ? nil : $0 }
-        let path = database ?? variable
-        return path == ":memory:" ? nil : path
+    /// The database, by the option or by the settings, and which of them it is; `nil` for none.
+    private var value: Settings.Value? {
+        database.map { Settings.Value(text: $0, source: .option("--database")) } ?? Settings.current[.database]
+    }
+
+    /// The path of the file; `nil` for a private database in memory.
+    var path: String? { value.flatMap { $0.text == ":memory:" ? nil : $0.text } }
+
+    /// The database and where its name comes from, for `--verbose`.
+    var note: String {
+        let source = value.map { " (\($0.source.text))" } ?? ""
+        return "database: \(path ?? "private, in memory")\(source)"
     }
 
     /// The path of the file, for commands that do nothing without one.
     func requirePath() throws -> String {
-        guard let path else { throw ValidationError("expected --database PATH, or the variable PERILUNE_DATABASE") }
+        guard let path else { throw ValidationError("expected --database PATH, the variable PERILUNE_DATABASE, or `database` in \(Settings.fileName)") }
         return path
     }
 

@@ -24,8 +24,23 @@ struct ScriptLimitOptions: ParsableArguments {
 
     func apply(to request: inout ScriptRequest) {
         request.isSandboxed = sandbox
-        request.timeout = timeout
-        request.memoryInBytes = memory
-        request.outputInBytes = output ?? (sandbox ? 64 << 20 : nil)
+        request.timeout = timeout ?? Settings.current.limit(.timeout, OptionValue.duration)
+        request.memoryInBytes = memory ?? Settings.current.limit(.memory, OptionValue.size)
+        request.outputInBytes = output ?? Settings.current.limit(.output, OptionValue.size) ?? (sandbox ? 64 << 20 : nil)
+    }
+
+    /// The limits that hold and where they come from, for `--verbose`.
+    var notes: [String] {
+        [(Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil)].compactMap { setting, isOption in
+            guard !isOption, let value = Settings.current[setting] else { return nil }
+            return "\(setting.rawValue): \(value.text) (\(value.source.text))"
+        }
+    }
+}
+
+extension Settings {
+    /// The value of a limit, which was checked when the file was read.
+    func limit<Value>(_ setting: Setting, _ read: (String) throws -> Value) -> Value? {
+        self[setting].flatMap { try? read($0.text) }
     }
 }

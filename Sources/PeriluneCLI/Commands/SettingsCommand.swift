@@ -1,0 +1,52 @@
+import ArgumentParser
+internal import Perilune
+
+/// The command `perilune settings`.
+struct SettingsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "List the settings of the project, and where each comes from.",
+        discussion: """
+            A project has its settings in perilune.toml, in the current folder or in the
+            nearest one above. Paths are relative to that file. Options have precedence,
+            then environment variables, then the file.
+
+              database = "shop.sqlite"        # also PERILUNE_DATABASE
+              context = "live"                # also PERILUNE_CONTEXT
+
+              [folders]
+              migrations = "db/migrations"
+              scenarios = "scenarios"
+              types = "types"
+
+              [limits]                        # of run and automations
+              timeout = "30s"
+              memory = "256M"
+              output = "64M"
+
+            EXAMPLES:
+              perilune settings
+              perilune settings --format json
+
+            EXIT STATUS: 0 success, 78 the file cannot be used.
+            """)
+
+    @Option(help: "The format of the table.")
+    var format: ResultFormat?
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let rows = Setting.allCases.map { setting -> [Cell] in
+            let value = Settings.current[setting]
+            return [
+                Self.text(setting.rawValue), value.map { Self.text($0.text) } ?? .null, value.map { Self.text($0.source.text) } ?? .null,
+            ]
+        }
+        let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
+        try format.makeFormatter(columns: ["setting", "value", "source"], colors: common.outputColors).writeTable(rows)
+        try StandardStreams.flush()
+    }
+
+    private static func text(_ text: String) -> Cell { .text(Array(text.utf8)) }
+}

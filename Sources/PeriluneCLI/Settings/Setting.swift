@@ -1,0 +1,62 @@
+import ArgumentParser
+internal import PeriluneDependencies
+internal import Perilune
+
+/// What a project can set in `perilune.toml`, by its name there.
+enum Setting: String, CaseIterable, Sendable {
+    case database
+    case context
+    case migrations = "folders.migrations"
+    case scenarios = "folders.scenarios"
+    case types = "folders.types"
+    case timeout = "limits.timeout"
+    case memory = "limits.memory"
+    case output = "limits.output"
+
+    /// The environment variable that has precedence over the file.
+    var variable: String? {
+        switch self {
+        case .database: "PERILUNE_DATABASE"
+        case .context: DependencyContext.environmentVariable
+        default: nil
+        }
+    }
+
+    /// What holds without any setting; `nil`: nothing.
+    var standard: String? {
+        switch self {
+        case .context: DependencyContext.live.rawValue
+        case .migrations: "migrations"
+        case .scenarios: "scenarios"
+        case .types: "types"
+        case .database, .timeout, .memory, .output: nil
+        }
+    }
+
+    /// Whether the value is a path, which is relative to the folder of the file.
+    var isPath: Bool {
+        switch self {
+        case .database, .migrations, .scenarios, .types: true
+        case .context, .timeout, .memory, .output: false
+        }
+    }
+
+    var takesNumbers: Bool { [.timeout, .memory, .output].contains(self) }
+
+    /// Why a value cannot be used; `nil` if it can.
+    func problem(with value: String) -> String? {
+        do {
+            switch self {
+            case .timeout: _ = try OptionValue.duration(value)
+            case .memory, .output: _ = try OptionValue.size(value)
+            case .context:
+                guard ContextOption(rawValue: value) == nil else { return nil }
+                return "expected \(ContextOption.allCases.map(\.rawValue).joined(separator: ", ")), got \(value)"
+            case .database, .migrations, .scenarios, .types: return value.isEmpty ? "expected a path, got nothing" : nil
+            }
+            return nil
+        } catch {
+            return (error as? ValidationError)?.message ?? "\(error)"
+        }
+    }
+}

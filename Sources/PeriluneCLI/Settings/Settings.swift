@@ -1,0 +1,101 @@
+internal import Foundation
+@preconcurrency internal import Glibc
+internal import Perilune
+
+/// The settings of the project in which the command runs: by the environment, else by `perilune.toml` in the current folder or in
+/// the nearest one above, else the standard.
+struct Settings: Sendable {
+    static let fileName = "perilune.toml"
+
+    /// Where a value comes from.
+    enum Source: Equatable, Sendable {
+        case option(String)
+        case variable(String)
+        case file(String, line: Int)
+        case standard
+
+        /// The source for people.
+        var text: String {
+            switch self {
+            case .option(let name), .variable(let name): name
+            case .file(let path, let line): "\(path):\(line)"
+            case .standard: "default"
+            }
+        }
+    }
+
+    struct Value: Equatable, Sendable {
+        let text: String
+        let source: Source
+    }
+
+    /// The file; `nil` if there is none.
+    let file: SettingsFile?
+    /// The way from the current folder to that of the file, with a slash at its end; empty if that is the same.
+    private let prefix: String
+    private let environment: [String: String]
+
+    init(file: SettingsFile? = nil, prefix: String = "", environment: [String: String] = [:]) {
+        (self.file, self.prefix, self.environment) = (file, prefix, environment)
+    }
+
+    /// What holds without options; `nil` if nothing does.
+    subscript(setting: Setting) -> Value? {
+        if let name = setting.variable, let text = environment[name], !text.isEmpty {
+            return Value(text: text, source: .variable(name))
+        }
+        if let file, let entry = file.entries[setting] {
+            let isRelative = setting.isPath && !entry.value.hasPrefix("/") && entry.value != ":memory:"
+            return Value(text: (isRelative ? prefix : "") + entry.value, source: .file(file.path, line: entry.line))
+        }
+        return setting.standard.map { Value(text: $0, source: .standard) }
+    }
+
+    /// Whether the file, or a variable, has a value of its own for a setting.
+    func isSet(_ setting: Setting) -> Bool { self[setting].map { $0.source != .standard } ?? false }
+
+    // MARK: - Those of the process
+
+    private static let loaded = Result { try find(environment: ProcessInfo.processInfo.environment) }
+
+    /// The settings of the process. Without the file, if that cannot be used: commands that matter end before, by ``require()``.
+    static var current: Settings {
+        (try? loaded.get()) ?? Settings(environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// Refuses a file that cannot be used.
+    ///
+    /// - Throws: ``CommandFailure`` with the line.
+    static func require() throws { _ = try loaded.get() }
+
+    /// Looks for the file in a folder and those above it.
+    ///
+    /// Files above in folders that everyone can write to, such as `/tmp`, are left alone: they may be another user's.
+    static func find(in start: String = ".", environment: [String: String]) throws -> Settings {
+        var prefix = ""
+        while true {
+            let folder = prefix.isEmpty ? start : "\(start)/\(prefix.dropLast())"
+            let path = "\(folder)/\(fileName)"
+            if DatabaseFile.isFile(path), prefix.isEmpty || !isOpenToAll(folder) {
+                let name = prefix + fileName
+                guard let data = FileManager.default.contents(atPath: path) else {
+                    throw CommandFailure(ErrorReport("cannot read \(name): \(String(cString: strerror(errno)))", kind: "io"))
+                }
+                return Settings(file: try SettingsFile(Array(data), path: name), prefix: prefix, environment: environment)
+            }
+            if isRoot(folder) { return Settings(environment: environment) }
+            prefix += "../"
+        }
+    }
+
+    private static func isOpenToAll(_ folder: String) -> Bool {
+        var information = stat()
+        return stat(folder, &information) == 0 && information.st_mode & S_IWOTH != 0
+    }
+
+    private static func isRoot(_ folder: String) -> Bool {
+        var (own, root) = (stat(), stat())
+        guard stat(folder, &own) == 0, stat("/", &root) == 0 else { return true }
+        return own.st_ino == root.st_ino && own.st_dev == root.st_dev
+    }
+}

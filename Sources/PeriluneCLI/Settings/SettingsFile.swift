@@ -1,0 +1,137 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneRecords
+internal import PeriluneTOML
+
+/// What `perilune.toml` says: the settings that it has, each with its line.
+struct SettingsFile: Sendable {
+    /// A value, as text, and where it stands.
+    struct Entry: Equatable, Sendable {
+        let value: String
+        /// From 1.
+        let line: Int
+    }
+
+    /// The file as messages name it.
+    let path: String
+    private(set) var entries: [Setting: Entry] = [:]
+
+    /// Reads the text of a file.
+    ///
+    /// - Throws: ``CommandFailure`` with the line, if it is not TOML, or has something that is not a setting.
+    init(_ bytes: [UInt8], path: String) throws {
+        self.path = path
+        guard let text = String(bytes: bytes, encoding: .utf8) else {
+            throw CommandFailure(ErrorReport("\(path) is not UTF-8", kind: "settings", help: "save the file as UTF-8"))
+        }
+        let lines = SettingsLines(text)
+        let table: [String: TOMLNode]
+        do {
+            table = try TOMLDocument.read(text)
+        } catch {
+            let reason = error.message.trimmingCharacters(in: .whitespacesAndNewlines)
+            throw failure("the file is not TOML: " + reason.prefix(1).lowercased() + reason.dropFirst(), line: error.line, lines)
+        }
+        try read(table, at: [], lines)
+    }
+
+    private mutating func read(_ table: [String: TOMLNode], at path: [String], _ lines: SettingsLines) throws {
+        // The first mistake of the file is the one that is reported.
+        for (key, value) in table.sorted(by: { lines.line(of: path + [$0.key]) < lines.line(of: path + [$1.key]) }) {
+            let place = path + [key], name = place.joined(separator: ".")
+            let line = lines.line(of: place)
+            if let setting = Setting(rawValue: name) {
+                entries[setting] = Entry(value: try text(of: value, for: setting, line, lines), line: line)
+            } else if case .table(let inner) = value, Setting.allCases.contains(where: { $0.rawValue.hasPrefix(name + ".") }) {
+                try read(inner, at: place, lines)
+            } else {
+                throw unknown(name, line, lines)
+            }
+        }
+    }
+
+    private func unknown(_ name: String, _ line: Int, _ lines: SettingsLines) -> CommandFailure {
+        let names = Setting.allCases.map(\.rawValue)
+        // A setting that stands in the wrong table, as `migrations` without `[folders]`, is near to its whole name.
+        let moved = names.first { $0.split(separator: ".").last == name.split(separator: ".").last }
+        var failure = failure("unknown setting `\(name)`", line: line, lines)
+        failure.report.suggest(moved ?? name, among: names, otherwise: "available: " + names.joined(separator: ", "))
+        if let moved { failure.report.help = "did you mean `\(moved)`?" }
+        return failure
+    }
+
+    /// The value as an option would have it.
+    private func text(of value: TOMLNode, for setting: Setting, _ line: Int, _ lines: SettingsLines) throws -> String {
+        let text: String? =
+            switch value {
+            case .string(let text): text
+            case .integer(let number) where setting.takesNumbers: "\(number)"
+            case .number(let number) where setting.takesNumbers: "\(number)"
+            default: nil
+            }
+        guard let text else {
+            let wanted = setting.takesNumbers ? "a number or a string" : "a string"
+            throw failure("`\(setting.rawValue)`: expected \(wanted), got \(Self.name(of: value))", line: line, lines)
+        }
+        if let problem = setting.problem(with: text) {
+            throw failure("`\(setting.rawValue)`: \(problem)", line: line, lines)
+        }
+        return text
+    }
+
+    private static func name(of value: TOMLNode) -> String {
+        switch value {
+        case .table: "a table"
+        case .list: "a list"
+        case .string: "a string"
+        case .integer, .number: "a number"
+        case .boolean: "a boolean"
+        case .date: "a date"
+        }
+    }
+
+    private func failure(_ message: String, line: Int, _ lines: SettingsLines) -> CommandFailure {
+        var report = ErrorReport(message, kind: "settings")
+        report.file = path
+        report.line = line
+        report.sourceLine = lines.text(of: line)
+        return CommandFailure(report)
+    }
+}
+
+/// Where the keys of a TOML file stand: the reader of TOML does not say.
+private struct SettingsLines {
+    private let lines: [Substring]
+
+    init(_ text: String) {
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    func text(of line: Int) -> String? {
+        lines.indices.contains(line - 1) ? String(lines[line - 1]) : nil
+    }
+
+    /// The line at which a key is set, or the table in which it stands.
+    func line(of path: [String]) -> Int {
+        var header: [String] = []
+        var found = (line: 1, length: 0)
+        for (index, line) in lines.enumerated() {
+            let text = line.drop { $0 == " " || $0 == "\t" }
+            let place: [String]
+            if text.first == "[" {
+                header = Self.keys(text.drop { $0 == "[" }.prefix { $0 != "]" })
+                place = header
+            } else if let equals = text.firstIndex(of: "="), text.first != "#" {
+                place = header + Self.keys(text[..<equals])
+            } else {
+                continue
+            }
+            if place.count > found.length, path.starts(with: place) { found = (index + 1, place.count) }
+        }
+        return found.line
+    }
+
+    private static func keys(_ text: Substring) -> [String] {
+        text.split(separator: ".").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'")) }
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import PeriluneTestTools
+import Testing
+
+@testable import PeriluneCLI
+
+/// What `perilune.toml` says, and where it is looked for.
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct SettingsTests {
+    private static func read(_ text: String) throws -> SettingsFile {
+        try SettingsFile(Array(text.utf8), path: "perilune.toml")
+    }
+
+    /// The message and the line of what is wrong with a text.
+    private static func failure(_ text: String) -> (message: String, line: Int?, help: String?)? {
+        do {
+            _ = try read(text)
+            return nil
+        } catch let failure as CommandFailure {
+            return (failure.report.message, failure.report.line, failure.report.help)
+        } catch {
+            return ("\(error)", nil, nil)
+        }
+    }
+
+    @Test func `settings are read with their lines, however they are written`() throws {
+        let file = try Self.read("""
+            # the shop
+            database = "shop.sqlite"
+            limits = { timeout = 1.5, memory = "64M" }
+
+            [folders]
+              "migrations" = 'db/migrations'
+            """)
+        #expect(file.entries[.database] == .init(value: "shop.sqlite", line: 2))
+        #expect(file.entries[.timeout] == .init(value: "1.5", line: 3))
+        #expect(file.entries[.memory] == .init(value: "64M", line: 3))
+        #expect(file.entries[.migrations] == .init(value: "db/migrations", line: 6))
+        #expect(try Self.read("folders.scenarios = \"x\"").entries[.scenarios] == .init(value: "x", line: 1))
+        #expect(try Self.read("").entries.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("a = 1\n", "unknown setting `a`", 1, "available: database, context"),
+        ("\ndatabse = \"x\"", "unknown setting `databse`", 2, "did you mean `database`?"),
+        ("[limits]\ntimout = \"1s\"", "unknown setting `limits.timout`", 2, "did you mean `limits.timeout`?"),
+        ("\n[limit]\ntimeout = \"1s\"", "unknown setting `limit`", 2, "available: "),
+        ("migrations = \"m\"", "unknown setting `migrations`", 1, "did you mean `folders.migrations`?"),
+        ("database = 1", "`database`: expected a string, got a number", 1, nil),
+        ("folders = \"x\"", "unknown setting `folders`", 1, "available: "),
+        ("[limits]\n\ntimeout = \"soon\"", "`limits.timeout`: expected a time such as 1.5, 500ms, 2s or 1m", 3, nil),
+        ("context = \"prod\"", "`context`: expected live, test, preview, got prod", 1, nil),
+        ("database = \"\"", "`database`: expected a path, got nothing", 1, nil),
+        ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
+        ("[folders\n", "the file is not TOML: ", 1, nil),
+    ] as [(String, String, Int, String?)])
+    func `a mistake is reported with its line and what was probably meant`(text: String, message: String, line: Int, help: String?) throws {
+        let failure = try #require(Self.failure(text))
+        #expect(failure.message.hasPrefix(message), "\(failure)")
+        #expect(failure.line == line, "\(failure)")
+        if let help { #expect(failure.help?.hasPrefix(help) == true, "\(failure)") }
+    }
+
+    @Test func `options come before variables, these before the file, and each says where it is from`() throws {
+        let folder = try TestFolder(["perilune.toml": "\ndatabase = \"file.sqlite\"\n[limits]\ntimeout = \"20s\""])
+        func note(_ arguments: String..., environment: [String: String] = [:]) throws -> String {
+            let words = ["run", "-v", "-e", ""] + arguments
+            return try CommandProcess(TestFolder.binary, words, in: folder, environment: environment).wait().errors
+        }
+        #expect(try note().hasPrefix("database: file.sqlite (perilune.toml:2)\nlimits.timeout: 20s (perilune.toml:4)\ncreated the database"))
+        let variable = ["PERILUNE_DATABASE": "variable.sqlite"]
+        #expect(try note(environment: variable).hasPrefix("database: variable.sqlite (PERILUNE_DATABASE)\n"))
+        #expect(try note("--database", "option.sqlite", environment: variable).hasPrefix("database: option.sqlite (--database)\n"))
+        #expect(try note("--database", ":memory:").hasPrefix("database: private, in memory (--database)\n"))
+        #expect(folder.exists("file.sqlite") && folder.exists("variable.sqlite") && folder.exists("option.sqlite"))
+    }
+
+    @Test func `the file is found from folders below, and its paths are relative to it`() throws {
+        let folder = try TestFolder([
+            "perilune.toml": """
+                database = "data/shop.sqlite"
+                [folders]
+                migrations = "db"
+                scenarios = "specs"
+                """,
+            "db/1_start.sql": "CREATE TABLE t (a)", "deep/er/x.lua": "", "data/.keep": "",
+            "specs/t_scenario.lua": "scenario('t is there', function(t) check(#t.db:fetch_all('SELECT * FROM t') == 0) end)",
+        ])
+        let migrated = try folder.shell("cd deep/er && $PERILUNE migrate")
+        #expect(migrated.status == 0 && folder.exists("data/shop.sqlite"), "\(migrated.errors)")
+        let query = try folder.shell("cd deep && $PERILUNE query 'SELECT count(*) AS n FROM t'")
+        #expect(query.output == "{\"n\":0}\n", "\(query.errors)")
+        let test = try folder.shell("cd deep && $PERILUNE test")
+        #expect(test.status == 0 && test.output.contains("1 passed"), "\(test.output)\(test.errors)")
+        #expect(try folder.shell("cd deep && $PERILUNE migrate new more").output == "../db/2_more.lua\n")
+    }
+
+    @Test func `the limits and the context of the file hold`() throws {
+        let folder = try TestFolder(["perilune.toml": "context = \"test\"\n[limits]\ntimeout = \"100ms\""])
+        let endless = try folder.perilune("run", "-e", "while true do end")
+        #expect(endless.status == 5, "\(endless.errors)")
+        let live = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(live.status == 64 && live.errors.contains("not allowed in a test context (set by perilune.toml:1)"), "\(live.errors)")
+        #expect(try folder.perilune("run", "--context", "live", "--timeout", "20s", "-e", "print(1)").output == "1\n")
+    }
+
+    @Test func `a broken file stops commands, but not those that need none`() throws {
+        let folder = try TestFolder(["perilune.toml": "databse = 'x'"])
+        let run = try folder.perilune("run", "-e", "print(1)")
+        #expect(run.status == 78 && run.output == "", "\(run.output)")
+        #expect(run.errors == """
+            error: unknown setting `databse`
+              at perilune.toml:1
+              1 | databse = 'x'
+              help  did you mean `database`?
+
+            """, "\(run.errors)")
+        #expect(try folder.perilune("version").status == 0)
+        #expect(try folder.perilune("help", "run").status == 0)
+        #expect(try folder.perilune("settings").status == 78)
+    }
+
+    @Test func `a file above in a folder of everyone is left alone`() throws {
+        let folder = try TestFolder(["perilune.toml": "database = 'x.sqlite'", "mine/x.lua": ""])
+        #expect(try Settings.find(in: folder.path + "/mine", environment: [:])[.database]?.text == "../x.sqlite")
+        #expect(chmod(folder.path, 0o777) == 0)
+        #expect(try Settings.find(in: folder.path + "/mine", environment: [:])[.database] == nil)
+        #expect(try Settings.find(in: folder.path, environment: [:])[.database]?.text == "x.sqlite")
+    }
+
+    @Test func `all settings are listed with their sources`() throws {
+        let folder = try TestFolder(["perilune.toml": "[folders]\ntypes = 't'"])
+        let listed = try folder.perilune("settings", "--format", "tsv", environment: ["PERILUNE_CONTEXT": "preview"]).output
+        #expect(listed == """
+            setting\tvalue\tsource
+            database\t\t
+            context\tpreview\tPERILUNE_CONTEXT
+            folders.migrations\tmigrations\tdefault
+            folders.scenarios\tscenarios\tdefault
+            folders.types\tt\tperilune.toml:2
+            limits.timeout\t\t
+            limits.memory\t\t
+            limits.output\t\t
+
+            """, "\(listed)")
+    }
+}
