@@ -46,6 +46,8 @@ extension ScriptHost {
         public var callbackErrors = CallbackErrors.log
         /// The signals that the program passes on by ``ScriptHost/deliver(signal:)``, without "SIG".
         public var signals: [String] = []
+        /// Called with the path of each file in which `require` looks for a module in ``moduleFolder``.
+        package var willLookForModule: (@Sendable (String) -> Void)?
         /// Whether scripts run on a copy, and what they may do outside of it.
         var previewMode: PreviewMode?
         /// Lua modules for the library, beside those of every state.

@@ -83,7 +83,7 @@ public actor ScriptHost {
         try state.addModuleResolver { [unowned state] name in try modules.table(of: name, in: state).map { .value(.table($0)) } }
         for source in configuration.modules { try state.add(source) }
         if configuration.moduleFolder != nil || configuration.modules.isEmpty {
-            try FileModules.install(in: state, folder: configuration.moduleFolder)
+            try FileModules.install(in: state, folder: configuration.moduleFolder, willLook: configuration.willLookForModule)
         }
         sourceTexts = SourceTexts(moduleFolder: configuration.moduleFolder)
         cancellation = state.cancellation

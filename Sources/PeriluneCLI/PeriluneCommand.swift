@@ -23,7 +23,7 @@ struct PeriluneCommand: ParsableCommand {
             """,
         version: Version.perilune,
         subcommands: [
-            RunCommand.self, ConsoleCommand.self, QueryCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
+            RunCommand.self, WatchCommand.self, ConsoleCommand.self, QueryCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
             ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self, SettingsCommand.self,
             DoctorCommand.self, VersionCommand.self,
         ])

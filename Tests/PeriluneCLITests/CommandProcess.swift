@@ -136,12 +136,22 @@ struct CommandProcess {
     }
 
     /// Waits until the program has written a text to standard error, or has ended.
-    func waitForErrors(containing text: String) {
+    ///
+    /// - Parameter times: How often the text must stand there.
+    func waitForErrors(containing text: String, times: Int = 1) {
+        waitUntil { [captured] in
+            let errors = (try? String(contentsOfFile: captured.errors, encoding: .utf8)) ?? ""
+            return errors.components(separatedBy: text).count > times
+        }
+    }
+
+    /// Waits until a condition is met, or the program has ended.
+    func waitUntil(_ condition: () -> Bool) {
         let hasEnded = { [id] in
             var info = siginfo_t()
             return waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info._sifields._sigchld.si_pid == id
         }
-        while (try? String(contentsOfFile: captured.errors, encoding: .utf8))?.contains(text) != true, !hasEnded() { sched_yield() }
+        while !condition(), !hasEnded() { sched_yield() }
     }
 
     /// Presses Ctrl-C.

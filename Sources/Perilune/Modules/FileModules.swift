@@ -6,12 +6,14 @@ package import PeriluneLua
 /// it begins with the module folder, before the places that Lua knows if scripts have all of `package`, and scripts may change it.
 package enum FileModules {
     /// Installs `require`; without a folder it finds nothing, and says so.
-    package static func install(in state: LuaState, folder: String?) throws {
+    ///
+    /// - Parameter willLook: Called with the path of each file that may be the module, before it is looked for.
+    package static func install(in state: LuaState, folder: String?, willLook: (@Sendable (String) -> Void)? = nil) throws {
         guard let folder else {
             if !state.libraries.contains(.package) { try state.addModuleResolver { name in throw NoModules(name: name) } }
             return
         }
-        try state.addModuleResolver { [unowned state] name in try find(name, in: path(of: state)) }
+        try state.addModuleResolver { [unowned state] name in try find(name, in: path(of: state), willLook) }
         guard case .table(let package) = try state.globals.get("package") else { return }
         let own = "\(folder)/?.lua;\(folder)/?/init.lua"
         guard case .string(let standard) = try package.get("path") else { return try package.set("path", .string(LuaString(own))) }
@@ -24,11 +26,12 @@ package enum FileModules {
         return path.description
     }
 
-    private static func find(_ name: String, in path: String) throws -> LuaModule? {
+    private static func find(_ name: String, in path: String, _ willLook: ((String) -> Void)?) throws -> LuaModule? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard !parts.contains(where: { $0.isEmpty || $0.contains("/") || $0.contains("\0") }) else { return nil }
         for template in path.split(separator: ";") {
             let file = String(template).replacing("?", with: parts.joined(separator: "/"))
+            willLook?(file)
             if ScriptFile.exists(file) {
                 return .source(LuaString(try ScriptFile.read(file)), name: file)
             }

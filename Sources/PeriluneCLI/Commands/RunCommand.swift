@@ -57,6 +57,9 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
     @Flag(help: "Open the database read-only.")
     var readonly = false
 
+    @Flag(help: "Run again whenever the script, or a file that it uses, changes.")
+    var watch = false
+
     @OptionGroup var limits: ScriptLimitOptions
     @OptionGroup var tracing: TraceOptions
     @OptionGroup var previewing: PreviewOptions
@@ -74,6 +77,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
             throw ValidationError("expected a FILE, - for standard input, or -e CODE")
         }
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
+        if watch, file == nil || file == "-" { throw ValidationError("--watch requires a FILE") }
         // The command itself reports a variable that names no context.
         if !previewing.preview, (try? context.resolved())?.context != .preview {
             if let name = previewing.firstForPreview { throw ValidationError("\(name) requires --preview") }
@@ -83,6 +87,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
     }
 
     func run() async throws {
+        if watch { return try runWatched() }
         let context = try context.resolved()
         let request = makeRequest(in: context)
         let colors = common.errorColors
@@ -98,6 +103,15 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
         let status = try await context.run { try await ScriptRunner(request: request, colors: colors).run() }
         try StandardStreams.flush()
         if status != 0 { throw ExitCode(status) }
+    }
+
+    private func runWatched() throws {
+        let words = WatchSession.arguments(of: Array(CommandLine.arguments.dropFirst()))
+        // The arguments of the script, which come last, need not be UTF-8.
+        let own = words.dropLast(arguments.count).map { Array($0.utf8) }
+        let session = WatchSession(
+            arguments: own + RawArguments.bytes(ofLast: arguments), file: file ?? "", colors: common.errorColors)
+        throw ExitCode(try session.run())
     }
 
     func makeRequest(in context: CommandContext) -> ScriptRequest {

@@ -10,6 +10,9 @@ enum ScriptSource: Equatable, Sendable {
     /// Whether it was given with `-e`.
     var isCode: Bool { if case .code = self { true } else { false } }
 
+    /// The path of a file.
+    var path: String? { if case .file(let path) = self { path } else { nil } }
+
     /// What errors call it.
     var name: String {
         switch self {

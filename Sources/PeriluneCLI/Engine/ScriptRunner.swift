@@ -160,6 +160,7 @@ struct ScriptRunner {
         configuration.signals = Interrupts.names
         // Text of the command line is like a line of the console; files of scripts see nothing but what they always see.
         if request.task == nil, !request.sources.isEmpty, request.sources.allSatisfy(\.isCode) { ConsoleEvaluator.prepare(&configuration) }
+        UsedFiles.noteIfWatched(request.sources.compactMap(\.path), in: &configuration)
         return configuration
     }
 

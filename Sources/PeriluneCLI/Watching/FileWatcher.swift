@@ -1,0 +1,52 @@
+internal import Foundation
+internal import Perilune
+
+/// Waits until a file in the current folder changes. Hidden folders and what the command writes itself are left out.
+final class FileWatcher {
+    private let inotify: Inotify
+    private var folders: [CInt: String] = [:]
+    /// Beyond that, one change more or less is not worth the time.
+    private static let mostFolders = 5000
+    private static let ignoredFolders: Set<String> = ["__snapshots__", "node_modules"]
+    private static let suffixes = [".lua", ".sql", ".sqlite"]
+
+    /// - Throws: ``CommandFailure`` if the system has no more watches.
+    init() throws {
+        inotify = try Inotify()
+        add(".")
+    }
+
+    private func add(_ folder: String) {
+        guard folders.count < Self.mostFolders, let watch = inotify.add(folder) else { return }
+        folders[watch] = folder
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where !name.hasPrefix(".") && !Self.ignoredFolders.contains(name) {
+            var isFolder: ObjCBool = false
+            let path = "\(folder)/\(name)"
+            if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { add(path) }
+        }
+    }
+
+    /// Waits for a change, and then until there was none for a moment: editors write several files.
+    ///
+    /// - Parameter isEnded: Asked now and then; ends the wait.
+    /// - Returns: The files that have changed; empty if the wait was ended.
+    func wait(unless isEnded: () -> Bool) -> [String] {
+        var changed: Set<String> = []
+        while !isEnded() {
+            let events = inotify.events(within: changed.isEmpty ? 200 : 100)
+            if events.isEmpty, !changed.isEmpty { return changed.sorted() }
+            for event in events { take(event, &changed) }
+        }
+        return []
+    }
+
+    private func take(_ event: Inotify.Event, _ changed: inout Set<String>) {
+        guard let folder = folders[event.watch], !event.name.hasPrefix(".") else { return }
+        if event.isFolder {
+            if event.isNew || event.isMovedHere, !Self.ignoredFolders.contains(event.name) { add("\(folder)/\(event.name)") }
+        } else if !event.isNew, Self.suffixes.contains(where: event.name.hasSuffix) {
+            changed.insert(folder == "." ? event.name : "\(folder.dropFirst(2))/\(event.name)")
+        }
+    }
+}

@@ -1,0 +1,146 @@
+internal import Foundation
+@preconcurrency internal import Glibc
+internal import Perilune
+internal import PeriluneDependencies
+internal import Synchronization
+
+/// `run --watch`: runs a script in a process of its own, and again whenever a file that it has used changes.
+///
+/// A process, so that each run begins from nothing, and one that does not end can be ended.
+final class WatchSession: Sendable {
+    private let arguments: [[UInt8]]
+    private let file: String
+    private let colors: Colors
+    /// The signal by which the session is ended.
+    private let signal = Mutex<CInt?>(nil)
+    /// How long a script that is to end may take for it.
+    private static let patience = Duration.seconds(5)
+
+    /// - Parameters:
+    ///   - arguments: Those of `perilune` for one run.
+    ///   - file: The script.
+    init(arguments: [[UInt8]], file: String, colors: Colors) {
+        (self.arguments, self.file, self.colors) = (arguments, file, colors)
+    }
+
+    /// The arguments of `perilune` for one run, as those of the process have them.
+    static func arguments(of process: [String]) -> [String] {
+        var arguments = ["run"] + RunArguments.arranged(Array(process.dropFirst()))
+        let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        if let index = arguments[..<end].firstIndex(of: "--watch") { arguments.remove(at: index) }
+        return arguments
+    }
+
+    /// Runs until Ctrl-C. Returns the exit status.
+    func run() throws -> Int32 {
+        Interrupts.onSignal { [self] name in
+            signal.withLock { $0 = name == "TERM" ? SIGTERM : name == "HUP" ? SIGHUP : SIGINT }
+            return false
+        }
+        let list = try TemporaryFolder.path("used-files")
+        defer { unlink(list) }
+        let files = try WatchedFiles()
+        files.add(file)
+        var changed: [String] = []
+        for number in 1... {
+            if number > 1 { showRule("run \(number): \(changed.joined(separator: ", ")) changed") }
+            guard FileManager.default.createFile(atPath: list, contents: nil) else {
+                throw CommandFailure(ErrorReport("cannot write \(list)", kind: "io"))
+            }
+            let child = try ChildProcess(arguments, environment: UsedFiles.environment(list: list))
+            guard let next = waitForChanges(child, files, list) else { return ExitStatus.interrupted }
+            changed = next
+        }
+        return ExitStatus.success
+    }
+
+    /// Waits until a file changes, and ends a run that is still going on. Returns the files; `nil` when the session is to end.
+    private func waitForChanges(_ child: ChildProcess, _ files: WatchedFiles, _ list: String) -> [String]? {
+        let (start, date) = (ContinuousClock.now, Date())
+        var status: Int32?
+        var changed: Set<String> = []
+        while true {
+            let hasEnded = status == nil ? child.status() : nil
+            for path in UsedFiles.read(list) where files.add(path) && Self.hasChanged(path, since: date) { changed.insert(path) }
+            if let hasEnded {
+                status = hasEnded
+                showEnd(hasEnded, after: ContinuousClock.now - start)
+            }
+            if let signal = signal.withLock({ $0 }) {
+                // What is typed on a terminal reaches both processes.
+                if status == nil { child.end(by: signal == SIGINT && StandardStreams.isInputTerminal ? nil : signal, within: Self.patience) }
+                return nil
+            }
+            let events = files.changes(within: 50)
+            changed.formUnion(events)
+            // Editors write several files.
+            guard events.isEmpty, !changed.isEmpty else { continue }
+            if status == nil { child.end(by: SIGTERM, within: Self.patience) }
+            return changed.sorted()
+        }
+    }
+
+    /// Whether a file was written after the run began, and before it was watched.
+    private static func hasChanged(_ path: String, since date: Date) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.modificationDate] as? Date).map { $0 > date } ?? false
+    }
+
+    private func showRule(_ text: String) {
+        let line = DisplayText.cut("── \(DisplayText.escaped(text)) ", to: StandardStreams.errorColumns - 1, ellipsis: "… ")
+        let rest = max(0, min(StandardStreams.errorColumns - 1, 78) - DisplayText.width(line))
+        StandardStreams.writeError(colors.bold(line + String(repeating: "─", count: rest)) + "\n")
+    }
+
+    private func showEnd(_ status: Int32, after duration: Duration) {
+        let end = status == 0 ? "\(file) ended" : "\(file) failed with status \(status)"
+        CommandOutput.note("\(end) after \(TimeText.text(duration)); waiting for changes; press Ctrl-C to stop", colors)
+    }
+}
+
+/// `perilune` in another process, with the streams of this one.
+struct ChildProcess {
+    private let id: pid_t
+
+    /// - Throws: ``CommandFailure`` if the process cannot be started.
+    init(_ arguments: [[UInt8]], environment: [String: String]) throws {
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { Array("\($0)=\($1)".utf8) }
+        let words = Self.strings([Array("perilune".utf8)] + arguments), settings = Self.strings(variables)
+        defer { for text in words + settings { free(text) } }
+        try StandardStreams.flush()
+        var id: pid_t = 0
+        let code = posix_spawn(&id, "/proc/self/exe", nil, nil, words, settings)
+        guard code == 0 else {
+            throw CommandFailure(ErrorReport("cannot run the script: \(String(cString: strerror(code)))", kind: "io"))
+        }
+        self.id = id
+    }
+
+    private static func strings(_ texts: [[UInt8]]) -> [UnsafeMutablePointer<CChar>?] {
+        texts.map { bytes in strdup((bytes + [0]).map { CChar(bitPattern: $0) }) } + [nil]
+    }
+
+    /// How it has ended, as shells say it; `nil` if it has not.
+    func status() -> Int32? {
+        var state: CInt = 0
+        guard waitpid(id, &state, WNOHANG) == id else { return nil }
+        return state & 0x7F == 0 ? (state >> 8) & 0xFF : 128 + (state & 0x7F)
+    }
+
+    /// Waits for the end, and forces it when time is up.
+    ///
+    /// - Parameter signal: What asks for it; `nil`: it was asked.
+    func end(by signal: CInt?, within time: Duration) {
+        if let signal { kill(id, signal) }
+        let end = ContinuousClock.now + time
+        while status() == nil {
+            guard ContinuousClock.now < end else {
+                kill(id, SIGKILL)
+                var state: CInt = 0
+                waitpid(id, &state, 0)
+                return
+            }
+            usleep(5000)
+        }
+    }
+}
