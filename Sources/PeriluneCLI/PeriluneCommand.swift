@@ -34,11 +34,13 @@ enum Main {
     static func main() async {
         StandardStreams.endOnClosedPipe()
         SQLiteTuning.disableMemoryStatistics()
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        let ending = ErrorEnding(arguments)
+        let words = Array(CommandLine.arguments.dropFirst())
+        let ending = ErrorEnding(words)
+        // Help has no options of its own.
+        let arguments = words.first == "help" ? words.filter { $0 != HelpTopic.noPager } : words
         do {
             try ProcessResources.check()
-            if try HelpTopic.write(for: arguments, commands: commandNames) { return }
+            if try HelpTopic.write(for: words, commands: commandNames) { return }
             try requireKnownCommand(arguments)
 if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
             var command = try parse(arranged(arguments))
@@ -151,7 +153,10 @@ struct ErrorEnding {
         let text = withSuggestion(PeriluneCommand.fullMessage(for: error), status)
         if status == 0 {
             // Help and the like.
-            try? StandardStreams.write(Array((text + "\n").utf8))
+            let isHelp = arguments.contains { ["help", "--help", "-h"].contains($0) } && !arguments.contains(HelpTopic.noPager)
+            if !isHelp || !StandardStreams.isOutputTerminal || !Pager.show(text + "\n") {
+                try? StandardStreams.write(Array((text + "\n").utf8))
+            }
         } else if format == .json {
             write(ErrorReport(withSuggestion(PeriluneCommand.message(for: error), status), kind: "usage"))
         } else {

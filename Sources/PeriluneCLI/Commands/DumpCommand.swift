@@ -30,6 +30,7 @@ struct DumpCommand: ParsableCommand {
 
     @OptionGroup var output: OutputOption
 
+    @OptionGroup var pager: PagerOption
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
@@ -44,6 +45,13 @@ struct DumpCommand: ParsableCommand {
         let queue = try DatabaseFile.openForReading(path)
         Interrupts.onFirst { queue.interrupt() }
         let destination = try output.open()
+        try pager.paging(isFile: destination.isFile) {
+            try write(queue, to: destination)
+            try destination.finish()
+        }
+    }
+
+    private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws {
         do {
             try queue.read { db in
                 if let table, try SchemaReader.tables(db, named: table).isEmpty {
@@ -57,7 +65,6 @@ struct DumpCommand: ParsableCommand {
         } catch let error as DatabaseError {
             throw CommandFailure(ErrorReport(error))
         }
-        try destination.finish()
     }
 }
 

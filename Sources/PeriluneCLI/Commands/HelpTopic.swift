@@ -7,17 +7,23 @@ internal import PeriluneScenarios
 
 /// `perilune help NAME`: what the reference says of a function, a class, a field or a page.
 struct HelpTopic {
+    /// The option of help that keeps it from the pager.
+    static let noPager = "--no-pager"
     private let name: String
 
     /// Prints the text for arguments that ask for it.
     ///
     /// - Returns: Whether they do. Help on commands, and without a name, is that of the parser of arguments.
     /// - Throws: ``CommandFailure`` with the nearest name if nothing has that name.
-    static func write(for arguments: [String], commands: [String]) throws -> Bool {
+    static func write(for words: [String], commands: [String]) throws -> Bool {
+        let arguments = words.filter { $0 != Self.noPager }
         guard arguments.count == 2, arguments[0] == "help", let name = arguments.last, !name.hasPrefix("-"), !commands.contains(name)
         else { return false }
-        try StandardStreams.write(HelpTopic(name: name).text(commands: commands))
-        try StandardStreams.flush()
+        let text = try HelpTopic(name: name).text(commands: commands)
+        try Pager.paging(if: !words.contains(Self.noPager)) {
+            try StandardStreams.write(text)
+            try StandardStreams.flush()
+        }
         return true
     }
 

@@ -51,6 +51,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
     @Flag(help: "Allow the statement to change the database.")
     var write = false
 
+    @OptionGroup var pager: PagerOption
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
@@ -67,10 +68,14 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         let isTerminal = !destination.isFile && StandardStreams.isOutputTerminal
         let format = format ?? output.flatMap { ResultFormat(fileName: $0) } ?? .standard(isTerminal: isTerminal)
         let width = isTerminal ? TerminalSize.current.columns : nil
-        let changes = try runner.run { columns in
-            format.makeFormatter(columns: columns, colors: destination.isFile ? .off : common.outputColors, width: width, table: table)
+        let outputColors = destination.isFile ? .off : common.outputColors
+        let changes = try pager.paging(isFile: destination.isFile) {
+            let changes = try runner.run { columns in
+                format.makeFormatter(columns: columns, colors: outputColors, width: width, table: table)
+            }
+            try destination.finish()
+            return changes
         }
-        try destination.finish()
         if let changes, common.verbose || StandardStreams.isErrorTerminal {
             CommandOutput.note(changes == 1 ? "1 row changed" : "\(changes) rows changed", colors)
         }

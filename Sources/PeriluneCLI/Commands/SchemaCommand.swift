@@ -35,6 +35,7 @@ struct SchemaCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOption
 
+    @OptionGroup var pager: PagerOption
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
@@ -47,8 +48,10 @@ struct SchemaCommand: AsyncParsableCommand {
         try context.resolved().requireLive("schema", database: path)
         let text = try await text(DatabaseFile.openForReading(path))
         let destination = try output.open()
-        try destination.write(Array(text.utf8))
-        try destination.finish()
+        try pager.paging(isFile: destination.isFile) {
+            try destination.write(Array(text.utf8))
+            try destination.finish()
+        }
     }
 
     private func text(_ queue: DatabaseQueue) async throws -> String {

@@ -17,28 +17,84 @@ struct TerminalSize {
 
 /// The program that shows long text page by page: `PAGER`, by default `less`.
 enum Pager {
-    /// Shows a text that does not fit the terminal. Returns whether it has done so: `false` if it fits, or there is no pager.
+    /// Shows a text that does not fit the terminal. Returns whether it has done so: `false` if it fits, or no pager is found.
     static func show(_ text: String) -> Bool {
         let size = TerminalSize.current
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let fits = lines.count <= size.rows && lines.allSatisfy { $0.count <= size.columns }
-        let environment = ProcessInfo.processInfo.environment
-        let command = environment["PAGER"] ?? "less"
-        guard !fits, !command.isEmpty, environment["TERM"] != "dumb" else { return false }
-        let process = Process(), pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", command]
-        var variables = environment
-        // Colors as they are, long lines to the right and not below.
-        variables["LESS"] = environment["LESS"] ?? "-RSF"
-        process.environment = variables
-        process.standardInput = pipe
         let former = signal(SIGPIPE, SIG_IGN)
         defer { signal(SIGPIPE, former) }
-        guard (try? process.run()) != nil else { return false }
-        try? pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-        try? pipe.fileHandleForWriting.close()
-        process.waitUntilExit()
-        return process.terminationStatus != 127
+        // Long lines to the right and not below.
+        guard !fits, let process = PagerProcess(options: "FRSX") else { return false }
+        try? StandardStreams.write(Array(text.utf8))
+        process.end()
+        return true
+    }
+
+    /// Sends what a closure writes to standard output through the pager, where that is a terminal.
+    ///
+    /// The pager itself ends at once if the text fits the screen. A reader who leaves it ends the command, as with `| less`.
+    static func paging<Result>(if isWanted: Bool, _ body: () throws -> Result) rethrows -> Result {
+        let process = isWanted && StandardStreams.isOutputTerminal ? PagerProcess(options: "FRX") : nil
+        // Before an error is written.
+        defer { process?.end() }
+        return try body()
+    }
+}
+
+/// A pager that runs, to which standard output goes.
+private final class PagerProcess {
+    private let id: pid_t
+    private let output: CInt
+
+    /// - Parameter options: Those of `less` where the variable `LESS` is not set.
+    init?(options: String) {
+        let environment = ProcessInfo.processInfo.environment
+        guard environment["TERM"] != "dumb", let command = Self.command(environment) else { return nil }
+        let variables = environment.merging(["LESS": environment["LESS"] ?? options]) { $1 }
+        var ends: [CInt] = [0, 0]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        try? StandardStreams.flush()
+        let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+        guard output >= 0, let id = Self.spawn(command, variables, input: ends[0]) else {
+            for end in ends { close(end) }
+            if output >= 0 { close(output) }
+            return nil
+        }
+        (self.id, self.output) = (id, output)
+        dup2(ends[1], STDOUT_FILENO)
+        for end in ends { close(end) }
+    }
+
+    /// `nil` if the variable is empty, or names a program that is not found.
+    private static func command(_ environment: [String: String]) -> String? {
+        let command = (environment["PAGER"] ?? "less").trimmingCharacters(in: .whitespaces)
+        guard let program = command.split(separator: " ").first else { return nil }
+        // What is more than a name is the shell's business.
+        guard program.allSatisfy({ $0.isLetter || $0.isNumber || "-_.+".contains($0) }) else { return command }
+        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        return folders.contains { access("\($0)/\(program)", X_OK) == 0 } ? command : nil
+    }
+
+    private static func spawn(_ command: String, _ variables: [String: String], input: CInt) -> pid_t? {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        let words = ["/bin/sh", "-c", command].map { (word: String) in strdup(word) } + [nil]
+        let settings = variables.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in words + settings { free(text) } }
+        var id: pid_t = 0
+        return posix_spawn(&id, "/bin/sh", &actions, nil, words, settings) == 0 ? id : nil
+    }
+
+    /// Gives standard output back, and waits until the reader has left.
+    func end() {
+        try? StandardStreams.flush()
+        dup2(output, STDOUT_FILENO)
+        close(output)
+        var state: CInt = 0
+        while waitpid(id, &state, 0) < 0, errno == EINTR {}
     }
 }
