@@ -23,7 +23,7 @@ struct PeriluneCommand: ParsableCommand {
             """,
         version: Version.perilune,
         subcommands: [
-            RunCommand.self, WatchCommand.self, ConsoleCommand.self, QueryCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
+            RunCommand.self, WatchCommand.self, ConsoleCommand.self, QueryCommand.self, ChartCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
             ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self, SettingsCommand.self,
             DoctorCommand.self, VersionCommand.self,
         ])
@@ -80,7 +80,7 @@ if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
         let rest = Array(arguments.dropFirst())
         return switch arguments.first {
         case "run": ["run"] + RunArguments.arranged(rest)
-        case "query": ["query"] + QueryArguments.arranged(rest)
+        case "query", "chart": [arguments[0]] + QueryArguments.arranged(rest)
         case "test": ["test"] + TestArguments.arranged(rest)
         case "migrate" where rest.first == "new": ["migrate-new"] + rest.dropFirst()
         // On a terminal it is there to be talked to.

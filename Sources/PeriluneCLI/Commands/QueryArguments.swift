@@ -1,6 +1,6 @@
 /// The order of arguments of `query`.
 enum QueryArguments {
-    private static let valued: Set<String> = RunArguments.valued.union(["-p", "--parameter", "--format", "--output", "--table"])
+    private static let valued: Set<String> = RunArguments.valued.union(["-p", "--parameter", "--format", "--output", "--table", "--type", "--title"])
 
     /// Moves a statement that begins with a comment to the end, so that it is not taken for an option.
     ///

@@ -59,8 +59,8 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         let path = database.path
         if let path { try context.resolved().requireLive("query", database: path) }
         let colors = common.errorColors
-        if common.verbose { CommandOutput.note("database: \(path ?? "private, in memory")", colors) }
-        var runner = QueryRunner(sql: try statement(), database: path, parameters: parameters)
+        if common.verbose { CommandOutput.note(database.note, colors) }
+        var runner = QueryRunner(sql: try Self.statement(sql), database: path, parameters: parameters)
         runner.isWriting = write
         runner.showsArguments = common.verbose
         let destination = try OutputDestination(output)
@@ -81,7 +81,8 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         }
     }
 
-    private func statement() throws -> String {
+    /// The statement of an argument.
+    static func statement(_ sql: String) throws -> String {
         guard sql == "-" else { return sql }
         return String(decoding: try StandardStreams.readInput(), as: UTF8.self)
     }

@@ -6,6 +6,17 @@ internal import PeriluneRecords
 /// In which language a schema is written.
 enum SchemaFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case sql, lua, json, diagram
+
+    /// The format of a file by the end of its name; `nil` if that says nothing.
+    init?(fileName: String) {
+        switch fileName.split(separator: ".").last?.lowercased() {
+        case "lua": self = .lua
+        case "json": self = .json
+        case "mmd": self = .diagram
+        case "sql": self = .sql
+        default: return nil
+        }
+    }
 }
 
 struct SchemaCommand: AsyncParsableCommand {
@@ -16,13 +27,15 @@ struct SchemaCommand: AsyncParsableCommand {
             By default the SQL that makes the schema again: tables, indexes, views,
             triggers. --format lua writes a migration for it, by the schema builder where
             that makes just the same table, which is tried, and by SQL elsewhere; diagram
-            writes an entity relationship diagram for Mermaid.
+            writes an entity relationship diagram for Mermaid, or to a file NAME.svg a
+            picture of the tables and their foreign keys.
 
             EXAMPLES:
               perilune schema --database shop.sqlite
               perilune schema customer --database shop.sqlite --format json
               perilune schema --database shop.sqlite --format lua --output migrations/0001_start.lua
               perilune schema --database shop.sqlite --format diagram > schema.mmd
+              perilune schema --database shop.sqlite --output schema.svg
             """)
 
     @Argument(help: "The only table or view to show.")
@@ -30,8 +43,8 @@ struct SchemaCommand: AsyncParsableCommand {
 
     @OptionGroup var database: DatabaseOption<SchemaCommand>
 
-    @Option(help: "How the schema is written.")
-    var format = SchemaFormat.sql
+    @Option(help: "How the schema is written; SQL, unless the end of the file of --output says otherwise.")
+    var format: SchemaFormat?
 
     @OptionGroup var output: OutputOption
 
@@ -41,7 +54,10 @@ struct SchemaCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try database.requirePath()
+        if isPicture, let format, format != .diagram { throw ValidationError("--format \(format.rawValue) cannot be written as a picture") }
     }
+
+    private var isPicture: Bool { output.output?.lowercased().hasSuffix(".svg") == true }
 
     func run() async throws {
         let path = try database.requirePath()
@@ -61,7 +77,8 @@ struct SchemaCommand: AsyncParsableCommand {
             return (tables, try SchemaReader.statements(db, of: tables.first.flatMap { table == nil ? nil : $0.name }), names)
         }
         if let table, tables.isEmpty { throw Self.unknown(table, among: names) }
-        switch format {
+        if isPicture { return SchemaPicture(tables.filter { $0.kind == "table" }).text }
+        switch format ?? output.output.flatMap(SchemaFormat.init(fileName:)) ?? .sql {
         case .sql: return SchemaText.sql(statements)
         case .json: return SchemaText.json(tables)
         case .diagram: return SchemaText.diagram(tables.filter { $0.kind == "table" })

@@ -1,4 +1,5 @@
 internal import Perilune
+internal import PeriluneScenarios
 
 /// A table of HTML, which can stand in any page.
 struct HTMLFormatter: ResultFormatter {
@@ -31,7 +32,6 @@ struct HTMLFormatter: ResultFormatter {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
-            .replacing("\n", with: "<br>")
+        MarkupText.escaped(text).replacing("\n", with: "<br>")
     }
 }

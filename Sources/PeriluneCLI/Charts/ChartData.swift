@@ -1,0 +1,99 @@
+internal import Foundation
+internal import Perilune
+
+/// What a chart shows: for each label a number of each series, or none.
+struct ChartData: Equatable {
+    struct Series: Equatable {
+        let name: String
+        var values: [Double?]
+    }
+
+    /// The name of the column that has the labels; `nil` if rows are numbered.
+    var labelName: String?
+    var labels: [String] = []
+    var series: [Series] = []
+    /// Whether the labels are numbers or dates in order, so that what lies between them means something.
+    var isContinuous = false
+
+    /// Makes the data of rows: the first column has the labels, unless it is the only one; the others that hold numbers are series.
+    ///
+    /// - Throws: ``CommandFailure`` if no column holds numbers.
+    init(columns: [String], rows: [[Cell]]) throws {
+        let first = columns.count > 1 ? 1 : 0
+        labelName = first == 1 ? DisplayText.escaped(columns[0]) : nil
+        labels = rows.enumerated().map { index, row in first == 1 ? row[0].displayText : "\(index + 1)" }
+        series = columns.indices.dropFirst(first).compactMap { column in
+            let cells = rows.map { $0[column] }
+            guard cells.contains(where: \.isNumber), cells.allSatisfy({ $0.isNumber || $0 == .null }) else { return nil }
+            return Series(name: DisplayText.escaped(columns[column]), values: cells.map(Self.number))
+        }
+        guard !series.isEmpty || rows.isEmpty else {
+            throw CommandFailure(
+                ErrorReport(
+                    "no column of the result holds numbers", kind: "usage",
+                    help: "select the labels first and then the numbers: SELECT day, sum(total) FROM ... GROUP BY day"))
+        }
+        isContinuous = first == 0 ? rows.count > 12 : Self.isContinuous(rows.map { $0[0] })
+    }
+
+    private static func number(_ cell: Cell) -> Double? {
+        switch cell {
+        case .integer(let value): Double(value)
+        case .real(let value): value.isFinite ? value : nil
+        default: nil
+        }
+    }
+
+    private static func isContinuous(_ cells: [Cell]) -> Bool {
+        guard cells.count > 2 else { return false }
+        let isInOrder = { (texts: [String]) in zip(texts, texts.dropFirst()).allSatisfy { $0 <= $1 } }
+        if cells.allSatisfy(\.isNumber) {
+            let numbers = cells.compactMap(number)
+            return zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+        }
+        let texts = cells.map(\.displayText)
+        return isInOrder(texts) && texts.allSatisfy { $0.wholeMatch(of: /\d{4}-\d{2}(-\d{2}([ T][\d:.Z+-]+)?)?/) != nil }
+    }
+
+    /// The least and the greatest number, and zero.
+    var range: ClosedRange<Double> {
+        let values = series.flatMap(\.values).compactMap { $0 }
+        return min(values.min() ?? 0, 0)...max(values.max() ?? 0, 0)
+    }
+
+    /// The least and the greatest number.
+    var ownRange: ClosedRange<Double> {
+        let values = series.flatMap(\.values).compactMap { $0 }
+        return (values.min() ?? 0)...(values.max() ?? 0)
+    }
+}
+
+/// The numbers at an axis.
+struct ChartAxis: Equatable {
+    let ticks: [Double]
+    var low: Double { ticks[0] }
+    var high: Double { ticks[ticks.count - 1] }
+
+    /// Round numbers around a range, at steps of 1, 2 or 5 times a power of ten.
+    init(_ range: ClosedRange<Double>, count: Int = 5) {
+        let length = range.upperBound - range.lowerBound
+        let span = length > 0 ? length : max(abs(range.upperBound), 1)
+        let rough = span / Double(max(count, 1))
+        let power = pow(10, floor(log10(rough)))
+        let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= rough } ?? rough
+        let low = floor(range.lowerBound / step), high = max(ceil(range.upperBound / step), floor(range.lowerBound / step) + 1)
+        ticks = stride(from: low, through: high, by: 1).map { $0 * step }
+    }
+
+    /// Where a number lies, from 0 to 1.
+    func part(_ value: Double) -> Double { (value - low) / (high - low) }
+
+    /// A number in as few digits as tell ticks apart.
+    static func text(_ value: Double) -> String {
+        if value == value.rounded(), abs(value) < 1e15 { return ConsoleRenderer.grouped(Int(value)) }
+        let text = abs(value) >= 1e15 || abs(value) < 1e-4 ? String(format: "%.4g", value) : String(format: "%.4f", value)
+        guard text.contains("."), !text.contains("e") else { return text }
+        let trimmed = text.reversed().drop { $0 == "0" }.drop { $0 == "." }
+        return String(trimmed.reversed())
+    }
+}

@@ -1,0 +1,113 @@
+internal import Perilune
+
+/// A chart as SVG.
+struct PictureChart {
+    let data: ChartData
+    let title: String
+
+    /// The width of a character of the font, which has one width.
+    static let characterWidth = 7.25
+    private static let colorCount = 6
+    private static let width = 860.0
+
+    private static func width(_ text: String) -> Double { Double(DisplayText.width(text)) * characterWidth }
+    private static func style(_ prefix: String, _ series: Int) -> String { "\(prefix)\(series % colorCount)" }
+
+    private func begin(height: Double) -> SVGDocument {
+        var picture = SVGDocument(width: Self.width, height: height, title: title)
+        picture.addText(DisplayText.cut(title, to: 110, ellipsis: "…"), x: 20, y: 26, style: "title")
+        var x = 20.0
+        guard data.series.count > 1 else { return picture }
+        for (index, series) in data.series.enumerated() {
+            picture.add("rect", ("x", x), ("y", 38), ("width", 10), ("height", 10), style: Self.style("b", index))
+            picture.addText(series.name, x: x + 15, y: 47)
+            x += 35 + Self.width(series.name)
+        }
+        return picture
+    }
+
+    private var top: Double { data.series.count > 1 ? 64 : 44 }
+
+    // MARK: - Bars
+
+    /// A bar for each number, one below the other.
+    func bars() -> String {
+        let labels = data.labels.map { DisplayText.cut($0, to: 36, ellipsis: "…") }
+        let left = 30 + (labels.map(Self.width).max() ?? 0), right = Self.width - 90
+        let thickness = data.series.count > 1 ? 12.0 : 18.0, step = thickness * Double(data.series.count) + 8
+        let bottom = top + step * Double(labels.count)
+        let axis = ChartAxis(data.range)
+        let place = { (value: Double) in left + axis.part(value) * (right - left) }
+        var picture = begin(height: bottom + 34)
+        for tick in axis.ticks {
+            picture.addPath("M\(SVGDocument.number(place(tick))) \(SVGDocument.number(top))V\(SVGDocument.number(bottom))", style: tick == 0 ? "axis" : "grid")
+            picture.addText(ChartAxis.text(tick), x: place(tick), y: bottom + 18, anchor: "middle", style: "dim")
+        }
+        for (row, label) in labels.enumerated() {
+            let y = top + step * Double(row) + 4
+            picture.addText(label, x: left - 10, y: y + thickness * Double(data.series.count) / 2 + 4, anchor: "end")
+            for (index, series) in data.series.enumerated() {
+                guard let value = series.values[row] else { continue }
+                let barY = y + thickness * Double(index), (start, end) = (min(place(0), place(value)), max(place(0), place(value)))
+                picture.addGroup(title: "\(data.labels[row]) · \(series.name): \(ChartAxis.text(value))") { picture in
+                    picture.add(
+                        "rect", ("x", start), ("y", barY), ("width", max(end - start, 0.5)), ("height", thickness - 2), style: Self.style("b", index))
+                    picture.addText(ChartAxis.text(value), x: end + 5, y: barY + thickness - 4, style: "dim")
+                }
+            }
+        }
+        return picture.text
+    }
+
+    // MARK: - Lines
+
+    /// A line for each series.
+    func lines() -> String {
+        let axis = ChartAxis(data.ownRange)
+        let left = 34 + (axis.ticks.map { Self.width(ChartAxis.text($0)) }.max() ?? 0), right = Self.width - 30, bottom = top + 320
+        let count = max(data.labels.count - 1, 1)
+        let x = { (index: Int) in left + Double(index) / Double(count) * (right - left) }
+        let y = { (value: Double) in bottom - axis.part(value) * (bottom - self.top) }
+        var picture = begin(height: bottom + 40)
+        for tick in axis.ticks {
+            let height = SVGDocument.number(y(tick))
+            picture.addPath("M\(SVGDocument.number(left)) \(height)H\(SVGDocument.number(right))", style: tick == axis.low ? "axis" : "grid")
+            picture.addText(ChartAxis.text(tick), x: left - 8, y: y(tick) + 4, anchor: "end", style: "dim")
+        }
+        for index in shownLabels(room: right - left) {
+            let anchor = index == 0 ? "start" : index == data.labels.count - 1 ? "end" : "middle"
+            picture.addText(DisplayText.cut(data.labels[index], to: 24, ellipsis: "…"), x: x(index), y: bottom + 20, anchor: anchor, style: "dim")
+        }
+        for (index, series) in data.series.enumerated() {
+            picture.addGroup(title: series.name) { picture in
+                picture.addPath(Self.path(series.values, x, y), style: Self.style("l", index))
+                guard series.values.count <= 60 else { return }
+                for (place, value) in series.values.enumerated() {
+                    guard let value else { continue }
+                    picture.addGroup(title: "\(data.labels[place]) · \(series.name): \(ChartAxis.text(value))") { picture in
+                        picture.add("circle", ("cx", x(place)), ("cy", y(value)), ("r", 3), style: Self.style("b", index))
+                    }
+                }
+            }
+        }
+        return picture.text
+    }
+
+    /// A row without a number ends a line, and the next one begins another.
+    private static func path(_ values: [Double?], _ x: (Int) -> Double, _ y: (Double) -> Double) -> String {
+        var path = "", isDrawing = false
+        for (index, value) in values.enumerated() {
+            if let value { path += "\(isDrawing ? "L" : "M")\(SVGDocument.number(x(index))) \(SVGDocument.number(y(value)))" }
+            isDrawing = value != nil
+        }
+        return path
+    }
+
+    /// As many labels as have room.
+    private func shownLabels(room: Double) -> [Int] {
+        guard data.labels.count > 1 else { return Array(data.labels.indices) }
+        let longest = min(data.labels.map(Self.width).max() ?? 1, 24 * Self.characterWidth) + 16
+        let count = max(2, min(Int(room / longest), data.labels.count))
+        return (0..<count).map { Int((Double($0) / Double(count - 1) * Double(data.labels.count - 1)).rounded()) }
+    }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+internal import Perilune
+
+/// How a chart draws numbers.
+enum ChartKind: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case bar, line
+}
+
+/// The command `perilune chart`.
+struct ChartCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chart",
+        abstract: "Draw the rows of a query as bars or lines.",
+        discussion: """
+            The first column has the labels, the others that hold numbers are drawn; a
+            single column is drawn row by row. Numbers and dates in order make lines,
+            anything else bars; --type chooses. NULL is a gap.
+
+            With --output FILE.svg it is a picture for any browser, in the colors of a
+            light or a dark page.
+
+            EXAMPLES:
+              perilune chart 'SELECT country, count(*) FROM customer GROUP BY 1 ORDER BY 2 DESC' --database shop.sqlite
+              perilune chart "SELECT date(day), sum(total) FROM invoice GROUP BY 1" --database shop.sqlite
+              perilune chart --type line --output sales.svg - --database shop.sqlite < sales.sql
+            """)
+
+    @Argument(help: "The statement; - reads standard input.")
+    var sql: String
+
+    @OptionGroup var database: DatabaseOption<ChartCommand>
+
+    @Option(help: "How numbers are drawn.")
+    var type: ChartKind?
+
+    @Option(help: ArgumentHelp("What stands above the picture; the names of its columns if none is given.", valueName: "text"))
+    var title: String?
+
+    @Option(help: ArgumentHelp("Write a picture (SVG) to a file.", valueName: "file"), completion: .file(extensions: ["svg"]))
+    var output: String?
+
+    @Option(
+        name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("The value of a parameter of the statement; repeatable.", valueName: "name=value"), transform: QueryParameter.init)
+    var parameters: [QueryParameter] = []
+
+    @OptionGroup var pager: PagerOption
+    @OptionGroup var context: ContextOptions
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if let output, !output.lowercased().hasSuffix(".svg") { throw ValidationError("--output: expected a file NAME.svg, got \(output)") }
+    }
+
+    func run() throws {
+        let path = database.path
+        if let path { try context.resolved().requireLive("chart", database: path) }
+        if common.verbose { CommandOutput.note(database.note, common.errorColors) }
+        let rows = CollectedRows()
+        let runner = QueryRunner(sql: try QueryCommand.statement(sql), database: path, parameters: parameters)
+        let changes = try runner.run { columns in
+            rows.columns = columns
+            return rows
+        }
+        guard changes == nil else { throw CommandFailure(ErrorReport("the statement returns no rows", kind: "usage", help: "use a SELECT")) }
+        let data = try ChartData(columns: rows.columns, rows: rows.rows)
+        let kind = type ?? (data.isContinuous ? .line : .bar)
+        if let output { return try OutputFile.write(Array(picture(data, kind).utf8), to: output) }
+        try pager.paging {
+            try StandardStreams.write(Array(text(data, kind).utf8))
+            try StandardStreams.flush()
+        }
+    }
+
+    private func text(_ data: ChartData, _ kind: ChartKind) -> String {
+        let colors = common.outputColors
+        guard !data.labels.isEmpty else { return colors.dim("no rows") + "\n" }
+        let width = StandardStreams.isOutputTerminal ? TerminalSize.current.columns : 80
+        let chart = TerminalChart(data: data, width: width, colors: colors)
+        let head = title.map { colors.bold(DisplayText.escaped($0)) + "\n" } ?? ""
+        return head + (kind == .bar ? chart.bars() : chart.lines())
+    }
+
+    private func picture(_ data: ChartData, _ kind: ChartKind) -> String {
+        let names = data.series.map(\.name).joined(separator: ", ") + (data.labelName.map { " by \($0)" } ?? "")
+        let chart = PictureChart(data: data, title: title ?? names)
+        return kind == .bar ? chart.bars() : chart.lines()
+    }
+}
+
+extension ChartCommand: DatabaseCommand {
+    static var databaseHelp: String { "The database file; a temporary database in memory by default." }
+}
+
+/// Keeps the rows of a result.
+final class CollectedRows: ResultFormatter {
+    var columns: [String] = []
+    private(set) var rows: [[Cell]] = []
+
+    func write(_ row: [Cell], to output: inout [UInt8]) { rows.append(row) }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import PeriluneTestTools
+import Testing
+
+@testable import PeriluneCLI
+
+/// `perilune chart`, and pictures of schemas.
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct ChartTests {
+    private static func data(_ rows: [[Cell]]) throws -> ChartData {
+        try ChartData(columns: ["label", "n", "m"].prefix(rows.first?.count ?? 2).map { $0 }, rows: rows)
+    }
+
+    private static func text(_ text: String) -> Cell { .text(Array(text.utf8)) }
+
+    @Test func `bars are as long as their numbers, on both sides of zero`() throws {
+        let data = try Self.data([[Self.text("a"), .integer(4)], [Self.text("bb"), .real(-2)], [Self.text("c"), .null], [Self.text("d"), .integer(0)]])
+        let chart = TerminalChart(data: data, width: 24, colors: .off).bars()
+        #expect(chart == """
+            a       │█████████▍ 4
+            bb ▐████│ -2
+            c       │ NULL
+            d       │ 0
+
+            """, "\(chart)")
+    }
+
+    @Test func `lines go through their numbers, and stop where there is none`() throws {
+        let data = try Self.data((0..<5).map { [.integer(Int64($0)), $0 == 2 ? .null : .integer(Int64($0 * 10))] })
+        #expect(data.isContinuous)
+        let chart = TerminalChart(data: data, width: 30, colors: .off).lines(height: 5)
+        let lines = chart.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.first?.hasPrefix("40 ┤") == true && lines.contains { $0.hasPrefix(" 0 ┤") }, "\(chart)")
+        #expect(lines[lines.count - 2].hasPrefix("    0") && lines[lines.count - 2].hasSuffix("4"), "\(chart)")
+        // The highest point is the last, the lowest the first, and the middle is empty.
+        #expect(lines[5].count == 29 && lines[0].count == 29, "\(chart)")
+        let middle = lines[0..<5].map { Array($0.dropFirst(4)) }.compactMap { $0.count > 13 ? $0[13] : nil }
+        #expect(middle.allSatisfy { $0 == " " }, "\(chart)")
+    }
+
+    @Test(arguments: [
+        (0.0...10.0, [0, 2, 4, 6, 8, 10]), (-3...7, [-4, -2, 0, 2, 4, 6, 8]), (0...0.3, [0, 0.1, 0.2, 0.3]), (5...5, [5, 6]), (0...0, [0, 0.2]),
+    ] as [(ClosedRange<Double>, [Double])])
+    func `axes have round numbers around the range`(range: ClosedRange<Double>, ticks: [Double]) {
+        let axis = ChartAxis(range)
+        #expect(axis.low <= range.lowerBound && axis.high >= range.upperBound && axis.high > axis.low)
+        #expect(axis.ticks.first.map { abs($0 - ticks[0]) < 1e-9 } == true, "\(axis.ticks)")
+    }
+
+    @Test func `numbers are as short as they can be`() {
+        #expect([1234567, 0.5, 2.25, 1e20, 1.0 / 3, -7].map(ChartAxis.text) == ["1,234,567", "0.5", "2.25", "1e+20", "0.3333", "-7"])
+    }
+
+    @Test func `what is no chart is refused, and says what is`() throws {
+        let folder = try TestFolder()
+        let texts = try folder.perilune("chart", "SELECT 'a', 'b'")
+        #expect(texts.status == 64 && texts.errors.contains("no column of the result holds numbers"), "\(texts.errors)")
+        #expect(try folder.perilune("chart", "--output", "x.png", "SELECT 1").errors.contains("expected a file NAME.svg"))
+        #expect(try folder.perilune("chart", "SELECT 1 WHERE 0").output == "no rows\n")
+        #expect(try folder.perilune("chart", "CREATE TABLE t (a)").status == 1)
+    }
+
+    @Test func `a chart is drawn in the terminal and as a picture`() throws {
+        let folder = try TestFolder()
+        let sql = "WITH t(label, n, m) AS (VALUES ('<one>', 1, 3), ('two', 2, 2.5)) SELECT * FROM t"
+        let shown = try folder.perilune("chart", "--title", "All & more", sql)
+        #expect(shown.output.hasPrefix("All & more\n■ n   ■ m\n<one> │"), "\(shown.output)\(shown.errors)")
+        for type in ["bar", "line"] {
+            #expect(try folder.perilune("chart", "--type", type, "--title", "All & more", "--output", "x.svg", sql).status == 0)
+            let picture = try String(contentsOfFile: folder.path + "/x.svg", encoding: .utf8)
+            #expect(picture.contains("<title>All &amp; more</title>") && picture.contains("&lt;one&gt;"), "\(picture)")
+            #expect(try folder.shell("xmllint --noout x.svg").status == 0)
+        }
+    }
+
+    @Test func `a table stands right of those that it references, also in circles`() {
+        #expect(SchemaPicture.layers(3, [(1, 0), (2, 1)]) == [[0], [1], [2]])
+        // Beside the only one that references it, not at the left end.
+        #expect(SchemaPicture.layers(4, [(1, 0), (2, 1), (2, 3)]) == [[0], [1, 3], [2]])
+        #expect(SchemaPicture.layers(2, [(0, 0), (1, 0)]) == [[0], [1]])
+        #expect(SchemaPicture.layers(3, [(0, 1), (1, 0)]).flatMap { $0 }.sorted() == [0, 1, 2])
+        #expect(SchemaPicture.layers(0, []) == [])
+    }
+
+    @Test func `a schema is drawn as a picture of tables and foreign keys`() throws {
+        let folder = try TestFolder()
+        let made = try folder.perilune("run", "--database", "x.sqlite", "-e", """
+            db:execute[[CREATE TABLE author (id INTEGER PRIMARY KEY, "na<me" TEXT NOT NULL, boss INTEGER REFERENCES author);
+              CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER REFERENCES author (id)); CREATE VIEW v AS SELECT 1]]
+            """)
+        #expect(made.status == 0)
+        #expect(try folder.perilune("schema", "--database", "x.sqlite", "--output", "x.svg").status == 0)
+        let picture = try String(contentsOfFile: folder.path + "/x.svg", encoding: .utf8)
+        #expect(picture.contains("<title>book (author_id) → author</title>") && picture.contains("na&lt;me"), "\(picture)")
+        #expect(picture.components(separatedBy: "class=\"head\"").count == 3)
+        #expect(try folder.shell("xmllint --noout x.svg").status == 0)
+        #expect(try folder.perilune("schema", "--database", "x.sqlite", "--format", "json", "--output", "x.svg").status == 64)
+    }
+}
