@@ -30,7 +30,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
             be used, 75 the database is locked.
             """)
 
-    @Argument(help: "The plan file.")
+    @Argument(help: "The plan file.", completion: .file(extensions: ["plan"]))
     var file: String
 
     @OptionGroup var database: DatabaseOption<ApplyCommand>

@@ -57,7 +57,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             commandName: "list", abstract: "List the automations of a file, with their last runs.",
             discussion: "The file runs on a private copy of the database.")
 
-        @Argument(help: "The file of automations.")
+        @Argument(help: "The file of automations.", completion: .file(extensions: ["lua"]))
         var file: String
 
         @Option(help: "The format of the table.")
@@ -130,7 +130,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 observe a request.
                 """)
 
-        @Argument(help: "The file of automations.")
+        @Argument(help: "The file of automations.", completion: .file(extensions: ["lua"]))
         var file: String
 
         @Argument(help: "Run only this automation, now, if its guard allows it.")
@@ -180,7 +180,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             commandName: "preview",
             abstract: "Run one automation now, if its guard allows it, on a private copy, and show what it would change.")
 
-        @Argument(help: "The file of automations.")
+        @Argument(help: "The file of automations.", completion: .file(extensions: ["lua"]))
         var file: String
 
         @Argument(help: "The name of the automation.")

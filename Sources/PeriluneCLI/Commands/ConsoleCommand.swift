@@ -30,7 +30,8 @@ struct ConsoleCommand: AsyncParsableCommand {
             with a space is not.
             """)
 
-    @Argument(help: "The database; a private one in memory if none is given.")
+    @Argument(
+        help: "The database; a private one in memory if none is given.", completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var file: String?
 
     @OptionGroup var database: DatabaseOption<ConsoleCommand>

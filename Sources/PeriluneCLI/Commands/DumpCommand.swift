@@ -17,7 +17,7 @@ struct DumpCommand: ParsableCommand {
               perilune dump --database shop.sqlite | sqlite3 copy.sqlite
             """)
 
-    @Argument(help: "The only table to write.")
+    @Argument(help: "The only table to write.", completion: .custom(CompletionValues.tables))
     var table: String?
 
     @OptionGroup var database: DatabaseOption<DumpCommand>

@@ -26,10 +26,10 @@ struct ImportCommand: ParsableCommand {
             65 there are bad rows, 74 a file cannot be used, 75 the database is locked.
             """)
 
-    @Argument(help: "The files; - is standard input.")
+    @Argument(help: "The files; - is standard input.", completion: .file(extensions: ["csv", "tsv", "json", "jsonl", "txt"]))
     var files: [String]
 
-    @Option(help: "The table.")
+    @Option(help: "The table.", completion: .custom(CompletionValues.tables))
     var table: String
 
     @OptionGroup var database: DatabaseOption<ImportCommand>

@@ -41,7 +41,9 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
 
     @OptionGroup var database: DatabaseOption<MigrateCommand>
 
-    @Option(help: ArgumentHelp("The last migration to apply; with --down, the last one to keep.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The last migration to apply; with --down, the last one to keep.", valueName: "name"),
+        completion: .custom(CompletionValues.migrations))
     var to: String?
 
     @Flag(help: "Undo the last migration, or all after the one of --to.")

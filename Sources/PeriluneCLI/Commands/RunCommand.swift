@@ -66,7 +66,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The script; - reads standard input.")
+    @Argument(help: "The script; - reads standard input.", completion: .file(extensions: ["lua"]))
     var file: String?
 
     @Argument(parsing: .captureForPassthrough, help: "The arguments of the script.")

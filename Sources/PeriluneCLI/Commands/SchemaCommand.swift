@@ -38,7 +38,7 @@ struct SchemaCommand: AsyncParsableCommand {
               perilune schema --database shop.sqlite --output schema.svg
             """)
 
-    @Argument(help: "The only table or view to show.")
+    @Argument(help: "The only table or view to show.", completion: .custom(CompletionValues.tables))
     var table: String?
 
     @OptionGroup var database: DatabaseOption<SchemaCommand>

@@ -39,13 +39,17 @@ struct TestCommand: AsyncParsableCommand {
             report could not be written, 130 Ctrl-C.
             """)
 
-    @Argument(help: "Files and folders; FILE:LINE selects a scenario.")
+    @Argument(help: "Files and folders; FILE:LINE selects a scenario.", completion: .custom(CompletionValues.scenarioPaths))
     var paths: [String] = []
 
-    @Option(help: ArgumentHelp("Run only scenarios whose file, group or name contains this text, or matches /.../.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp("Run only scenarios whose file, group or name contains this text, or matches /.../.", valueName: "text"),
+        completion: .custom(CompletionValues.scenarioNames))
     var filter: [String] = []
 
-    @Option(help: ArgumentHelp("Skip scenarios whose file, group or name contains this text, or matches /.../.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp("Skip scenarios whose file, group or name contains this text, or matches /.../.", valueName: "text"),
+        completion: .custom(CompletionValues.scenarioNames))
     var skip: [String] = []
 
     @Option(help: ArgumentHelp("Run only scenarios with one of these tags.", valueName: "a,b"))

@@ -8,7 +8,7 @@ protocol DatabaseCommand {
 
 /// The option `--database`, with the help of its command.
 struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
-    @Option(help: ArgumentHelp(Command.databaseHelp, valueName: "path"))
+    @Option(help: ArgumentHelp(Command.databaseHelp, valueName: "path"), completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var database: String?
 
     /// The database, by the option or by the settings, and which of them it is; `nil` for none.

@@ -1,0 +1,30 @@
+import ArgumentParser
+internal import Foundation
+internal import Perilune
+
+/// The command `perilune manual`.
+struct ManualCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "manual",
+        abstract: "Write the manual pages of all commands, for man.",
+        discussion: """
+            EXAMPLES:
+              perilune manual ~/.local/share/man/man1
+              perilune manual /tmp/pages && man /tmp/pages/perilune-run.1
+            """)
+
+    @Argument(help: "The folder, which is made if it does not exist.", completion: .directory)
+    var folder: String
+
+    func run() throws {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw CommandFailure(ErrorReport("cannot make the folder \(folder)", kind: "io"))
+        }
+        for command in try CommandDescription.read().all {
+            let page = ManualPage(command: command)
+            try OutputFile.write(Array(page.text.utf8), to: "\(folder)/\(page.fileName)")
+        }
+    }
+}

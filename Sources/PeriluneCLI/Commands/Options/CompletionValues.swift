@@ -1,0 +1,89 @@
+internal import ArgumentParser
+internal import Foundation
+internal import GRDB
+internal import PeriluneRecords
+
+/// What a shell offers for values: names in the database and the files of the project. Nothing, where these cannot be read.
+///
+/// Functions of argument-parser's form: the words of the command line, the place of the one that is completed, and its part up to the cursor.
+enum CompletionValues {
+    /// Tables and views.
+    @Sendable static func tables(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        guard let path = database(words), let queue = try? DatabaseFile.openForReading(path) else { return [] }
+        return (try? queue.read { db in try SchemaReader.tables(db).map(\.name) }) ?? []
+    }
+
+    /// The migrations of the folder, of the command line or the settings.
+    @Sendable static func migrations(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        let given = words.dropFirst(2).map(unquoted).first { word in
+            !word.hasPrefix("-") && (try? FileManager.default.contentsOfDirectory(atPath: word)) != nil
+        }
+        guard let folder = given ?? Settings.current[.migrations]?.text else { return [] }
+        return ((try? MigrationFolder(folder))?.files ?? []).map(\.name)
+    }
+
+    /// Files and folders of scenarios; behind a file and a colon, the lines of its scenarios.
+    @Sendable static func scenarioPaths(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        let prefix = unquoted(prefix)
+        if let colon = prefix.firstIndex(of: ":") {
+            let file = String(prefix[..<colon])
+            return scenarios(in: file).map { literal("\(file):\($0.line)") }
+        }
+        let folder = prefix.contains("/") ? String(prefix[...(prefix.lastIndex(of: "/") ?? prefix.startIndex)]) : ""
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+        return names.sorted().compactMap { name in
+            var isFolder: ObjCBool = false
+            guard !name.hasPrefix("."), FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder) else { return nil }
+            if isFolder.boolValue { return folder + name + "/" }
+            return name.hasSuffix("_scenario.lua") ? folder + name : nil
+        }
+    }
+
+    /// The names of the scenarios of the project.
+    @Sendable static func scenarioNames(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        guard let folder = Settings.current[.scenarios]?.text, let files = FileManager.default.enumerator(atPath: folder) else { return [] }
+        let paths = files.compactMap { $0 as? String }.filter { $0.hasSuffix("_scenario.lua") }.sorted()
+        return paths.prefix(500).flatMap { path in scenarios(in: "\(folder)/\(path)").map { literal($0.name) } }
+    }
+
+    /// A value as the asking shell takes it: zsh reads what follows a colon as a description.
+    private static func literal(_ value: String) -> String {
+        CompletionShell.requesting == .zsh ? value.replacing(":", with: "\\:") : value
+    }
+
+    /// The scenarios of a file that begin a line and have a name in quotes.
+    static func scenarios(in path: String) -> [(name: String, line: Int)] {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+            // The reason comes first where one is skipped.
+            guard let match = line.firstMatch(of: /^\s*scenario(?:\.skip\s*\([^,]*,|\.\w+)?\s*\(?\s*(?:"([^"]+)"|'([^']+)')/) else { return nil }
+            return (String(match.1 ?? match.2 ?? ""), index + 1)
+        }
+    }
+
+    // MARK: - The command line
+
+    /// The database that the words name, else that of the settings.
+    private static func database(_ words: [String]) -> String? {
+        for (index, word) in words.enumerated() {
+            if word == "--database", index + 1 < words.count, !words[index + 1].isEmpty { return unquoted(words[index + 1]) }
+            if word.hasPrefix("--database=") { return unquoted(String(word.dropFirst("--database=".count))) }
+        }
+        return Settings.current[.database]?.text
+    }
+
+    /// A word without the quotes and backslashes of the shell.
+    static func unquoted(_ word: String) -> String {
+        var result = "", quote: Character?, isEscaped = false
+        for character in word {
+            switch character {
+            case _ where isEscaped: (isEscaped, _) = (false, result.append(character))
+            case "\\" where quote != "'": isEscaped = true
+            case quote: quote = nil
+            case "'" where quote == nil, "\"" where quote == nil: quote = character
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+}
