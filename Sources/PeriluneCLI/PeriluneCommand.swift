@@ -42,7 +42,7 @@ enum Main {
             try ProcessResources.check()
             if try HelpTopic.write(for: words, commands: commandNames) { return }
             try requireKnownCommand(arguments)
-if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
+            if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
             var command = try parse(arranged(arguments))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

@@ -23,6 +23,7 @@ struct TestCommand: AsyncParsableCommand {
               perilune test --filter invoice --skip '/slow|network/' --tag billing
               perilune test --failed --bail
               perilune test --report pretty --report junit:report.xml --coverage lcov:coverage.info
+              perilune test --report report.html
 
             SNAPSHOTS are in __snapshots__/FILE/NAME.snap beside FILE_scenario.lua. A new or
             changed snapshot is written to NAME.snap.new. --review shows each of these and
@@ -109,7 +110,7 @@ struct TestCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("""
-            The format of the report, and optionally its file: pretty, dots, tap (version 13), tap14, jsonl, junit (valid for the \
+            The format of the report, and optionally its file: pretty, dots, FILE.html (a page for browsers), tap (version 13), tap14, jsonl, junit (valid for the \
             schemas of Ant and Jenkins) or junit_extended (with file, line and output of each scenario); repeatable.
             """, valueName: "format[:file]"))
     var report: [String] = []
@@ -139,7 +140,7 @@ struct TestCommand: AsyncParsableCommand {
         }
         for text in report where ReportSet.Request(text) == nil {
             let names = ScenarioReportFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("--report: expected FORMAT or FORMAT:FILE, where FORMAT is one of \(names), got \(text)")
+            throw ValidationError("--report: expected FORMAT, FORMAT:FILE or FILE.html, where FORMAT is one of \(names), got \(text)")
         }
         for text in filter + skip { try Self.check(text) }
         if json, !list { throw ValidationError("--json requires --list") }
@@ -204,6 +205,7 @@ extension TestCommand {
         options.keepsFailedDatabases = common.verbose
         var request = TestRequest(options: options)
         request.reports = report.compactMap { ReportSet.Request($0) }
+        request.options.keepsDetails = request.reports.contains { $0.format == .html }
         request.coverage = coverage.flatMap { CoverageRequest($0) }
         request.options.coversLines = request.coverage != nil
         (request.onlyFailed, request.onlyChanged) = (failed, onlyChanged)

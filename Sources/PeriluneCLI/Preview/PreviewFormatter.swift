@@ -27,7 +27,12 @@ struct PreviewFormatter {
     private func headline(_ report: PreviewReport) -> String {
         let name = database.map { DisplayText.escaped($0) } ?? "an empty database"
         let subject = incompleteSubject.map { "\($0) would have changed in \(name)" } ?? "Would change in \(name)"
-        guard report.hasChanges else { return subject + ": nothing" }
+        return "\(subject): \(Self.headline(report))"
+    }
+
+    /// How much is changed: `2 rows inserted, 1 deleted`.
+    static func headline(_ report: PreviewReport) -> String {
+        guard report.hasChanges else { return "nothing" }
         var parts: [String] = []
         let counts = [
             (report.tables.reduce(0) { $0 + $1.inserted }, "inserted"),
@@ -40,7 +45,7 @@ struct PreviewFormatter {
         }
         if !report.schema.isEmpty { parts.append("\(Self.number(report.schema.count, "object")) of the schema") }
         if !report.effects.isEmpty { parts.append(Self.number(report.effects.count, "effect")) }
-        return "\(subject): \(parts.isEmpty ? "tables without counts" : parts.joined(separator: ", "))"
+        return parts.isEmpty ? "tables without counts" : parts.joined(separator: ", ")
     }
 
     private func obstacles(_ report: PreviewReport) -> [String] {

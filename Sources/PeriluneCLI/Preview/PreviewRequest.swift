@@ -12,6 +12,8 @@ struct PreviewRequest: Sendable {
     /// Whether the exit status says that something would change.
     var isChecking = false
     var format = PreviewFormat.text
+    /// Where a page for browsers is written; `nil`: nowhere.
+    var pagePath: String?
     /// How many rows of each kind are shown for a table.
     var rowLimit = 10
     /// Whether scripts may change files and run programs.

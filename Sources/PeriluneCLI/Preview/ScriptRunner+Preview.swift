@@ -10,14 +10,23 @@ extension ScriptRunner {
     /// - Throws: ``CommandFailure``, after the report if a script failed.
     func preview(_ request: PreviewRequest, _ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
         if let path = request.planPath { try Self.savingPlan { try PreviewPlan.checkPath(path) } }
-        let trace = makeTrace()
-        let preview = try await openPreview(request, trace)
+        let trace = makeTrace(), start = ContinuousClock.now
+        let log = request.pagePath.map { _ in StatementLog() }
+        let preview = try await openPreview(request, trace, log)
         // Programs read the report from standard output, and nothing else.
         let output = request.format == .json ? StandardStreams.redirectOutputToErrors() : nil
         let ending = await run(scripts, on: preview.host, texts)
         await trace?.writeSlowStatements(of: preview.host)
         if let output { StandardStreams.restoreOutput(output) }
+        let duration = ContinuousClock.now - start
+        let statements = await log?.records(on: preview.host) ?? []
         let (report, plan) = try await finish(preview)
+        if let path = request.pagePath {
+            let name = self.request.sources.last?.name ?? "the script"
+            var page = PreviewPage(name: name, database: self.request.database, report: report, statements: statements)
+            (page.failure, page.duration) = (ending.failure?.report, duration)
+            try OutputFile.write(Array(page.text.utf8), to: path)
+        }
         try write(report, request, isIncomplete: ending.failure != nil)
         if let failure = ending.failure { throw failure }
         if let path = request.planPath { try save(plan, of: scripts, report, to: path) }
@@ -27,13 +36,13 @@ extension ScriptRunner {
 
     /// Runs the scripts on a copy of the database that is discarded.
     func runOnCopy(_ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
-        let preview = try await openPreview(PreviewRequest(), nil)
+        let preview = try await openPreview(PreviewRequest(), nil, nil)
         let ending = await run(scripts, on: preview.host, texts)
         if let failure = ending.failure { throw failure }
         return ending.status
     }
 
-    private func openPreview(_ request: PreviewRequest, _ trace: TraceWriter?) async throws -> ScriptPreview {
+    private func openPreview(_ request: PreviewRequest, _ trace: TraceWriter?, _ log: StatementLog?) async throws -> ScriptPreview {
         var options = ScriptPreview.Options()
         options.rowLimit = request.rowLimit
         options.allowsEffects = request.allowsEffects
@@ -41,8 +50,16 @@ extension ScriptRunner {
         options.copyProgress = Self.showCopying(self.request.database)
         let source = self.request.database.map { PreviewSource.live($0) } ?? .empty
         let interruption = PreviewInterruption()
-        let configuration = makeConfiguration(trace)
-        let opening = Task { [options] in
+        var configuration = makeConfiguration(trace)
+        if let log {
+            // Both hear of each statement; the page shows no values.
+            let former = configuration.trace
+            configuration.trace = SQLTrace((former?.events ?? []).union(.profile), showsValues: former?.showsValues ?? false) { event in
+                former?.receive(event)
+                log.take(event)
+            }
+        }
+        let opening = Task { [options, configuration] in
             let preview = try await ScriptPreview(of: source, configuration: configuration, options: options)
             await preview.host.listen(for: SIGUSR2)
             return preview

@@ -20,7 +20,7 @@ extension ScenarioHost {
 
 /// The rows that were changed, with what is needed to show them to Lua.
 struct RecordedChanges {
-    private let tables: [TableChanges]
+    let tables: [TableChanges]
     /// Tables that were written to and cannot be recorded, with why.
     private let unrecorded: [(name: String, reason: String)]
     /// Columns declared BOOLEAN, by table.

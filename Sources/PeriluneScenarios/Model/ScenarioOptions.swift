@@ -60,6 +60,8 @@ public struct ScenarioOptions: Sendable {
     public var keepsDatabases = false
     /// Whether those of failures do.
     public var keepsFailedDatabases = false
+    /// Whether results have the statements and the changed rows of scenarios: reports of format `html` show them.
+    public var keepsDetails = false
     /// Whether it is noted which lines of Lua have run.
     public var coversLines = false
     /// What Swift offers to scenarios and their scripts.

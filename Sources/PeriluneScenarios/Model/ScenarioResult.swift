@@ -1,3 +1,5 @@
+public import Perilune
+
 /// What has become of a scenario.
 public struct ScenarioResult: Sendable {
     /// The scenario.
@@ -34,6 +36,10 @@ public struct ScenarioResult: Sendable {
     public var output = ""
     /// How many statements were executed.
     public var queryCount = 0
+    /// The first of them with their plans, if the options say that they are kept.
+    public internal(set) var statements: [StatementRecord] = []
+    /// The rows that it has changed, if the options say that they are kept.
+    public internal(set) var changes: [TableChanges] = []
     /// The file in which its database is kept.
     public var database: String?
     /// The number of this repetition, from 1, if the run is repeated.

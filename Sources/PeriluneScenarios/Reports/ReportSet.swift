@@ -14,10 +14,15 @@ public final class ReportSet: @unchecked Sendable {
             (self.format, self.path) = (format, path)
         }
 
-        /// Reads `FORMAT` or `FORMAT:FILE`; `nil` if there is no such format.
+        /// Reads `FORMAT`, `FORMAT:FILE` or `FILE.html`; `nil` if there is no such format.
         public init?(_ text: String) {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let format = ScenarioReportFormat(rawValue: parts[0]), parts.count == 1 || !parts[1].isEmpty else { return nil }
+            guard let format = ScenarioReportFormat(rawValue: parts[0]) else {
+                guard text.lowercased().hasSuffix(".html") else { return nil }
+                self.init(.html, path: text)
+                return
+            }
+            guard parts.count == 1 || !parts[1].isEmpty else { return nil }
             self.init(format, path: parts.count > 1 ? parts[1] : nil)
         }
     }

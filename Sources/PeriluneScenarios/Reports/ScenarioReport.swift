@@ -8,6 +8,8 @@ public protocol ScenarioReport: AnyObject {
 public enum ScenarioReportFormat: String, Sendable, CaseIterable {
     /// The formats of the option `--report`: for people, a character for each scenario, TAP 13 and 14, JSON lines, JUnit's XML.
     case pretty, dots, tap, tap14, jsonl, junit
+    /// A page for browsers, with all statements and changed rows.
+    case html
     /// JUnit's XML with the file, the line and the output of each scenario.
     case extendedJUnit = "junit_extended"
 }
@@ -46,6 +48,7 @@ extension ScenarioReportFormat {
         case .dots: DotsReport(style, write)
         case .tap: TAPReport(version: 13, write)
         case .tap14: TAPReport(version: 14, write)
+        case .html: HTMLReport(style, write)
         case .jsonl: JSONLinesReport(style, write)
         case .junit: JUnitReport(style, isExtended: false, write)
         case .extendedJUnit: JUnitReport(style, isExtended: true, write)

@@ -45,7 +45,9 @@ struct ScenarioAttempt {
         if coverage != nil { state.state.coverLines() }
         limits.time = time
         let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits, loops: makeLoops(stage.clock.clock))
+        let details = options.keepsDetails ? RecordedDetails(on: stage) : nil
         await perform(on: host, within: time, &result)
+        details?.finish(&result)
         host.finish(&result)
         checkCursors(of: host, &result)
         await host.close()

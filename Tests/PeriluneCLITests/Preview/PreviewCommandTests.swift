@@ -36,6 +36,23 @@ import Testing
 
     // MARK: - Reports
 
+    @Test func `a preview is written as a page with changed rows, statements and their plans`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--report", "out.html")
+        #expect(result.status == 0 && result.output.contains("Would change in shop.sqlite"), "\(result.errors)")
+        let page = try String(contentsOfFile: folder.path + "/out.html", encoding: .utf8)
+        #expect(page.contains("<title>change.lua would change shop.sqlite</title>"), "\(page)")
+        #expect(page.contains("1 row inserted, 1 updated, 1 deleted"))
+        #expect(page.contains("<td class=\"changed\"><del><span class=\"dim\">NULL</span></del> <ins>400</ins></td>"), "\(page)")
+        #expect(page.contains("UPDATE book SET pages = 400 WHERE id = 3") && page.contains("SEARCH book USING INTEGER PRIMARY KEY"))
+        try folder.write("db:execute('DELETE FROM book') error('no </script> more')", to: "fail.lua")
+        #expect(try folder.perilune("run", "fail.lua", "--database", "shop.sqlite", "--preview", "--report", "out.html").status == 1)
+        let failed = try String(contentsOfFile: folder.path + "/out.html", encoding: .utf8)
+        #expect(failed.contains("<title>fail.lua failed</title>") && failed.contains("no &lt;/script&gt; more"), "\(failed)")
+        #expect(try folder.perilune("run", "change.lua", "--report", "out.html").errors.contains("--report requires --preview"))
+        #expect(try folder.perilune("run", "change.lua", "--preview", "--report", "out.txt").status == 64)
+    }
+
     @Test func `a preview shows rows before and after, and changes nothing`() throws {
         let folder = try makeFolder()
         let before = try bytes(folder)

@@ -1,0 +1,113 @@
+internal import Perilune
+internal import PeriluneScenarios
+internal import Synchronization
+
+/// What a script would change, as a page for browsers.
+struct PreviewPage {
+    /// What has run.
+    let name: String
+    /// `nil` means a private database in memory.
+    let database: String?
+    let report: PreviewReport
+    let statements: [StatementRecord]
+    /// Why the script has failed, if it has.
+    var failure: ErrorReport?
+    var duration = Duration.zero
+
+    var text: String {
+        let changed = database ?? "an empty database"
+        var page = ReportPage(
+            title: failure == nil ? "\(name) would change \(changed)" : "\(name) failed",
+            summary: "\(PreviewFormatter.headline(report)) · \(statements.reduce(0) { $0 + $1.count }) statements · \(TimeText.text(duration))")
+        page.entries = failures + tables + schema + effects + notes + statementEntries
+        let titles = ["failed": "error", "table": "tables", "schema": "schema", "effect": "effects", "note": "notes", "statement": "statements"]
+        page.kinds = ["failed", "table", "schema", "effect", "note", "statement"].compactMap { kind in
+            let count = page.entries.count { $0.kind == kind }
+            return count > 0 ? ReportPage.Kind(kind, titles[kind] ?? kind, count) : nil
+        }
+        return page.text
+    }
+
+    private var failures: [ReportPage.Entry] {
+        failure.map { [ReportPage.Entry(kind: "failed", mark: "ERROR", title: $0.message, isOpen: true, body: ReportPage.text($0.text))] } ?? []
+    }
+
+    private var tables: [ReportPage.Entry] {
+        report.tables.map { table in
+            ReportPage.Entry(
+                kind: "table", mark: PreviewFormatter.counts(of: table), title: table.name,
+                details: table.key.isEmpty ? [] : ["key: \(table.key.joined(separator: ", "))"], isOpen: true, body: ReportPage.changes(table))
+        }
+    }
+
+    private var schema: [ReportPage.Entry] {
+        report.schema.map { change in
+            let mark = change.kind == .added ? "+" : change.kind == .removed ? "-" : "~"
+            let lines = { (sql: String?, mark: String) in (sql ?? "").split(separator: "\n").map { "\(mark) \($0)" } }
+            return ReportPage.Entry(
+                kind: "schema", mark: mark, title: "\(change.type) \(change.name)", isOpen: true,
+                body: ReportPage.lines(lines(change.before, "-") + lines(change.after, "+")))
+        }
+    }
+
+    private var effects: [ReportPage.Entry] {
+        report.effects.map { effect in
+            ReportPage.Entry(
+                kind: "effect", mark: "EFFECT", title: effect.name, details: ["recorded, not performed"],
+                body: ReportPage.text("\(effect.name)(\(effect.arguments.joined(separator: ", ")))"))
+        }
+    }
+
+    private var notes: [ReportPage.Entry] {
+        (report.warnings + report.obstacles.map { "no plan: \($0)" }).map {
+            ReportPage.Entry(kind: "note", mark: "NOTE", title: $0, body: "")
+        }
+    }
+
+    /// The slowest first.
+    private var statementEntries: [ReportPage.Entry] {
+        statements.sorted { $0.duration > $1.duration }.map { statement in
+            let times = statement.count > 1 ? ["\(statement.count) times"] : []
+            let head = statement.sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            return ReportPage.Entry(
+                kind: "statement", mark: TimeText.text(statement.duration), title: DisplayText.cut(head, to: 160, ellipsis: "…"), details: times,
+                body: ReportPage.text(statement.sql) + ReportPage.section("query plan", ReportPage.text(statement.plan.joined(separator: "\n"))))
+        }
+    }
+
+    /// A statement that has run, perhaps several times.
+    struct StatementRecord {
+        let sql: String
+        var count = 0
+        /// Of all runs together.
+        var duration = Duration.zero
+        var plan: [String] = []
+    }
+}
+
+/// Keeps the statements of a run with their times, for its page.
+final class StatementLog: Sendable {
+    private let statements = Mutex<(order: [String], times: [String: PreviewPage.StatementRecord])>(([], [:]))
+    /// More different ones are not kept.
+    private static let mostStatements = 500
+
+    func take(_ event: SQLTrace.Event) {
+        guard let duration = event.duration else { return }
+        statements.withLock { statements in
+            if statements.times[event.sql] == nil {
+                guard statements.order.count < Self.mostStatements else { return }
+                statements.order.append(event.sql)
+                statements.times[event.sql] = PreviewPage.StatementRecord(sql: event.sql)
+            }
+            statements.times[event.sql]?.count += 1
+            statements.times[event.sql]?.duration += duration
+        }
+    }
+
+    /// The statements with their query plans.
+    func records(on host: ScriptHost) async -> [PreviewPage.StatementRecord] {
+        var records = statements.withLock { statements in statements.order.compactMap { statements.times[$0] } }
+        for index in records.indices { records[index].plan = await host.queryPlan(of: records[index].sql) ?? [] }
+        return records
+    }
+}
