@@ -333,6 +333,9 @@ static const module modules[] = {
     {"perilune.schema.declared_types", (const char[]){
 #embed "../../lib/perilune/schema/declared_types.lua"
         , 0}},
+    {"perilune.schema.foreign_key_checks", (const char[]){
+#embed "../../lib/perilune/schema/foreign_key_checks.lua"
+        , 0}},
     {"perilune.schema.full_text", (const char[]){
 #embed "../../lib/perilune/schema/full_text.lua"
         , 0}},

@@ -338,6 +338,15 @@ test("rows are added to a table that refers to another by belongs_to", function(
   equal(db:foreign_keys("page")[2].table, "page")
 end)
 
+test("observations see the values that were converted", function()
+  make_books()
+  local observation = db:observe(function(db) return db:fetch_value("SELECT pages FROM book WHERE id = 3") end)
+  equal(observation:next(), "322")
+  db:alter_table("book", function(t) t:change_column("pages", "integer"):using("pages * 2") end)
+  equal(observation:next(), 644)
+  observation:cancel()
+end)
+
 test("temporary and attached tables", function()
   db:execute[[CREATE TEMP TABLE t (a TEXT); CREATE INDEX temp.ti ON t (a); INSERT INTO t VALUES ('1');
     CREATE TEMP TRIGGER tt AFTER INSERT ON t BEGIN SELECT 1; END; CREATE TEMP VIEW tv AS SELECT a FROM t]]

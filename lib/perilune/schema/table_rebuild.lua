@@ -8,6 +8,7 @@ local native_schema = require "perilune.native.schema"
 local checks = require "perilune.runtime.checks"
 local sql_text = require "perilune.runtime.sql_text"
 local sql_names = require "perilune.runtime.names"
+local foreign_key_checks = require "perilune.schema.foreign_key_checks"
 local table_text = require "perilune.schema.table_text"
 
 local table_rebuild = {}
@@ -53,20 +54,13 @@ local function dependents_of(db, schema, name)
   return views, triggers
 end
 
---- The tables with foreign keys to the table.
-local function children_of(db, schema, name)
-  return db:fetch_values([[
-    SELECT DISTINCT l.name FROM pragma_table_list AS l, pragma_foreign_key_list(l.name, l.schema) AS k
-    WHERE l.schema = ? AND lower(k."table") = lower(?) ORDER BY 1]], schema, name)
-end
-
 -- Which rows would lose something
 
 --- By affinity, which values a column of it would change. NUMERIC affinity takes a text for a number if it is equal to one; the number
 -- gives the text back only if that was written as SQLite writes it.
 local losses = {
   text = "typeof($) = 'real' AND CAST(CAST($ AS TEXT) AS REAL) <> $",
-  numeric = "typeof($) = 'text' AND CAST($ AS NUMERIC) = +$ AND CAST(CAST($ AS NUMERIC) AS TEXT) <> CAST($ AS TEXT) COLLATE BINARY",
+  numeric = "typeof($) = 'text' AND CAST(CAST($ AS NUMERIC) AS TEXT) <> $ COLLATE BINARY AND CAST($ AS NUMERIC) = +$",
   real = "typeof($) = 'integer' AND CAST(CAST($ AS REAL) AS INTEGER) <> $",
 }
 losses.integer = losses.numeric
@@ -224,18 +218,6 @@ local function keep_statistics(rebuild, statistics, indexes)
   end
 end
 
---- Raises if rows violate a foreign key of the table, or one to it.
-local function check_foreign_keys(rebuild, children)
-  local tables = table.move(children, 1, #children, 2, { rebuild.name })
-  for _, name in ipairs(tables) do
-    local violation = rebuild.db:fetch_one('SELECT "table", rowid, parent FROM pragma_foreign_key_check(?, ?) LIMIT 1', name, rebuild.schema_name)
-    if violation then
-      checks.refuse(rebuild.place, ("rows of `%s` refer to rows of `%s` that do not exist; see db:foreign_key_violations(\"%s\")"):format(
-        violation.table, violation.parent, violation.table))
-    end
-  end
-end
-
 --- Changes a table: in a transaction, while foreign keys are not enforced.
 -- @tparam string name
 -- @tparam {function,...} edits functions that change the text of the table
@@ -257,7 +239,6 @@ function table_rebuild.run(db, name, edits, options)
   local views, triggers = dependents_of(db, rebuild.schema_name, rebuild.name)
   local indexes = schema_rows(db, rebuild.schema_name, "type = 'index' AND lower(tbl_name) = lower(?)", rebuild.name)
   for _, objects in ipairs{ views, triggers, indexes } do check_quoted_names(rebuild, objects) end
-  local children = options.is_enforced and children_of(db, rebuild.schema_name, rebuild.name) or {}
   local statistics = statistics_of(rebuild)
 
   local new_name = free_name(rebuild)
@@ -279,7 +260,9 @@ function table_rebuild.run(db, name, edits, options)
   end
   keep_statistics(rebuild, statistics, indexes)
   check_schema(rebuild)
-  if options.is_enforced then check_foreign_keys(rebuild, children) end
+  if options.is_enforced then foreign_key_checks.check(db, rebuild.schema_name, rebuild.name, rebuild.place) end
+  -- The rows have been written to another table, which nothing observes.
+  db:notify_changes(rebuild.name)
 end
 
 --- Reads the text of a table; its columns are their own `origin`.
