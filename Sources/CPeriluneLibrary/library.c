@@ -36,6 +36,9 @@ static const module modules[] = {
     {"perilune.associations.links", (const char[]){
 #embed "../../lib/perilune/associations/links.lua"
         , 0}},
+    {"perilune.associations.nested", (const char[]){
+#embed "../../lib/perilune/associations/nested.lua"
+        , 0}},
     {"perilune.associations.parent_updates", (const char[]){
 #embed "../../lib/perilune/associations/parent_updates.lua"
         , 0}},

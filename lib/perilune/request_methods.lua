@@ -5,6 +5,7 @@ require "perilune.associations.association"
 require "perilune.associations.links"
 require "perilune.associations.conditions"
 require "perilune.associations.creating"
+require "perilune.associations.nested"
 
 --- Calls a function with the records (or rows), first with the current ones, then after each transaction that has changed them; without a
 -- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.

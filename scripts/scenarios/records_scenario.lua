@@ -247,3 +247,32 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     ]]
   end)
 end)
+
+group("nested writing", { template = "shelf", tags = { "records" } }, function()
+  scenario("a record is written with what belongs to it", function(t)
+    local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
+    local author = Author:save_nested { name = "Jane Austen", books = { { title = "Emma", year = 1815 }, { title = "Persuasion" } } }
+    check(#author.books == 2)
+    expect(Book:filter { author = author }:order("id"):pluck("title")):equals { "Emma", "Persuasion" }
+    check(Book:save_nested { title = "Utopia", author = { name = "Thomas More" } }.author.name == "Thomas More")
+  end)
+
+  scenario("rows with a key are updated; what is not in the lists is deleted when asked", function(t)
+    local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
+    Author:save_nested({ id = 1, country = "US", books = { { id = 2, pages = 640 }, { title = "Omoo" } } }, { delete_missing = true })
+    expect(Book:filter { author_id = 1 }:order("id"):select("title", "pages"):fetch_all()):rows "| title | pages |\n| Moby-Dick | 640 |\n| Omoo | ~ |"
+    -- The rows of others are not taken away.
+    expect_error(function() Author:save_nested { id = 1, books = { { id = 3 } } } end, { kind = "nested_owner" })
+  end)
+
+  scenario("all of it is written or nothing, and errors say where they were", function(t)
+    local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
+    local err = expect_error(function()
+      Author:save_nested { name = "x", books = { { title = "a" }, { title = "b", year = -1 } } }
+    end, { code = "constraint_check" })
+    check(err.path == "books[2]")
+    check(not Author:filter { name = "x" }:exists())
+    expect_error(function() Author:save_nested { name = "x", boks = {} } end, "did you mean `books`")
+    check(Book:fetch_count() == 3)
+  end)
+end)

@@ -186,6 +186,9 @@ local function list_metatable(root, name)
   return known
 end
 
+--- A list of records as the field of one that they belong to.
+function association_fetching.make_list(root, name, list) return setmetatable(list, list_metatable(root, name)) end
+
 --- The usual case: lists, by one column that holds integers on both sides. Returns whether it was that, and so is done.
 local function prefetch_simply(self, db, prefetch, parents)
   local name = prefetch.parent_name

@@ -65,6 +65,7 @@
 ---| "migration" # a migration cannot be undone: the database has not seen it, or it has no `down`
 ---| "module_not_found" # `require` finds no module of this name
 ---| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way inside of it
+---| "nested_owner" # a row that is to belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
 ---| "not_fetched" # an association was used as if its rows had been fetched
 ---| "null" # a value is NULL where a list cannot hold it

@@ -815,3 +815,25 @@ function request:create(db, fields) end
 ---@param list perilune.record[]
 ---@param ... perilune.association
 function request:preload(list, ...) end
+
+---Writes a record with what belongs to it, and what it belongs to: all of it, or nothing. Associations stand in the table under their names;
+---the rows of what a record belongs to are written before it, all others after it. It is called on a class.
+---
+---A table with the key of a row updates that row, and one without inserts another. A row that belongs to something else is not taken away from
+---it. The field `path` of an error says where in the table it was.
+---```lua
+---local author = Author:save_nested{
+---  name = "Albert Camus",
+---  books = { { title = "The Plague", year = 1947, tags = { { name = "plague" } } }, { title = "The Fall" } },
+---}
+---print(author.books[1].author_id, #Book:filter{ title = "The Plague" }:fetch_one():tags():fetch_all())  --> 4	1
+---
+---local ok, err = pcall(Author.save_nested, Author, { id = 4, books = { { title = "Letters" }, { year = 1942 } } })
+---print(err.path, err.kind)  --> books[2]	constraint_not_null
+---```
+---@param db? perilune.database
+---@param values table<string, any> columns and associations; in place of a table also a record
+---@param options? { delete_missing?: boolean } deletes what belongs to the records and is not in the lists; of linked rows only the links
+---@return perilune.record record with what was written as fields
+---@raises unknown_column: there is no such column or association; nested_owner: a row belongs to another record; constraint_*: a constraint is violated; validation: a record is not valid; argument: a value has the wrong type
+function request:save_nested(db, values, options) end

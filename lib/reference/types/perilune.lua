@@ -4961,6 +4961,36 @@ function members:create(db, fields) end
 ---@param ... perilune.association
 function members:preload(list, ...) end
 
+---Writes a record with what belongs to it, and what it belongs to: all of it, or nothing. Associations stand in the table under their names;
+---the rows of what a record belongs to are written before it, all others after it. It is called on a class.
+---
+---A table with the key of a row updates that row, and one without inserts another. A row that belongs to something else is not taken away from
+---it. The field `path` of an error says where in the table it was.
+---```lua
+---local author = Author:save_nested{
+---  name = "Albert Camus",
+---  books = { { title = "The Plague", year = 1947, tags = { { name = "plague" } } }, { title = "The Fall" } },
+---}
+---print(author.books[1].author_id, #Book:filter{ title = "The Plague" }:fetch_one():tags():fetch_all())  --> 4	1
+---
+---local ok, err = pcall(Author.save_nested, Author, { id = 4, books = { { title = "Letters" }, { year = 1942 } } })
+---print(err.path, err.kind)  --> books[2]	constraint_not_null
+---```
+---
+---- Raises `unknown_column` if there is no such column or association
+---- Raises `nested_owner` if a row belongs to another record
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if a record is not valid
+---- Raises `argument` if a value has the wrong type
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@param values table<string, any> columns and associations; in place of a table also a record
+---@param options? { delete_missing?: boolean } deletes what belongs to the records and is not in the lists; of linked rows only the links
+---@return perilune.record record with what was written as fields
+function members:save_nested(db, values, options) end
+
 ---Makes an association. Each row has a foreign key to a row of the other class.
 ---```lua
 ---Book.writer = Book:belongs_to(Author)
@@ -6870,6 +6900,7 @@ db = nil
 ---| "migration" # a migration cannot be undone: the database has not seen it, or it has no `down`
 ---| "module_not_found" # `require` finds no module of this name
 ---| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way inside of it
+---| "nested_owner" # a row that is to belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
 ---| "not_fetched" # an association was used as if its rows had been fetched
 ---| "null" # a value is NULL where a list cannot hold it

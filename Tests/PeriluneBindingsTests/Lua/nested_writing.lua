@@ -1,0 +1,160 @@
+--- Writing a record together with what belongs to it.
+
+local Country, Author, Book, Chapter, Tag, BookTag
+
+local function make_classes()
+  db:execute[[
+    CREATE TABLE country (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country_id INTEGER REFERENCES country, born DATE);
+    CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES author ON DELETE CASCADE, title TEXT NOT NULL CHECK (title <> ''));
+    CREATE TABLE chapter (book_id INTEGER NOT NULL REFERENCES book ON DELETE CASCADE, number INTEGER, name TEXT, PRIMARY KEY (book_id, number));
+    CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE book_tag (book_id INTEGER NOT NULL REFERENCES book ON DELETE CASCADE, tag_id INTEGER NOT NULL REFERENCES tag, PRIMARY KEY (book_id, tag_id))]]
+  Country, Author, Book = perilune.record("country"), perilune.record("author"), perilune.record("book")
+  Chapter, Tag, BookTag = perilune.record("chapter"), perilune.record("tag"), perilune.record("book_tag")
+  Author.country = Author:belongs_to(Country)
+  Author.books = Author:has_many(Book)
+  Author.first_book = Author:has_one(Book)
+  Book.author = Book:belongs_to(Author)
+  Book.chapters = Book:has_many(Chapter)
+  Book.links, BookTag.tag = Book:has_many(BookTag), BookTag:belongs_to(Tag)
+  Book.tags = Book:has_many(Tag, { through = Book.links, using = BookTag.tag })
+end
+
+local function everything()
+  local all = {}
+  for index, name in ipairs(db:tables()) do all[index] = db:fetch_all("SELECT * FROM " .. name) end
+  return all
+end
+
+local function refused(kind, values, part, path, options)
+  local before = everything()
+  local err = fails(kind, Author.save_nested, Author, values, options)
+  if part then matches(err, part) end
+  equal(err.path, path)
+  equal(everything(), before)
+  return err
+end
+
+local function melville()
+  return Author:save_nested{
+    name = "Melville", born = "1819-08-01", country = { name = "US" },
+    books = { { title = "Typee", chapters = { { number = 1, name = "The Sea" }, { number = 2 } } }, { title = "Omoo", tags = { { name = "sea" } } } },
+  }
+end
+
+test("a record is inserted with what belongs to it and what it belongs to", function()
+  make_classes()
+  local author = melville()
+  equal(author.born.year, 1819)
+  equal(author.country.name, "US")
+  equal(author.country_id, 1)
+  equal(#author.books, 2)
+  equal(author.books[1].chapters[2].number, 2)
+  equal(author:books():fetch_count(), 2)
+  equal(author.books[2].tags[1].name, "sea")
+  equal(Book:find(2):tags():fetch_count(), 1)
+  equal(Chapter:fetch_count(), 2)
+  equal(author:has_changes(), false)
+end)
+
+test("rows with a key are updated, those without are inserted, and others stay", function()
+  make_classes()
+  melville()
+  local author = Author:save_nested{
+    id = 1, name = "Herman Melville",
+    books = { { id = 2, title = "Omoo!", chapters = { { number = 1, name = "x" } } }, { title = "Mardi" } },
+  }
+  equal(author.country_id, 1)
+  equal(db:fetch_values("SELECT title FROM book ORDER BY id"), { "Typee", "Omoo!", "Mardi" })
+  equal(db:fetch_values("SELECT name FROM author"), { "Herman Melville" })
+  Author:save_nested{ id = 1, books = { { id = 1, chapters = { { number = 2, name = "second" } } } } }
+  equal(db:fetch_values("SELECT name FROM chapter WHERE book_id = 1 ORDER BY number"), { "The Sea", "second" })
+  Author:save_nested{ id = 9, name = "new", country = perilune.null }
+  equal(Author:find(9).country_id, nil)
+end)
+
+test("what is not in the lists is deleted when asked", function()
+  make_classes()
+  melville()
+  Tag:insert{ name = "travel" }
+  Author:save_nested({ id = 1, books = { { id = 2, tags = { { id = 2 } } } } }, { delete_missing = true })
+  equal(db:fetch_values("SELECT title FROM book"), { "Omoo" })
+  equal(Chapter:fetch_count(), 0)
+  equal(Tag:fetch_count(), 2)
+  equal(db:fetch_values("SELECT tag_id FROM book_tag"), { 2 })
+  Author:save_nested({ id = 1, books = {} }, { delete_missing = true })
+  equal(Book:fetch_count(), 0)
+end)
+
+test("a failure undoes all of it, and says where it was", function()
+  make_classes()
+  melville()
+  local err = refused("constraint_check", { name = "x", books = { { title = "a" }, { title = "" } } }, "books[2]: ", "books[2]")
+  equal(err.table, "book")
+  refused("constraint_not_null", { name = "x", country = { name = perilune.null } }, "country: ", "country")
+  refused("constraint_unique", { id = 1, books = { { title = "b", tags = { { name = "new" }, { name = "sea" } } } } }, "books[1].tags[2]: ", "books[1].tags[2]")
+  refused("constraint_not_null", { born = "1900-01-01" }, nil, nil)
+  function Chapter:validate() if not self.name then self:invalid("name", "is missing") end end
+  err = refused("validation", { id = 1, books = { { title = "b", chapters = { { number = 1 } } } } }, "books[1].chapters[1]: ", "books[1].chapters[1]")
+  equal(err.errors[1].column, "name")
+end)
+
+test("records at hand are written, and are what they were if it fails", function()
+  make_classes()
+  local us, typee = Country{ name = "US" }, Book{ title = "Typee" }
+  local author = Author:save_nested{ name = "Melville", country = us, books = { typee } }
+  equal(us.id, 1)
+  equal(typee.author_id, author.id)
+  typee.title, us.name = "changed", "USA"
+  refused("constraint_check", { name = "other", country = us, books = { typee, { title = "" } } }, nil, "books[2]")
+  equal(typee.author_id, 1)
+  equal(typee:has_changes(), true)
+  equal(Country:find(1).name, "US")
+  equal(us:has_changes(), true)
+end)
+
+test("hooks and verbs of the classes are called", function()
+  make_classes()
+  local log = {}
+  function Book:will_insert() log[#log + 1] = "will insert " .. self.title .. " of " .. self.author_id end
+  function Book:did_update() log[#log + 1] = "did update " .. self.title end
+  Author:save_nested{ name = "a", books = { { title = "b" } } }
+  Author:save_nested{ id = 1, books = { { id = 1, title = "c" }, { id = 1 } } }
+  equal(log, { "will insert b of 1", "did update c" })
+end)
+
+test("rows of others are not taken away", function()
+  make_classes()
+  melville()
+  Author:insert{ name = "Camus" }
+  local err = refused("nested_owner", { id = 2, books = { { id = 1, title = "mine" } } }, "belongs to another record", "books[1]")
+  equal(err.column, "author_id")
+  refused("argument", { id = 1, books = { { title = "a", author_id = 2 } } }, "is set already", "books[1]")
+  refused("argument", { id = 1, country_id = 1, country = { name = "x" } }, "is set by `country`")
+end)
+
+test("what is misspelt or of another kind is refused before anything is written", function()
+  make_classes()
+  equal(refused("unknown_column", { name = "a", bokks = {} }).suggestion, "books")
+  equal(refused("unknown_column", { name = "a", books = { { titel = "x" } } }, "books[1]: ", "books[1]").suggestion, "title")
+  equal(refused("unknown_option", { name = "a" }, nil, nil, { delete_mising = true }).suggestion, "delete_missing")
+  refused("argument", { name = "a", books = { title = "x" } }, "expected a list")
+  refused("argument", { name = "a", books = "x" }, "expected a list")
+  refused("argument", { name = "a", country = { { name = "x" } } }, "got a list", "country")
+  refused("argument", { name = "a", books = { Country{ name = "x" } } }, "expected a record of `book`", "books[1]")
+  refused("argument", { name = "a", books = { 1 } }, "table of columns", "books[1]")
+  refused("argument", "a", "expected a record of `author`")
+  local values = { title = "x" }
+  values.author = { name = "a", books = { values } }
+  matches(fails("argument", Book.save_nested, Book, values), "contain themselves")
+  fails("argument", Author.save_nested, Author, {}, {}, {})
+end)
+
+test("a has_one is one table, and a database may come first", function()
+  make_classes()
+  local author = Author:save_nested(db, { name = "a", first_book = { title = "b" } })
+  equal(author.first_book.title, "b")
+  db:write(function(db) Author:save_nested(db, { id = 1, first_book = { id = 1, title = "c" } }) end)
+  equal(Book:find(1).title, "c")
+end)

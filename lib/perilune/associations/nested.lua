@@ -1,0 +1,303 @@
+--- Writing a record together with what belongs to it: `Class:save_nested{...}`.
+--
+--     Author:save_nested{
+--       name = "Herman Melville",
+--       country = { name = "United States" },                     -- belongs_to: inserted first
+--       books = { { title = "Omoo" }, { id = 3, title = "Typee" } },  -- has_many: the second is a row that is there
+--     }
+
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
+local checks = require "perilune.runtime.checks"
+local marks = require "perilune.runtime.marks"
+local records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
+local classes = require "perilune.requests.classes"
+local request = require "perilune.requests.request"
+local request_plans = require "perilune.requests.plans"
+local association_records = require "perilune.associations.records"
+local raise = errors.raise
+
+local verb = "save_nested"
+local nested = {}
+
+-- Reading what is to be written ------------------------------------------------------------------------------------------------
+
+--- The association that a class, or one that it extends, keeps under a name.
+local function association_of(class, name)
+  for ancestor in record_class.ancestors(record_class.info(class)) do
+    local found = ancestor.associations and ancestor.associations[name]
+    if found then return found end
+  end
+end
+
+--- All names that a table of values may have: columns, and associations.
+local function raise_unknown(class, name)
+  local info, names = record_class.info(class), {}
+  for known in pairs(info.known) do names[#names + 1] = known end
+  for ancestor in record_class.ancestors(info) do
+    for association in pairs(ancestor.associations or {}) do names[#names + 1] = association end
+  end
+  table.sort(names)
+  errors.raise_unknown_column(tostring(name), info.table, names)
+end
+
+--- Where in the values something is: "books[2].chapters[1]".
+local function push(context, part)
+  context.path[#context.path + 1] = part
+end
+
+local function pop(context)
+  context.path[#context.path] = nil
+end
+
+local function path_text(context)
+  return table.concat(context.path, "."):gsub("%.%[", "[")
+end
+
+local read
+
+--- What is given for an association: a list of nodes. Those of one row are a list of one.
+local function read_association(context, association, name, value)
+  local root = association.node.root
+  if not root.target then raise("argument", ("%s: `%s` leads to a common table, whose rows cannot be written"):format(verb, name)) end
+  local is_plural = root.kind == "has_many"
+  local list = is_plural and value or { value }
+  if is_plural and (type(value) ~= "table" or records.class_of(value) or next(value) ~= nil and value[1] == nil) then
+    raise("argument", ("%s: `%s`: expected a list of records or tables of columns, got %s"):format(verb, name,
+      type(value) == "table" and "one" or classes.name_of(value)))
+  end
+  local part = { association = association, root = root, name = name, is_plural = is_plural, nodes = {} }
+  push(context, name)
+  for index, element in ipairs(list) do
+    if is_plural then push(context, "[" .. index .. "]") end
+    part.nodes[index] = read(context, root.target, element)
+    if is_plural then pop(context) end
+  end
+  pop(context)
+  return part
+end
+
+--- Reads a table of values: a node with its columns, and with what is written before and after it.
+local function read_values(context, class, values)
+  if context.open[values] then raise("argument", verb .. ": the values contain themselves") end
+  context.open[values] = true
+  record_class.description(class, context.db)
+  local info = record_class.info(class)
+  local node = { class = class, fields = {}, before = {}, after = {} }
+  local names = {}
+  for name in next, values do
+    if type(name) ~= "string" then raise_unknown(class, name) end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local association = association_of(class, name)
+    if association and not (association.node.root.kind == "belongs_to" and values[name] == null) then
+      local part = read_association(context, association, name, values[name])
+      table.insert(part.root.kind == "belongs_to" and node.before or node.after, part)
+    elseif association then
+      node.before[#node.before + 1] = { association = association, root = association.node.root, name = name, nodes = {} }
+    elseif info.known[name] then
+      node.fields[name] = values[name]
+    else
+      raise_unknown(class, name)
+    end
+  end
+  context.open[values] = nil
+  return node
+end
+
+function read(context, class, value)
+  if records.class_of(value) then
+    if not class:is(value) then
+      raise("argument", ("%s: expected a record of `%s`, got %s"):format(verb, classes.table(class), classes.name_beside(value, class)))
+    end
+    return { class = class, record = value, before = {}, after = {} }
+  end
+  if type(value) == "table" and getmetatable(value) == nil and value[1] == nil then return read_values(context, class, value) end
+  raise("argument", ("%s: expected a record of `%s` or a table of columns, got %s"):format(verb, classes.table(class),
+    type(value) == "table" and value[1] ~= nil and "a list" or classes.name_of(value)))
+end
+
+-- Writing ------------------------------------------------------------------------------------------------------------------------
+
+local write
+
+--- The row that has the key of a node, as a record; nil if there is none, or the key is not complete.
+local function find_row(context, node)
+  local description, key = record_class.description(node.class, context.db), {}
+  if #description.key == 0 then return nil end
+  for _, name in ipairs(description.key) do
+    local value = node.fields[name]
+    if value == nil or value == null then return nil end
+    key[name] = value
+  end
+  if #description.key == 1 then key = key[description.key[1]] end
+  return require("perilune.records.fetching").fetch_by_key(verb, node.class, context.db, key)
+end
+
+--- Raises for a row that belongs to something else: it is not taken away from that by accident.
+local function check_owner(node, row, link)
+  for column, value in pairs(link or {}) do
+    local present = association_records.stored_field(row, column)
+    if present ~= nil and present ~= value then
+      raise("nested_owner", ("%s: the row of `%s` with this key belongs to another record; set its column `%s` first"):format(
+        verb, classes.table(node.class), column), { table = classes.table(node.class), column = column })
+    end
+  end
+end
+
+--- Writes a record that was given as such.
+local function write_record(context, node, link)
+  local record = node.record
+  if not context.memories[record] then context.memories[record] = require("perilune.records.steps").remember(record) end
+  if link then
+    for column, value in pairs(link) do rawset(record, column, value) end
+  end
+  record:save(context.db)
+  return record
+end
+
+local function write_row(context, node, link)
+  if node.record then return write_record(context, node, link) end
+  for column, value in pairs(link or {}) do
+    local given = node.fields[column]
+    if given ~= nil and given ~= value then
+      raise("argument", ("%s: `%s` says what the record belongs to, and is set already"):format(verb, column))
+    end
+    node.fields[column] = value
+  end
+  local row = find_row(context, node)
+  if not row then
+    local made = node.class(node.fields)
+    for column, value in pairs(link or {}) do rawset(made, column, value) end
+    return made:insert(context.db)
+  end
+  check_owner(node, row, link)
+  for name, value in pairs(node.fields) do
+    if not (link and link[name] ~= nil and association_records.stored_field(row, name) == value) then row[name] = value end
+  end
+  row:update_changes(context.db)
+  return row
+end
+
+--- What a record belongs to is written before it, for its key.
+local function write_before(context, node, part)
+  local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
+  local target
+  if part.nodes[1] then
+    push(context, part.name)
+    target = write(context, part.nodes[1])
+    pop(context)
+  end
+  for index, column in ipairs(owner_columns) do
+    local value = target and association_records.stored_field(target, target_columns[index])
+    if target and value == nil then
+      raise("argument", ("%s: the record of `%s` has no `%s` to refer to"):format(verb, part.name, target_columns[index]))
+    end
+    if node.fields[column] ~= nil and node.fields[column] ~= value then
+      raise("argument", ("%s: `%s` is set by `%s`; leave it out"):format(verb, column, part.name))
+    end
+    node.fields[column] = value == nil and null or value
+  end
+  return target
+end
+
+--- The columns by which rows belong to a record, with what they store.
+local function link_of(context, part, record)
+  if part.root.options.through then return nil end
+  local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
+  local link = {}
+  for index, column in ipairs(owner_columns) do link[target_columns[index]] = association_records.stored_field(record, column) end
+  return link
+end
+
+--- The key of a record as one value.
+local function identity(context, record)
+  local parts = {}
+  for index, name in ipairs(record_class.description(record_class.info_of(record).class, context.db).key) do
+    parts[index] = tostring(association_records.stored_field(record, name))
+  end
+  return table.concat(parts, "\0")
+end
+
+--- Deletes what belongs to a record and is not in its list; through a table in between only the links are.
+local function delete_missing(context, part, record, written)
+  local kept = {}
+  for _, child in ipairs(written) do kept[identity(context, child)] = true end
+  local rows = association_records.request_of(part.association, record, context.db)
+  for _, child in ipairs(rows:fetch_all(context.db)) do
+    if not kept[identity(context, child)] then
+      if part.root.options.through then rows:remove(context.db, child) else child:delete(context.db) end
+    end
+  end
+end
+
+--- What belongs to a record is written after it, with its key.
+local function write_after(context, part, record)
+  local link, written = link_of(context, part, record), {}
+  push(context, part.name)
+  for index, node in ipairs(part.nodes) do
+    if part.is_plural then push(context, "[" .. index .. "]") end
+    written[index] = write(context, node, link)
+    if part.root.options.through then association_records.request_of(part.association, record, context.db):add(context.db, written[index]) end
+    if part.is_plural then pop(context) end
+  end
+  if context.deletes_missing then delete_missing(context, part, record, written) end
+  pop(context)
+  return part.is_plural and require("perilune.associations.fetching").make_list(part.root, part.name, written) or written[1]
+end
+
+--- Writes a node with everything in it. Returns its record, which has what was written as fields.
+function write(context, node, link)
+  local associated = {}
+  for _, part in ipairs(node.before) do associated[part.name] = write_before(context, node, part) end
+  local record = write_row(context, node, link)
+  for _, part in ipairs(node.after) do associated[part.name] = write_after(context, part, record) end
+  for name, value in pairs(associated) do rawset(record, name, value) end
+  return record
+end
+
+-- The verb -------------------------------------------------------------------------------------------------------------------------
+
+--- Adds to an error where in the values it has come up.
+local function add_path(context, err)
+  local path = path_text(context)
+  if path == "" or type(err) ~= "userdata" then return end
+  errors.add_fields(err, { path = path, message = path .. ": " .. tostring(err.message) })
+end
+
+--- Calls a function; its error says where in the values it was.
+local function with_path(context, f, ...)
+  local is_done, result = pcall(f, context, ...)
+  if is_done then return result end
+  add_path(context, result)
+  error(result, 0)
+end
+
+--- Writes a record with what belongs to it and what it belongs to: all of it, or nothing.
+-- @tparam ?database db
+-- @tparam table values columns and associations
+-- @tparam ?table options `delete_missing`: what belongs to the records, and is not in the lists, is deleted
+-- @return the record, with what was written as fields
+function nested.save(class, ...)
+  local info = record_class.require_class(verb, class)
+  local db, values, options, surplus = ...
+  if not records.is_database(db) then db, values, options, surplus = nil, ... end
+  if surplus ~= nil then arity.refuse(verb, db and 3 or 2, surplus) end
+  options = checks.options(verb, options, { delete_missing = "boolean" })
+  db = request_plans.database_for(db, verb)
+  local context = { db = db, path = {}, open = {}, memories = {}, deletes_missing = options.delete_missing }
+  local root = with_path(context, read, info.class, values)
+  local written
+  local is_done, failure = pcall(records.with_access, db, "guard", function() written = with_path(context, write, root) end)
+  if is_done then return written end
+  for record, memory in pairs(context.memories) do require("perilune.records.steps").put_back(record, memory) end
+  error(failure, 0)
+end
+
+request.class_methods.save_nested = nested.save
+
+return nested
