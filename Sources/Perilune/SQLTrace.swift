@@ -1,4 +1,5 @@
 public import GRDB
+internal import PeriluneBindings
 
 /// Reports the SQL that runs on the default database of scripts.
 public struct SQLTrace: Sendable {
@@ -81,7 +82,7 @@ extension SQLTrace {
     }
 
     private func report(_ sql: String, _ duration: Duration?) {
-        if sql != Self.openingSQL { receive(Event(sql: sql, duration: duration)) }
+        if sql != Self.openingSQL, !OwnSQL.contains(sql) { receive(Event(sql: sql, duration: duration)) }
     }
 }
 

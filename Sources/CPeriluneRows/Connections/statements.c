@@ -13,6 +13,10 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
             if (access->database->rows->context->limit == 0) break;
             plua_raise(L, "forbidden", "%s cannot be set by scripts whose memory is limited", word);
             break;
+        case PDB_KEYWORD_FUNCTIONS:
+            if (!access->database->rows->context->limited) break;
+            plua_raise(L, "forbidden", "%s cannot be set by scripts with limits", word);
+            break;
         case PDB_KEYWORD_FILES:
             if (screening->opens_file && access->database->flags & PDB_DATABASE_PREVIEW) {
                 plua_raise(L, "preview", "%s is not allowed in a preview, which cannot open other database files", word);

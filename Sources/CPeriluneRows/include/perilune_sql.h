@@ -15,6 +15,7 @@ typedef enum {
     PDB_KEYWORD_FILES,     /* ATTACH, DETACH, VACUUM INTO, PRAGMA temp_store_directory */
     PDB_KEYWORD_FORBIDDEN, /* PRAGMA query_only = ..., writable_schema = ... */
     PDB_KEYWORD_MEMORY,    /* PRAGMA temp_store: temporary tables in memory, which no limit would see */
+    PDB_KEYWORD_FUNCTIONS, /* PRAGMA case_sensitive_like: SQLite's own LIKE, which no limit ends */
     PDB_KEYWORD_EMPTY,     /* nothing but blanks, comments and semicolons */
 } pdb_keyword;
 

@@ -8,31 +8,14 @@
 
 #include <perilune_long_functions.h>
 
-typedef bool (*is_cancelled_function)(void);
+#include "CPeriluneSQLite/Process/work.h"
 
-/* Work that is left until the next look, in bytes that are compared. */
-typedef struct {
-    is_cancelled_function is_cancelled;
-    size_t left;
-    bool has_ended;
-} work;
+typedef psql_work work;
+typedef psql_buffer buffer;
 
-enum { work_per_look = 1 << 18 };
+static work begin_work(sqlite3_context *context) { return psql_begin_work((psql_is_cancelled *)sqlite3_user_data(context)); }
 
-static work begin_work(sqlite3_context *context) {
-    return (work){.is_cancelled = (is_cancelled_function)sqlite3_user_data(context), .left = work_per_look};
-}
-
-/* Returns false once the call is to end. */
-static inline bool spend(work *work, size_t bytes) {
-    if (bytes < work->left) {
-        work->left -= bytes;
-        return true;
-    }
-    work->left = work_per_look;
-    if (work->is_cancelled()) work->has_ended = true;
-    return !work->has_ended;
-}
+static inline bool spend(work *work, size_t bytes) { return psql_spend(work, bytes); }
 
 static void fail(sqlite3_context *context) { sqlite3_result_error_code(context, SQLITE_INTERRUPT); }
 
@@ -96,32 +79,7 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
 
 /* MARK: - replace */
 
-typedef struct {
-    char *bytes;
-    size_t length, capacity, most;
-    int failure;
-} buffer;
-
-static bool append(buffer *buffer, const void *bytes, size_t length) {
-    size_t needed = buffer->length + length;
-    if (needed > buffer->most) {
-        buffer->failure = SQLITE_TOOBIG;
-        return false;
-    }
-    if (needed >= buffer->capacity) {
-        size_t capacity = needed + needed / 2 + 16;
-        char *grown = sqlite3_realloc64(buffer->bytes, capacity);
-        if (grown == NULL) {
-            buffer->failure = SQLITE_NOMEM;
-            return false;
-        }
-        buffer->bytes = grown;
-        buffer->capacity = capacity;
-    }
-    memcpy(buffer->bytes + buffer->length, bytes, length);
-    buffer->length = needed;
-    return true;
-}
+static bool append(buffer *buffer, const void *bytes, size_t length) { return psql_append(buffer, bytes, length); }
 
 /* Appends the text with replacements. Returns false if that fails or is to end. */
 static bool append_replaced(buffer *buffer, work *work, text in, text pattern, text by) {
@@ -349,6 +307,11 @@ static void like(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, (wildcards){.any = '%', .one = '_', .ignores_case = true});
 }
 
+/* As PRAGMA case_sensitive_like makes it. */
+static void like_with_case(sqlite3_context *context, int count, sqlite3_value **values) {
+    compare(context, count, values, (wildcards){.any = '%', .one = '_'});
+}
+
 static void glob(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, (wildcards){.any = '*', .one = '?', .escape = '[', .has_sets = true});
 }
@@ -409,19 +372,32 @@ static int bound_json_patch(sqlite3 *handle, int flags) {
 
 /* MARK: - Installing */
 
-int psql_bound_functions(sqlite3 *handle, bool (*is_cancelled)(void)) {
-    static const struct {
+/* Whether LIKE heeds the case of letters: SQLite has no other way to ask for PRAGMA case_sensitive_like. */
+static bool is_like_case_sensitive(sqlite3 *handle) {
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(handle, PSQL_OWN_SQL "SELECT 'a' LIKE 'A'", -1, &statement, NULL) != SQLITE_OK) return false;
+    bool is_sensitive = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 0;
+    sqlite3_finalize(statement);
+    return is_sensitive;
+}
+
+int psql_bound_functions(sqlite3 *handle, psql_is_cancelled *is_cancelled) {
+    typedef void (*function)(sqlite3_context *, int, sqlite3_value **);
+    function own_like = is_like_case_sensitive(handle) ? like_with_case : like;
+    const struct {
         const char *name;
         int count;
-        void (*function)(sqlite3_context *, int, sqlite3_value **);
+        function function;
     } functions[] = {
         {"instr", 2, instr}, {"replace", 3, replace}, {"trim", 1, trim}, {"trim", 2, trim}, {"ltrim", 1, ltrim},
-        {"ltrim", 2, ltrim}, {"rtrim", 1, rtrim}, {"rtrim", 2, rtrim}, {"like", 2, like}, {"like", 3, like}, {"glob", 2, glob},
+        {"ltrim", 2, ltrim}, {"rtrim", 1, rtrim}, {"rtrim", 2, rtrim}, {"like", 2, own_like}, {"like", 3, own_like},
+        {"glob", 2, glob},
     };
     int code = SQLITE_OK, flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
     for (size_t i = 0; code == SQLITE_OK && i < sizeof functions / sizeof *functions; i++) {
         code = sqlite3_create_function_v2(handle, functions[i].name, functions[i].count, flags, (void *)is_cancelled,
                                           functions[i].function, NULL, NULL, NULL);
     }
-    return code == SQLITE_OK ? bound_json_patch(handle, flags) : code;
+    if (code == SQLITE_OK) code = bound_json_patch(handle, flags);
+    return code == SQLITE_OK ? psql_bound_full_text(handle, is_cancelled) : code;
 }

@@ -8,8 +8,15 @@
 
 #include <sqlite3.h>
 
-/* Puts instr, replace, trim, ltrim, rtrim, like and glob of this library in the place of SQLite's on a connection. They do the same,
-** and fail as interrupted once `is_cancelled` says so. Returns SQLite's code: SQLITE_BUSY while statements run. */
-int psql_bound_functions(sqlite3 *handle, bool (*is_cancelled)(void));
+/* What statements of this library begin with, which traces leave out. */
+#define PSQL_OWN_SQL "/* perilune */ "
+
+/* Whether what runs on this thread is to end. */
+typedef bool psql_is_cancelled(void);
+
+/* Puts instr, replace, trim, ltrim, rtrim, like and glob of this library in the place of SQLite's on a connection, and highlight and
+** snippet in that of FTS5's. They do the same, and fail as interrupted once `is_cancelled` says so. Returns SQLite's code: SQLITE_BUSY
+** while statements run. */
+int psql_bound_functions(sqlite3 *handle, psql_is_cancelled *is_cancelled);
 
 #endif

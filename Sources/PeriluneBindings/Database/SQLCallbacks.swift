@@ -69,6 +69,7 @@ extension SQLScreening.Kind {
         case .files: PDB_KEYWORD_FILES
         case .forbidden: PDB_KEYWORD_FORBIDDEN
         case .memory: PDB_KEYWORD_MEMORY
+        case .functions: PDB_KEYWORD_FUNCTIONS
         case .empty: PDB_KEYWORD_EMPTY
         }
     }

@@ -110,7 +110,7 @@ struct Trace {
     }
 
     private func report(_ event: Database.TraceEvent) {
-        guard identity.isRunningHere, let state else { return }
+        guard identity.isRunningHere, let state, !OwnSQL.contains(event.sql) else { return }
         // SQLite's trace cannot fail: the statement raises an error when it has ended.
         try? state.withUnsafeStack { L, _ in
             let place = pdb_enter_place(L, PDB_IN_TRACE)
@@ -141,5 +141,13 @@ extension Database.BusyMode {
     /// Waits for the locks of others. Not by SQLite's own timeout, which would outlast the limits of a script.
     package static func waiting(seconds: Double) -> Database.BusyMode {
         .callback { attempts in psql_wait_while_busy(CInt(clamping: attempts), seconds, plua_is_run_cancelled) }
+    }
+}
+
+extension Database.TraceEvent {
+    fileprivate var sql: String {
+        switch self {
+        case .statement(let statement), .profile(let statement, _): statement.sql
+        }
     }
 }

@@ -18,6 +18,8 @@ package struct SQLScreening: Equatable, Sendable {
         case forbidden
         /// PRAGMA temp_store: temporary tables in memory, which no limit would see.
         case memory
+        /// PRAGMA case_sensitive_like: SQLite's own LIKE, which no limit ends.
+        case functions
         /// Nothing but blanks, comments and semicolons.
         case empty
     }
@@ -79,7 +81,7 @@ package struct SQLScreening: Equatable, Sendable {
             word = scanner.nextInStatement()
         }
         let kind = kind(of: word, &scanner)
-        return [.forbidden, .files, .memory].contains(kind) ? kind : .read
+        return [.forbidden, .files, .memory, .functions].contains(kind) ? kind : .read
     }
 
     private mutating func lookForWords(_ first: SQLToken, _ scanner: SQLScanner) {
@@ -127,6 +129,7 @@ extension SQLScreening {
         let isAssigned = sign?.kind == .sign
         if isAssigned, scanner.isName(name, in: Self.forbiddenPragmas) { return .forbidden }
         if isAssigned, scanner.isName(name, in: ["temp_store"]) { return .memory }
+        if isAssigned, scanner.isName(name, in: ["case_sensitive_like"]) { return .functions }
         return scanner.isName(name, in: Self.harmlessPragmas) ? .other : .files
     }
 

@@ -1,6 +1,7 @@
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
+internal import PeriluneBindings
 internal import PeriluneRecords
 
 /// What statements the database of a scenario has run, with the place in the script that called them. Used on the thread that runs the
@@ -99,7 +100,7 @@ final class StatementTrace {
 
     private func end(_ statement: OpaquePointer) {
         let former = index(of: statement).map { active.remove(at: $0) }
-        guard pauses == 0, let sql = sqlite3_sql(statement), !SQLScreening.isBookkeeping(sql) else { return }
+        guard pauses == 0, let sql = sqlite3_sql(statement), !SQLScreening.isBookkeeping(sql), !OwnSQL.contains(String(cString: sql)) else { return }
         let ended = EndedStatement(statement, sql: sql, former: former)
         self.ended = ended
         count += 1

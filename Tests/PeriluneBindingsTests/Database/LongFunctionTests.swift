@@ -59,4 +59,103 @@ import Testing
             """) { $0.limits.time = .milliseconds(100) }
         #expect(error?.code == .timeout)
     }
+
+    // MARK: - PRAGMA case_sensitive_like
+
+    @Test func `LIKE stays as the program has set it`() async throws {
+        for (setting, result) in [("ON", 0), ("OFF", 1)] {
+            let queue = try DatabaseQueue()
+            try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA case_sensitive_like = \(setting)") }
+            let host = try testHost {
+                $0.database = .open(queue)
+                $0.limits.time = .seconds(60)
+            }
+            try await host.run(source: "assert(db:fetch_value(\"SELECT 'a' LIKE 'A'\") == \(result))")
+            try await host.run(source: "assert(db:fetch_value(\"SELECT 'ab' LIKE 'a%' AND 'a%' LIKE 'a!%' ESCAPE '!'\") == 1)")
+        }
+    }
+
+    @Test func `a script with limits cannot put SQLite's own LIKE back`() async throws {
+        let source = """
+            for _, sql in ipairs{ "PRAGMA case_sensitive_like = 1", "PRAGMA case_sensitive_like(0)", "EXPLAIN PRAGMA case_sensitive_like = 1" } do
+              matches(fails("forbidden", db.execute, db, sql), "case_sensitive_like cannot be set by scripts with limits")
+            end
+            """
+        try await script(source) { $0.limits.time = .seconds(60) }
+        try await script("db:execute('PRAGMA case_sensitive_like = 1') equal(db:fetch_value(\"SELECT 'a' LIKE 'A'\"), 0)") {
+            $0.limits = .none
+        }
+    }
+
+    // MARK: - Full text
+
+    /// Documents of few words, so that phrases match often and next to each other, with sentences.
+    private static func document(upTo count: Int) -> String {
+        (0..<Int.random(in: 0...count)).map { _ in ["a", "b", "c", "dé", "Ab", "x.", "y:", ",", "\n", "e"].randomElement()! }
+            .joined(separator: [" ", "  ", "-"].randomElement()!)
+    }
+
+    @Test func `highlight and snippet under limits return what FTS5's return`() async throws {
+        let queue = try DatabaseQueue(), copy = try DatabaseQueue()
+        try await queue.write { db in
+            try db.execute(sql: "CREATE VIRTUAL TABLE f USING fts5(one, two)")
+            for i in 0..<300 {
+                let values = [Self.document(upTo: i % 7 == 0 ? 200 : 25), i % 11 == 0 ? nil : Self.document(upTo: 12)]
+                try db.execute(sql: "INSERT INTO f VALUES (?, ?)", arguments: StatementArguments(values))
+            }
+        }
+        try queue.backup(to: copy)
+        let calls = [
+            "highlight(f, 0, '<', '>')", "highlight(f, 1, '[', ']')", "highlight(f, 2, '<', '>')", "highlight(f, 0, NULL, '')",
+            "snippet(f, 0, '<', '>', '...', 5)", "snippet(f, 1, '<', '>', '...', 3)", "snippet(f, -1, '<', '>', '...', 10)",
+            "snippet(f, -1, '<', '>', '', 64)", "snippet(f, 0, NULL, NULL, NULL, 1)", "snippet(f, -1, '<', '>', '...', 0)",
+            "snippet(f, 0, '<', '>', '...', -3)", "snippet(f, 0, '<', '>', '...', 100000)",
+        ]
+        let sql = "SELECT " + calls.map { "quote(\($0))" }.joined(separator: ", ") + " FROM f WHERE f MATCH ? ORDER BY rowid"
+        let queries = [
+            "a", "a OR b", "\"a b\"", "\"a b\" OR \"b c\" OR b", "a AND c", "NEAR(a c, 3)", "one : b", "\"a a\" OR a", "ab", "e NOT a", "d*",
+            "\"a b a\" OR \"b a b\"",
+        ]
+        let host = try testHost {
+            $0.database = .open(queue)
+            $0.limits.time = .seconds(60)
+        }
+        try await host.run(source: """
+            function all(...)
+              local list, next_row = {}, db:tuples(...)
+              local row = { next_row() }
+              while row[1] do list[#list + 1], row = row, { next_row() } end
+              return list
+            end
+            """)
+        for query in queries {
+            let expected = try await copy.read { db in
+                try Row.fetchAll(db, sql: sql, arguments: [query]).map { row in row.databaseValues.map { String.fromDatabaseValue($0) ?? "NULL" } }
+            }
+            let found: [[String]] = try await host.call("all", sql, query)
+            #expect(found.count == expected.count)
+            for (found, expected) in zip(found, expected) {
+                for (call, (one, other)) in zip(calls, zip(found, expected)) { #expect(one == other, "\(call) for \(query)") }
+            }
+        }
+    }
+
+    @Test(arguments: ["highlight(f, 0, '<', '>')", "snippet(f, 0, '<', '>', '...', 64)", "snippet(f, -1, '<', '>', '...', 1000000)"])
+    func `a call over a document of a million words ends with the time`(_ call: String) async throws {
+        let error = await failure(of: """
+            db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
+            db:execute("INSERT INTO f VALUES (?)", ("a b. "):rep(500000))
+            while true do db:fetch_value("SELECT length(\(call)) FROM f WHERE f MATCH 'a'") end
+            """) { $0.limits.time = .seconds(3) }
+        #expect(error?.code == .timeout)
+    }
+
+    @Test func `a wrong number of arguments is FTS5's error`() async throws {
+        try await script("""
+            db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
+            db:execute("INSERT INTO f VALUES ('a')")
+            matches(fails("sql", db.fetch_value, db, "SELECT highlight(f, 0) FROM f"), "wrong number of arguments to function highlight")
+            matches(fails("sql", db.fetch_value, db, "SELECT snippet(f) FROM f"), "wrong number of arguments to function snippet")
+            """) { $0.limits.time = .seconds(60) }
+    }
 }

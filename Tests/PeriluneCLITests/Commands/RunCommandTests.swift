@@ -278,6 +278,12 @@ import Testing
         #expect(result.errors == "sql: SELECT ? || 1\n")
     }
 
+    @Test func `a trace shows nothing of what limits do to a connection`() throws {
+        let result = try TestFolder().perilune(
+            "run", "--trace", "--timeout", "60", "--memory", "64M", "-e", "db:execute('SELECT 1')")
+        #expect(result.errors == "sql: SELECT 1\n")
+    }
+
     // MARK: - Limits
 
     @Test func `a script that runs too long is ended`() throws {

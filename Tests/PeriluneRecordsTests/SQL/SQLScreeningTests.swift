@@ -26,6 +26,8 @@ import Testing
         ("PRAGMA query_only == 1", .forbidden), ("PRAGMA/**/\"main\"/**/./**/'query_only'--\n=1", .forbidden), ("PRAGMA [query_only] = 1", .forbidden),
         ("PRAGMA `writable_schema`=1", .forbidden), ("EXPLAIN PRAGMA mmap_size = 1", .forbidden), ("EXPLAIN QUERY PLAN PRAGMA busy_timeout(0)", .forbidden),
         ("PRAGMA hard_heap_limit=1", .forbidden), ("PRAGMA soft_heap_limit=1", .forbidden), ("PRAGMA query_only", .files),
+        ("PRAGMA case_sensitive_like = 1", .functions), ("PRAGMA main.case_sensitive_like(ON)", .functions),
+        ("PRAGMA case_sensitive_like", .other), ("EXPLAIN PRAGMA case_sensitive_like = 1", .functions),
         ("PRAGMA temp_store = 2", .memory), ("PRAGMA temp_store", .other), ("PRAGMA temp_store_directory = '/'", .files),
         ("PRAGMA table_info(t)", .other), ("PRAGMA foreign_keys = ON", .other), ("PRAGMA journal_mode", .files), ("PRAGMA x", .files),
         ("PRAGMA", .files), ("PRAGMA main.", .files), ("PRAGMA \"query\"\"_only\" = 1", .files), ("PRAGMA table_info = query_only", .other),

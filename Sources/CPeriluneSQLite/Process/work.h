@@ -1,0 +1,66 @@
+/* What functions share that may take long for one call: they ask now and then whether to end. */
+#ifndef PERILUNE_WORK_H
+#define PERILUNE_WORK_H
+
+#include <string.h>
+
+#include <perilune_long_functions.h>
+
+/* Work that is left until the next look, in bytes that are compared or copied. */
+typedef struct {
+    psql_is_cancelled *is_cancelled;
+    size_t left;
+    bool has_ended;
+} psql_work;
+
+enum { psql_work_per_look = 1 << 18 };
+
+static inline psql_work psql_begin_work(psql_is_cancelled *is_cancelled) {
+    return (psql_work){.is_cancelled = is_cancelled, .left = psql_work_per_look};
+}
+
+/* Returns false once the call is to end. */
+static inline bool psql_spend(psql_work *work, size_t bytes) {
+    if (bytes < work->left) {
+        work->left -= bytes;
+        return true;
+    }
+    work->left = psql_work_per_look;
+    if (work->is_cancelled()) work->has_ended = true;
+    return !work->has_ended;
+}
+
+/* A text that grows, to be freed by sqlite3_free. */
+typedef struct {
+    char *bytes;
+    size_t length, capacity;
+    size_t most; /* bytes: what SQLite allows for a value */
+    int failure; /* SQLite's code */
+} psql_buffer;
+
+/* Returns false, and sets the failure, if the text becomes too long or memory is short. */
+static inline bool psql_append(psql_buffer *buffer, const void *bytes, size_t length) {
+    size_t needed = buffer->length + length;
+    if (needed > buffer->most) {
+        buffer->failure = SQLITE_TOOBIG;
+        return false;
+    }
+    if (needed >= buffer->capacity) {
+        size_t capacity = needed + needed / 2 + 16;
+        char *grown = sqlite3_realloc64(buffer->bytes, capacity);
+        if (grown == NULL) {
+            buffer->failure = SQLITE_NOMEM;
+            return false;
+        }
+        buffer->bytes = grown;
+        buffer->capacity = capacity;
+    }
+    memcpy(buffer->bytes + buffer->length, bytes, length);
+    buffer->length = needed;
+    return true;
+}
+
+/* Puts highlight and snippet of this library in the place of FTS5's on a connection. Returns SQLite's code. */
+int psql_bound_full_text(sqlite3 *handle, psql_is_cancelled *is_cancelled);
+
+#endif
