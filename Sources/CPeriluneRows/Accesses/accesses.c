@@ -10,7 +10,7 @@ static int poll_progress(void *user_data) {
     plua_context *context = connection->database->rows->context;
     if (context->budget != INT64_MAX) context->budget -= instructions_per_look;
     pdb_watch_memory(connection);
-    pdb_watch_recordings(connection->handle);
+    pdb_check_recordings(connection->handle);
     return plua_poll(context) != PLUA_CANCEL_NONE;
 }
 

@@ -139,7 +139,7 @@ void pdb_begin_bounds(pdb_connection *connection);
 void pdb_end_bounds(pdb_connection *connection);
 
 /* Call what Swift has set for recordings of changes; nothing without it. */
-void pdb_watch_recordings(sqlite3 *handle);
+void pdb_check_recordings(sqlite3 *handle);
 void pdb_interrupt_recordings(sqlite3 *handle);
 
 /* MARK: - Statements */

@@ -5,16 +5,16 @@
 
 typedef void (*listener)(sqlite3 *handle);
 
-static _Atomic(listener) watcher, interrupter;
+static _Atomic(listener) checker, interrupter;
 
-void pdb_follow_recordings(listener watch, listener interrupt) {
-    atomic_store(&watcher, watch);
+void pdb_follow_recordings(listener check, listener interrupt) {
+    atomic_store(&checker, check);
     atomic_store(&interrupter, interrupt);
 }
 
-void pdb_watch_recordings(sqlite3 *handle) {
-    listener watch = atomic_load_explicit(&watcher, memory_order_relaxed);
-    if (watch) watch(handle);
+void pdb_check_recordings(sqlite3 *handle) {
+    listener check = atomic_load_explicit(&checker, memory_order_relaxed);
+    if (check) check(handle);
 }
 
 void pdb_interrupt_recordings(sqlite3 *handle) {

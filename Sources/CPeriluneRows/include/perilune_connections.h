@@ -58,9 +58,9 @@ void pdb_forget_connection(lua_State *L, pdb_database *database, sqlite3 *handle
 void pdb_push_database_methods(lua_State *L);
 void pdb_push_statement_methods(lua_State *L);
 
-/* For recordings of changes, of the whole process: `watch` is called now and then while statements run on a connection, on its thread,
+/* For recordings of changes, of the whole process: `check` is called now and then while statements run on a connection, on its thread,
 ** and `interrupt` when observers take the hook by which a recording follows it. NULL: there are no recordings. */
-void pdb_follow_recordings(void (*watch)(sqlite3 *handle), void (*interrupt)(sqlite3 *handle));
+void pdb_follow_recordings(void (*check)(sqlite3 *handle), void (*interrupt)(sqlite3 *handle));
 
 /* MARK: - The access that is open */
 

@@ -88,7 +88,7 @@ final class ChangeRecording {
 
     // MARK: - While statements run
 
-    fileprivate func watch() {
+    fileprivate func checkSize() {
         if state == .complete, sqlite3session_memory_used(session) > limitInBytes { giveUp(.tooLarge) }
     }
 
@@ -117,7 +117,7 @@ private enum Recordings {
         let entry = Entry(connection: Int(bitPattern: connection), recording: Int(bitPattern: retained))
         entries.withLock { entries in
             entries.append(entry)
-            pdb_follow_recordings({ Recordings.onEach($0) { $0.watch() } }, { Recordings.onEach($0) { $0.interrupt() } })
+            pdb_follow_recordings({ Recordings.onEach($0) { $0.checkSize() } }, { Recordings.onEach($0) { $0.interrupt() } })
         }
     }
 

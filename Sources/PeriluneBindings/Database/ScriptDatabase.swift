@@ -27,12 +27,12 @@ package final class ScriptDatabase {
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
     private let leftover: UnsafeMutablePointer<pdb_release_list>
     /// What observes its values.
-    private var watches: [WeakWatch] = []
+    private var valueObservers: [WeakObserver] = []
     /// What those have left that have ended.
     private var retired: [any TransactionObserver] = []
 
-    private struct WeakWatch {
-        weak var watch: ValueObserver?
+    private struct WeakObserver {
+        weak var observer: ValueObserver?
     }
 
     /// What a script may do with a database, beyond reading and writing it.
@@ -119,14 +119,14 @@ package final class ScriptDatabase {
         return try body()
     }
 
-    /// Has a watch end with the database.
-    func add(_ watch: ValueObserver) {
-        watches.removeAll { $0.watch?.isEnded != false }
-        watches.append(WeakWatch(watch: watch))
-        watch.onRetire = { [weak self] observer in self?.retired.append(observer) }
+    /// Has an observer end with the database.
+    func add(_ observer: ValueObserver) {
+        valueObservers.removeAll { $0.observer?.isEnded != false }
+        valueObservers.append(WeakObserver(observer: observer))
+        observer.onRetire = { [weak self] retired in self?.retired.append(retired) }
     }
 
-    /// Removes what watches that have ended have left, from the connection that writes.
+    /// Removes what observers that have ended have left, from the connection that writes.
     func removeRetired(from db: Database) {
         for observer in retired { db.remove(transactionObserver: observer) }
         retired = []
@@ -134,7 +134,7 @@ package final class ScriptDatabase {
 
     /// Closes the database. No access may be open.
     func close() throws {
-        for item in watches { item.watch?.end() }
+        for item in valueObservers { item.observer?.end() }
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         closeReader()
         // The last connection to be closed empties the log and removes it: not one that only reads, as GRDB has it.

@@ -1,9 +1,9 @@
 internal import GRDB
 internal import PeriluneLua
 
-/// Looks again and again whether another process has written to a database, for the watches that are to hear of it.
+/// Looks again and again whether another process has written to a database, for the observers that are to hear of it.
 ///
-/// Watches of one database that are to look equally often share their looks. Only touched on the thread of the state.
+/// Observers of one database that are to look equally often share their looks. Only touched on the thread of the state.
 final class ForeignWrites {
     private struct Key: Hashable {
         let database: ObjectIdentifier
@@ -17,10 +17,10 @@ final class ForeignWrites {
         /// SQLite's number, which changes when another connection has written. The connection that writes has never read it before
         /// the first look, which therefore counts as a change.
         var version: Int?
-        /// Whether it cannot be read at all any more, which the watches know.
+        /// Whether it cannot be read at all any more, which the observers know.
         var isBroken = false
-        /// Each calls its watch, which may be collected before it ends.
-        var watches: [ObjectIdentifier: () -> Void] = [:]
+        /// Each calls its observer, which may be collected before it ends.
+        var observers: [ObjectIdentifier: () -> Void] = [:]
 
         init(_ database: ScriptDatabase, _ source: LoopSource) {
             (self.database, self.source) = (database, source)
@@ -34,18 +34,18 @@ final class ForeignWrites {
         self.loop = loop
     }
 
-    /// Signals a watch whenever another process has written, until it ends.
+    /// Signals an observer whenever another process has written, until it ends.
     ///
     /// - Parameter seconds: The time between two looks.
-    func look(at database: ScriptDatabase, every seconds: Double, for watch: ValueObserver) throws {
+    func look(at database: ScriptDatabase, every seconds: Double, for observer: ValueObserver) throws {
         let key = Key(database: ObjectIdentifier(database), seconds: seconds)
         let poll = try polls[key] ?? begin(database, every: seconds, key)
-        let identifier = ObjectIdentifier(watch)
-        poll.watches[identifier] = { [weak watch] in watch?.signal() }
+        let identifier = ObjectIdentifier(observer)
+        poll.observers[identifier] = { [weak observer] in observer?.signal() }
         // It has not looked for this one.
         poll.version = nil
-        let onEnd = watch.onEnd
-        watch.onEnd = { [weak self] in
+        let onEnd = observer.onEnd
+        observer.onEnd = { [weak self] in
             self?.forget(identifier, at: key)
             onEnd?()
         }
@@ -83,13 +83,13 @@ final class ForeignWrites {
             // A database that is locked now is checked next time.
             return
         }
-        for signal in poll.watches.values { signal() }
+        for signal in poll.observers.values { signal() }
     }
 
-    private func forget(_ watch: ObjectIdentifier, at key: Key) {
+    private func forget(_ observer: ObjectIdentifier, at key: Key) {
         guard let poll = polls[key] else { return }
-        poll.watches[watch] = nil
-        guard poll.watches.isEmpty else { return }
+        poll.observers[observer] = nil
+        guard poll.observers.isEmpty else { return }
         polls[key] = nil
         loop.end(poll.source)
     }

@@ -6,13 +6,13 @@ internal import PeriluneRecords
 /// What the modules of observations in Lua are built on: `perilune.native.observation`.
 struct ObservationBinding {
     private let loop: ScriptLoop
-    private let watches: LuaUserdataType<ValueObserver>
+    private let observers: LuaUserdataType<ValueObserver>
     private let chain: DeliveryChain
 
     private init(loop: ScriptLoop, in state: LuaState) throws {
         self.loop = loop
         chain = DeliveryChain(of: state)
-        watches = try state.makeUserdataType("value observation")
+        observers = try state.makeUserdataType("value observation")
     }
 
     static func install(in loader: LibraryLoader, loop: ScriptLoop) {
@@ -23,14 +23,14 @@ struct ObservationBinding {
 
     private func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 8)
-        // (database or handle) returns a watch, and the object of the database.
-        try table.set("start", .function(state.makeFunction("db:observe") { [watches, chain] arguments in
-            let watch = try watches.make(Self.start(arguments, chain))
-            return [.userdata(watch), try arguments.state.makeValue { L in pdb_push_database_object(L, 1) }]
+        // (database or handle) returns an observer, and the object of the database.
+        try table.set("start", .function(state.makeFunction("db:observe") { [observers, chain] arguments in
+            let observer = try observers.make(Self.start(arguments, chain))
+            return [.userdata(observer), try arguments.state.makeValue { L in pdb_push_database_object(L, 1) }]
         }))
-        // (watch, function) calls the function, and returns what it returns.
-        try table.setFunction("read") { [watches] arguments in
-            try watches.value(of: arguments[1]).read(arguments.get(2), in: arguments.state)
+        // (observer, function) calls the function, and returns what it returns.
+        try table.setFunction("read") { [observers] arguments in
+            try observers.value(of: arguments[1]).read(arguments.get(2), in: arguments.state)
         }
         try defineDelivery(in: table)
         try defineChain(in: table)
@@ -55,58 +55,58 @@ struct ObservationBinding {
             for name in names { try db.notifyChanges(in: Table(name)) }
             return []
         }))
-        // (watch, database, seconds) looks again and again whether another process has written.
-        try table.setFunction("poll") { [foreignWrites, watches] arguments in
+        // (observer, database, seconds) looks again and again whether another process has written.
+        try table.setFunction("poll") { [foreignWrites, observers] arguments in
             guard let handle = DatabaseHandle(arguments[2], in: try arguments.state), case .number(let seconds) = arguments[3] else { return [] }
-            try foreignWrites.look(at: handle.database, every: seconds, for: watches.value(of: arguments[1]))
+            try foreignWrites.look(at: handle.database, every: seconds, for: observers.value(of: arguments[1]))
             return []
         }
-        // (watch, seconds) pauses it for some time; then signals that the value may be new.
-        try table.setFunction("pause") { [loop, watches] arguments in
-            try watches.value(of: arguments[1]).pause(seconds: arguments.get(2), loop.timers)
+        // (observer, seconds) pauses it for some time; then signals that the value may be new.
+        try table.setFunction("pause") { [loop, observers] arguments in
+            try observers.value(of: arguments[1]).pause(seconds: arguments.get(2), loop.timers)
             return []
         }
         // (name) returns whether a table is one of those in which Perilune keeps what it does.
         try table.setFunction("is_own_table") { arguments in
             [.boolean(OwnTables.contain(try arguments.get(1)))]
         }
-        try table.setFunction("stop") { [watches] arguments in
-            try watches.value(of: arguments[1]).end()
+        try table.setFunction("stop") { [observers] arguments in
+            try observers.value(of: arguments[1]).end()
             return []
         }
-        try table.setFunction("is_active") { [watches] arguments in
-            [.boolean(try !watches.value(of: arguments[1]).isEnded)]
+        try table.setFunction("is_active") { [observers] arguments in
+            [.boolean(try !observers.value(of: arguments[1]).isEnded)]
         }
         return table
     }
 
     private func defineDelivery(in table: LuaTable) throws {
-        // (watch, function, what gets its errors or nil, whether the script waits for it, whether the first value is known) has the
+        // (observer, function, what gets its errors or nil, whether the script waits for it, whether the first value is known) has the
         // loop call the function.
-        try table.setFunction("push") { [loop, watches] arguments in
-            let watch = try watches.value(of: arguments[1])
+        try table.setFunction("push") { [loop, observers] arguments in
+            let observer = try observers.value(of: arguments[1])
             let function: LuaFunction = try arguments.get(2)
             let keepsAlive: Bool = try arguments.get(4)
             let source = try loop.addSource("observation", keepsAlive: keepsAlive, .calling(function))
             if !arguments[3].isNil { source.onError = try arguments.get(3, as: LuaFunction.self) }
-            source.onEnd = { [weak watch] in watch?.end() }
-            watch.onEnd = { [weak source] in source.map(loop.end) }
+            source.onEnd = { [weak observer] in observer?.end() }
+            observer.onEnd = { [weak source] in source.map(loop.end) }
             if case .boolean(true) = arguments[5] {
-                watch.listen(knowsFirst: true, source.signaller)
+                observer.listen(knowsFirst: true, source.signaller)
             } else {
-                watch.listen(source.signaller)
+                observer.listen(source.signaller)
             }
             return []
         }
-        // (watch) returns the number of the place where to wait for changes.
-        try table.setFunction("pull") { [loop, watches] arguments in
-            let watch = try watches.value(of: arguments[1])
+        // (observer) returns the number of the place where to wait for changes.
+        try table.setFunction("pull") { [loop, observers] arguments in
+            let observer = try observers.value(of: arguments[1])
             let parking = loop.parking
             let place = parking.makePlace()
             let source = try loop.addSource("observation", keepsAlive: false, .nothing)
-            source.onEnd = { [weak watch] in watch?.end() }
-            watch.listen { parking.release(place) }
-            watch.onEnd = { [weak source] in
+            source.onEnd = { [weak observer] in observer?.end() }
+            observer.listen { parking.release(place) }
+            observer.onEnd = { [weak source] in
                 // Who waits learns of the end.
                 parking.release(place)
                 parking.forget(place)
@@ -117,9 +117,9 @@ struct ObservationBinding {
     }
 
     private func defineChain(in table: LuaTable) throws {
-        // (watch) returns how many deliveries have led to this one.
-        try table.setFunction("take_chain") { [watches] arguments in
-            [.integer(Int64(try watches.value(of: arguments[1]).takeChain()))]
+        // (observer) returns how many deliveries have led to this one.
+        try table.setFunction("take_chain") { [observers] arguments in
+            [.integer(Int64(try observers.value(of: arguments[1]).takeChain()))]
         }
         // (number) says which delivery of a chain goes on; 0: none.
         try table.setFunction("set_chain") { [chain] arguments in
@@ -130,7 +130,7 @@ struct ObservationBinding {
 
     // MARK: - Starting
 
-    /// A watch of the database at 1.
+    /// An observer of the database at 1.
     private static func start(_ arguments: LuaArguments, _ chain: DeliveryChain) throws -> ValueObserver {
         let state = try arguments.state
         guard let handle = DatabaseHandle(arguments[1], in: state) else {
@@ -138,9 +138,9 @@ struct ObservationBinding {
         }
         try handle.database.requireOpen()
         defer { try? state.withUnsafeStack { L, _ in pdb_observe(L) } }
-        let watch = try start(on: handle, chain)
-        handle.database.add(watch)
-        return watch
+        let observer = try start(on: handle, chain)
+        handle.database.add(observer)
+        return observer
     }
 
     private static func start(on handle: DatabaseHandle, _ chain: DeliveryChain) throws -> ValueObserver {

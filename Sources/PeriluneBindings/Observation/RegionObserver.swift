@@ -37,14 +37,14 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
 
     // MARK: - Reading
 
-    /// Says that what is to be watched is read from now on. Returns what ``didRead(_:since:)`` is given.
+    /// Says that what is to be observed is read from now on. Returns what ``didRead(_:since:)`` is given.
     func beginReading() -> Int {
         state.withLock { $0.commits }
     }
 
     /// Says what was read.
     ///
-    /// - Returns: Whether it may be out of date already, since something was committed meanwhile that was not watched then.
+    /// - Returns: Whether it may be out of date already, since something was committed meanwhile that was not observed then.
     func didRead(_ region: DatabaseRegion, since commits: Int) -> Bool {
         state.withLock { state in
             defer { state.region = region }

@@ -40,7 +40,7 @@ final class ValueObserver {
     }
 
     /// GRDB lets go of it some time after this has.
-    private let watch: RegionObserver
+    private let regionObserver: RegionObserver
     private let listener: Listener
     /// Is given what is to be removed from the connection, which GRDB would do after the next transaction.
     var onRetire: ((any TransactionObserver) -> Void)?
@@ -50,14 +50,14 @@ final class ValueObserver {
     private var endOfPause: (timers: LoopTimers, id: Int)?
     private(set) var isEnded = false
 
-    /// Begins to watch; everything, as long as nothing has been read.
+    /// Begins to observe; everything, as long as nothing has been read.
     ///
     /// - Parameter chain: That of the state.
     init(on db: Database, chain: DeliveryChain) {
         let listener = Listener()
         self.listener = listener
-        watch = RegionObserver(db) { listener.signal(chain: chain.currentOnThisThread) }
-        db.add(transactionObserver: watch, extent: .observerLifetime)
+        regionObserver = RegionObserver(db) { listener.signal(chain: chain.currentOnThisThread) }
+        db.add(transactionObserver: regionObserver, extent: .observerLifetime)
     }
 
     deinit {
@@ -71,7 +71,7 @@ final class ValueObserver {
         if !knowsFirst { body() }
     }
 
-    /// Says that what was read may have changed: for what the watch cannot see.
+    /// Says that what was read may have changed: for what the observer cannot see.
     func signal() {
         listener.signal()
     }
@@ -91,25 +91,25 @@ final class ValueObserver {
     func end() {
         guard !isEnded else { return }
         isEnded = true
-        watch.end()
+        regionObserver.end()
         listener.set(nil)
         endOfPause.map { $0.timers.remove($0.id) }
         endOfPause = nil
-        onRetire?(watch)
+        onRetire?(regionObserver)
         onEnd?()
         onEnd = nil
     }
 
-    /// Calls a function, and watches from now on what it reads.
+    /// Calls a function, and observes from now on what it reads.
     func read(_ function: LuaFunction, in state: LuaState) throws -> [LuaValue] {
-        let commits = watch.beginReading()
+        let commits = regionObserver.beginReading()
         let (result, region) = RegionRecorder.recording(in: state) { try function.call([]) }
         switch result {
         case .success(let values):
-            if watch.didRead(region, since: commits) { signal() }
+            if regionObserver.didRead(region, since: commits) { signal() }
             return values
         case .failure(let error):
-            watch.didRead(partly: region)
+            regionObserver.didRead(partly: region)
             throw error
         }
     }

@@ -34,7 +34,7 @@ local function take(self, ...)
 end
 
 local function refresh(self)
-  return take(self, native.read(self.watch, self.fetch))
+  return take(self, native.read(self.observer, self.fetch))
 end
 
 --- Waits before what has failed is fetched again, whatever changes meanwhile. Says in the error how many seconds, as `retry_in`.
@@ -42,7 +42,7 @@ local function back_off(self, e)
   if type(e) == "userdata" and e.kind == "cancelled" then return end
   self.failures = (self.failures or 0) + 1
   local seconds = math.min(2.0 ^ (self.failures - 1), longest_pause)
-  native.pause(self.watch, seconds)
+  native.pause(self.observer, seconds)
   if type(e) == "userdata" then errors.add_fields(e, { retry_in = seconds }) end
   return seconds
 end
@@ -88,13 +88,13 @@ end
 --- Calls nothing any more. Returns whether it would have.
 function Observation:cancel()
   local was_active = self:is_active()
-  native.stop(self.watch)
+  native.stop(self.observer)
   return was_active
 end
 
 --- Whether it goes on.
 function Observation:is_active()
-  return native.is_active(self.watch)
+  return native.is_active(self.observer)
 end
 
 Observation.__close = Observation.cancel
@@ -134,7 +134,7 @@ function Observation:values()
   return function() return or_null(self, self:next()) end, nil, nil, self
 end
 
-checks.seal(Observation, { "callback", "fetch", "failures", "fingerprint", "has_looked", "on_error", "place", "watch" })
+checks.seal(Observation, { "callback", "fetch", "failures", "fingerprint", "has_looked", "on_error", "place", "observer" })
 
 -- Beginning -------------------------------------------------------------------------------------------------------------------
 
@@ -148,19 +148,19 @@ local function observe(place, db, fetch, callback, options)
   options = checks.options(place, options, { keeps_alive = "boolean", looks_first = "boolean", on_error = "function", poll = "any" })
   local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
   db:is_inside_transaction() -- raises where the database is out of reach: in on_change, for example
-  local watch, object = native.start(db)
-  local self = setmetatable({ callback = callback, on_error = options.on_error, watch = watch }, Observation)
+  local observer, object = native.start(db)
+  local self = setmetatable({ callback = callback, on_error = options.on_error, observer = observer }, Observation)
   function self.fetch() return object:read(fetch) end
   -- What is there now is known already then, and only what comes is delivered.
   if options.looks_first then self.has_looked = pcall(refresh, self) end
   if callback then
-    native.push(self.watch, function()
-      return deliver(self, native.take_chain(self.watch), read_or_back_off(self, pcall(refresh, self)))
+    native.push(self.observer, function()
+      return deliver(self, native.take_chain(self.observer), read_or_back_off(self, pcall(refresh, self)))
     end, options.on_error, options.keeps_alive ~= false, self.has_looked)
   else
-    self.place = native.pull(self.watch)
+    self.place = native.pull(self.observer)
   end
-  if period then native.poll(watch, object, period) end
+  if period then native.poll(observer, object, period) end
   return self
 end
 

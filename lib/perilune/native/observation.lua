@@ -1,56 +1,56 @@
 ---@meta perilune.native.observation
---- Observations of values. Swift (ObservationBinding.swift) provides them. A *watch* notices transactions that may have changed
+--- Observations of values. Swift (ObservationBinding.swift) provides them. An *observer* notices transactions that may have changed
 -- what was read last.
 
 ---@class perilune.native.observation
 local native = {}
 
 ---@param db perilune.database
----@return userdata watch
+---@return userdata observer
 ---@return perilune.database object that of the database, if a handle was given
 function native.start(db) end
 
---- Calls a function, and watches what it reads.
----@param watch userdata
+--- Calls a function, and observes what it reads.
+---@param observer userdata
 ---@param f function
 ---@return any ...
-function native.read(watch, f) end
+function native.read(observer, f) end
 
 --- Has the loop call a function after each change.
----@param watch userdata
+---@param observer userdata
 ---@param f function
 ---@param on_error? fun(err: any)
 ---@param keeps_alive boolean whether the script waits for it
 ---@param knows_first? boolean whether what is there now is known
-function native.push(watch, f, on_error, keeps_alive, knows_first) end
+function native.push(observer, f, on_error, keeps_alive, knows_first) end
 
 --- The place where to wait for changes.
----@param watch userdata
+---@param observer userdata
 ---@return integer
-function native.pull(watch) end
+function native.pull(observer) end
 
----@param watch userdata
-function native.stop(watch) end
+---@param observer userdata
+function native.stop(observer) end
 
 --- Pauses an observation for some time; then it signals that the value may be new.
----@param watch userdata
+---@param observer userdata
 ---@param seconds number
-function native.pause(watch, seconds) end
+function native.pause(observer, seconds) end
 
 --- Whether a table is one of those in which Perilune keeps what it does.
 ---@param name string
 ---@return boolean
 function native.is_own_table(name) end
 
----@param watch userdata
+---@param observer userdata
 ---@return boolean
-function native.is_active(watch) end
+function native.is_active(observer) end
 
 --- Checks periodically whether another process has written.
----@param watch userdata
+---@param observer userdata
 ---@param db perilune.database
 ---@param seconds number
-function native.poll(watch, db, seconds) end
+function native.poll(observer, db, seconds) end
 
 --- Notifies all observers, including those of Swift, that tables may have changed.
 ---@param handle perilune.database
@@ -58,9 +58,9 @@ function native.poll(watch, db, seconds) end
 function native.notify(handle, names) end
 
 --- How many deliveries have led to this one.
----@param watch userdata
+---@param observer userdata
 ---@return integer
-function native.take_chain(watch) end
+function native.take_chain(observer) end
 
 --- The position of the delivery that goes on in its chain; 0: none does.
 ---@param position integer
