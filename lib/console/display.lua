@@ -265,7 +265,7 @@ local function describe_table(value, head, tail)
   local columns, is_cut = statements.columns(value)
   if columns then
     local result = describe_list(value, columns, row_cells, head, tail)
-    if is_cut then result.note = ("the first %d rows; a LIMIT or a condition leaves the others out"):format(#value) end
+    if is_cut then result.note = ("the first %d rows; use LIMIT or a condition to choose others"):format(#value) end
     return result
   end
   if marks.is_request(value) then return describe_request(value) end

@@ -12,11 +12,11 @@ local function arguments(statement)
   local values, has_any = {}, false
   for _, name in ipairs(statement:parameters()) do
     if not name or name:match("^%d") then
-      errors.raise("parameter", "a parameter needs a name here: write :name, whose value is that of the variable `name`")
+      errors.raise("parameter", "parameters need names in the console; use :name for the value of the variable `name`")
     end
     local value = rawget(_G, name)
     if value == nil then
-      errors.raise("parameter", ("the parameter :%s has no value: set the variable first, %s = ..."):format(name, name), { name = name })
+      errors.raise("parameter", ("the parameter :%s has no value; set the variable first, %s = ..."):format(name, name), { name = name })
     end
     values[name], has_any = value, true
   end

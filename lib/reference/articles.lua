@@ -104,7 +104,7 @@ local function add_section(lines, own)
     add(lines, "")
     if own.is_described then paragraphs(lines, own.class.text) end
     if own.class.parent then
-      add(lines, ("It has all that a `%s` has."):format(own.class.parent))
+      add(lines, ("Has all members of `%s`."):format(own.class.parent))
       add(lines, "")
     end
     add_fields(lines, own.fields)
@@ -169,7 +169,7 @@ function articles.front(index)
     "## Overview", "",
     "`perilune help NAME` prints the same in a terminal: `perilune help db:fetch_all`, `perilune help filter`, `perilune help requests`.",
     "`perilune test --types FOLDER` writes types for editors, and for the tables of a project.", "",
-    "Arguments are the values of Lua, and what is marked as optional may be left out. A function raises an error object, whose field",
+    "Arguments are Lua values; those marked as optional may be omitted. A function raises an error object, whose field",
     "`kind` is the word shown. \"Inside a block\" means inside of `db:read`, `db:write` and the like; \"waits\" means that other tasks go on",
     "meanwhile, which is not possible inside a block.", "",
     "## The database of the examples", "",

@@ -123,11 +123,11 @@ local storing = {}
 function storing.integer(cell, place)
   local number = tonumber(cell.text)
   local integer = number and math.tointeger(number)
-  return integer or number or fail(place, "an integer", cell, "; write text in quotes")
+  return integer or number or fail(place, "an integer", cell, "; put text in quotes")
 end
 
 function storing.real(cell, place)
-  return tonumber(cell.text) or fail(place, "a number", cell, "; write text in quotes")
+  return tonumber(cell.text) or fail(place, "a number", cell, "; put text in quotes")
 end
 
 local booleans = { ["true"] = true, ["false"] = false, ["1"] = true, ["0"] = false }

@@ -13,8 +13,8 @@ local function check_cells(what, parsed)
   for number, row in ipairs(parsed.rows) do
     for index, cell in ipairs(row) do
       if cell.kind == "empty" then
-        errors.raise("text_table", ("%s: row %d of the text table: column `%s` is empty; write ~ for NULL, "
-          .. '"" for a text without characters, * for any value'):format(what, number, parsed.names[index]))
+        errors.raise("text_table", ("%s: row %d of the text table: column `%s` is empty; use ~ for NULL, "
+          .. '"" for an empty string, * for any value'):format(what, number, parsed.names[index]))
       end
     end
   end

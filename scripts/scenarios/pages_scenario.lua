@@ -28,11 +28,11 @@ group("pages", { template = "shelf", tags = { "requests" } }, function()
     expect(queries):exactly(1):no_full_scan("book")
   end)
 
-  scenario("what is no cursor of this order is refused", function(t)
+  scenario("only a cursor of the same order is accepted", function(t)
     local Book = t.fixtures.models.Book
     local cursor = Book:order("id"):page_after(nil, 1).next
     expect_error(function() Book:order("title"):page_after(cursor, 1) end, "another order")
-    expect_error(function() Book:order("id"):page_after("nonsense", 1) end, "no cursor")
+    expect_error(function() Book:order("id"):page_after("nonsense", 1) end, "expected a cursor of this request")
   end)
 end)
 

@@ -50,11 +50,11 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
     expect(row):covers { old_pages = 961, authors = 2, titles = "The Plague, Moby-Dick, Typee" }
   end)
 
-  scenario("what a window cannot be is told where it is written", function(t)
+  scenario("an invalid window raises at the line that builds it", function(t)
     local Book = t.fixtures.models.Book
     expect_error(function() Book:select(perilune.rank():as("place")) end, "over{")
     expect_error(function() Book.c.pages:sum():over { order = "year" } end, "order_by")
     expect_error(function() Book:select(Book.c.pages:sum():over { order_by = "yaer" }:as("n")) end, "year")
-    expect_error(function() Book.c.pages:sum():over { frame = { rows = { 1, -1 } } } end, "end before")
+    expect_error(function() Book.c.pages:sum():over { frame = { rows = { 1, -1 } } } end, "the end comes before the start")
   end)
 end)

@@ -219,8 +219,8 @@ static int raise_loop(lua_State *L) {
 }
 
 static int raise_open_transaction(lua_State *L) {
-    return plua_raise(L, "open_transaction", "an observer has left a transaction open (BEGIN or SAVEPOINT without its end); it has been "
-                          "rolled back. Use db:in_transaction");
+    return plua_raise(L, "open_transaction", "an observer left a transaction open (BEGIN or SAVEPOINT without its end), which was "
+                          "rolled back; use db:in_transaction");
 }
 
 /* Reports the error that a function raises, and calls no observer of those that are left. */

@@ -32,6 +32,6 @@ package enum ScriptNames {
         guard let match = message.wholeMatch(of: /attempt to call a (?:string|number|boolean) value \(method '(\w+)'\)/),
             rowMethods.contains(String(match.1))
         else { return nil }
-        return "a column `\(match.1)` of a row hides the method: write perilune.row.\(match.1)(row, ...)"
+        return "a column `\(match.1)` of a row hides the method; use perilune.row.\(match.1)(row, ...)"
     }
 }

@@ -4,11 +4,11 @@ internal import Perilune
 
 /// The command `perilune apply`.
 struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database, if not the one of the plan."
+    static let databaseHelp = "The database file; by default the one named in the plan."
 
     static let configuration = CommandConfiguration(
         commandName: "apply",
-        abstract: "Apply a plan that run --preview --save has written.",
+        abstract: "Apply a plan file saved by run --preview --save.",
         discussion: """
             Applies exactly the row changes that were previewed, or none of them if a row
             has changed since in any column, or the schema has changed. For updated rows,

@@ -3,7 +3,7 @@ internal import Perilune
 
 /// The command `perilune automations`.
 struct AutomationsCommand: ParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database; a private one in memory if none is given."
+    static let databaseHelp = "The database file; a temporary database in memory by default."
 
     static let configuration = CommandConfiguration(
         commandName: "automations",

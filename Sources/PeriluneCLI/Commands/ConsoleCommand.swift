@@ -6,43 +6,43 @@ internal import Perilune
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Work with a database in Lua and SQL, a statement at a time.",
+        abstract: "Explore and change a database interactively, in Lua and SQL.",
         discussion: """
-            What is typed is Lua, SQL, or a command of the console, which begins with a
-            colon: `:help` lists them. An expression shows its value: rows and records as
-            tables, requests as their SQL with the first rows, record classes as their
-            columns. Each table is a record class with the associations that its foreign
-            keys mean, so that `Customer:filter{ Country = "Brazil" }` works at once.
+            Enter Lua, SQL, or a console command, which begins with a colon; `:help` lists
+            the commands. The console prints the value of an expression: rows and records
+            as tables, requests as their SQL and first rows, record classes as their
+            columns. Each table has a record class, with associations derived from its
+            foreign keys: `Customer:filter{ Country = "Brazil" }` works at once.
 
-            Without a terminal statements are read from standard input: SQL ends with a
-            semicolon there, or with an empty line.
+            Without a terminal, statements are read from standard input. There, an SQL
+            statement ends with a semicolon or an empty line.
 
-            PREVIEW: With --preview everything happens in a private copy. `:changes` shows
-            what has changed, `:apply` makes exactly that in the database, `:discard`
-            forgets it. No lock is held meanwhile.
+            PREVIEW: With --preview all changes go to a private copy. `:changes` shows
+            them, `:apply` applies exactly these changes to the database, and `:discard`
+            drops them. The database is not locked meanwhile.
 
             EXAMPLES:
               perilune console shop.sqlite
               perilune console shop.sqlite --preview
               echo 'SELECT count(*) FROM customer' | perilune console shop.sqlite
 
-            The history is kept for each folder, in $XDG_STATE_HOME/perilune; what begins
-            with a space is not.
+            Each folder has its own history, kept in $XDG_STATE_HOME/perilune. Lines that
+            begin with a space are not kept.
             """)
 
     @Argument(
-        help: "The database; a private one in memory if none is given.", completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
+        help: "The database file; a temporary database in memory by default.", completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var file: String?
 
     @OptionGroup var database: DatabaseOption<ConsoleCommand>
 
-    @Flag(help: "Open the database for reading only.")
+    @Flag(help: "Open the database read-only.")
     var readonly = false
 
-    @Flag(help: "Run without io, os, file modules, and SQL that can access files.")
+    @Flag(help: "Run without io, os, file modules and SQL that can access files.")
     var sandbox = false
 
-    @Flag(help: "Work in a private copy.")
+    @Flag(help: "Work on a private copy of the database.")
     var preview = false
 
     @OptionGroup var creating: CreateOption
@@ -53,9 +53,9 @@ struct ConsoleCommand: AsyncParsableCommand {
     private var path: String? { file.flatMap { $0 == ":memory:" ? nil : $0 } ?? database.path }
 
     func validate() throws {
-        if file != nil, database.database != nil { throw ValidationError("the database is named twice") }
+        if file != nil, database.database != nil { throw ValidationError("the database is given twice; pass it as the argument or with --database") }
         if file?.isEmpty == true { throw ValidationError("expected the path of a database, got nothing") }
-        if preview, readonly { throw ValidationError("--preview shows changes, which --readonly does not allow") }
+        if preview, readonly { throw ValidationError("--preview cannot be combined with --readonly") }
     }
 
     func run() async throws {
@@ -74,7 +74,7 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     private func makeOptions() throws -> ConsoleOptions {
         var options = ConsoleOptions(database: path)
-        if let path, !creating.create { try DatabaseFile.requireExisting(path, option: "--create takes an empty one") }
+        if let path, !creating.create { try DatabaseFile.requireExisting(path, option: "use --create to start with an empty database") }
         options.isReadonly = readonly
         options.isSandboxed = sandbox
         options.isPreview = preview && path != nil
@@ -93,5 +93,5 @@ struct ConsoleCommand: AsyncParsableCommand {
 }
 
 extension ConsoleCommand: DatabaseCommand {
-    static var databaseHelp: String { "The database, as other commands name it." }
+    static var databaseHelp: String { "The database file, instead of the argument." }
 }

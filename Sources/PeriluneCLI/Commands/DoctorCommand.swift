@@ -7,19 +7,19 @@ internal import PeriluneRecords
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look whether the libraries and a database are as they should be.",
+        abstract: "Check the libraries and a database for problems.",
         discussion: """
-            Names the libraries and what is known to be wrong with them; of a database,
-            whether it is whole, its foreign keys, missing indexes, the journal, free
-            pages, and who else has it open. Each fault comes with its cure. Nothing is
-            changed.
+            Reports the versions of the libraries and their known bugs. For a database, it
+            checks integrity, foreign keys, missing indexes, the journal mode and free
+            pages, and lists the other processes that have it open. Each problem comes with
+            a suggested fix. Nothing is changed.
 
             EXAMPLES:
               perilune doctor
               perilune doctor --database shop.sqlite
               perilune doctor --database shop.sqlite --format json | jq '.[] | select(.verdict != "ok")'
 
-            EXIT STATUS: 0 nothing is wrong, though there may be warnings; 1 there is a fault.
+            EXIT STATUS: 0 no faults, though there may be warnings; 1 at least one fault.
             """)
 
     /// How the findings are written.
@@ -29,7 +29,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @OptionGroup var database: DatabaseOption<DoctorCommand>
 
-    @Option(help: "How the findings are written.")
+    @Option(help: "The format of the findings.")
     var format = Format.text
 
     @OptionGroup var common: CommonOptions
@@ -69,5 +69,5 @@ struct DoctorCommand: AsyncParsableCommand {
 }
 
 extension DoctorCommand: DatabaseCommand {
-    static var databaseHelp: String { "The database to look at." }
+    static var databaseHelp: String { "The database file to check." }
 }

@@ -6,10 +6,10 @@ internal import Perilune
 struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dump",
-        abstract: "Write a database as SQL that makes it again.",
+        abstract: "Write a database as SQL that recreates it.",
         discussion: """
-            Tables come first, then their rows, then indexes, views and triggers; all in one
-            transaction. The database is read as it is at one moment.
+            Writes tables first, then their rows, then indexes, views and triggers, in one
+            transaction. The dump is a consistent snapshot of the database.
 
             EXAMPLES:
               perilune dump --database shop.sqlite > shop.sql
@@ -17,15 +17,15 @@ struct DumpCommand: ParsableCommand {
               perilune dump --database shop.sqlite | sqlite3 copy.sqlite
             """)
 
-    @Argument(help: "The only table to write.", completion: .custom(CompletionValues.tables))
+    @Argument(help: "Write only this table.", completion: .custom(CompletionValues.tables))
     var table: String?
 
     @OptionGroup var database: DatabaseOption<DumpCommand>
 
-    @Flag(help: "Leave out the rows.")
+    @Flag(help: "Write only the schema, without rows.")
     var schemaOnly = false
 
-    @Flag(help: "Leave out the statements that make the schema.")
+    @Flag(help: "Write only the rows, without the schema.")
     var dataOnly = false
 
     @OptionGroup var output: OutputOption
@@ -36,7 +36,7 @@ struct DumpCommand: ParsableCommand {
 
     func validate() throws {
         _ = try database.requirePath()
-        if schemaOnly, dataOnly { throw ValidationError("--schema-only and --data-only leave out everything") }
+        if schemaOnly, dataOnly { throw ValidationError("--schema-only cannot be combined with --data-only") }
     }
 
     func run() throws {
@@ -69,5 +69,5 @@ struct DumpCommand: ParsableCommand {
 }
 
 extension DumpCommand: DatabaseCommand {
-    static var databaseHelp: String { "The database." }
+    static var databaseHelp: String { "The database file." }
 }

@@ -6,14 +6,16 @@ internal import Perilune
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Write the rows of CSV, TSV or JSON files into a table.",
+        abstract: "Import rows from CSV, TSV or JSON files into a table.",
         discussion: """
-            What a file is, is found out, and shown: its format, separator, encoding and
-            header, and what its columns hold. Columns go to those of the same name. An
-            empty field is NULL, `""` an empty text. 007 stays text.
+            Detects and reports the format, separator, encoding and header of each file,
+            and the types of its columns. Columns are matched by name. An empty field is
+            NULL; `""` is an empty string. Numbers with leading zeros, such as 007, stay
+            text.
 
-            All rows are imported or none: a bad row is reported with its line and column.
-            With --errors FILE bad rows are written to that file, and the others imported.
+            Either all rows are imported or none: invalid rows are reported with line and
+            column. With --errors FILE invalid rows are written to that file, and the
+            others are imported.
 
             EXAMPLES:
               perilune import customers.csv --table customer --database shop.sqlite
@@ -22,43 +24,44 @@ struct ImportCommand: ParsableCommand {
               perilune import log.txt --separator '|' --columns day,,amount --table log --create --database x.sqlite
               curl -s https://example.org/rows.jsonl | perilune import - --format jsonl --table row --database x.sqlite
 
-            EXIT STATUS: 0 success, 1 the table is not there or does not fit, 64 wrong usage,
-            65 there are bad rows, 74 a file cannot be used, 75 the database is locked.
+            EXIT STATUS: 0 success, 1 the table does not exist or does not match, 64 usage
+            error, 65 some rows are invalid, 74 a file cannot be used, 75 the database is
+            locked.
             """)
 
-    @Argument(help: "The files; - is standard input.", completion: .file(extensions: ["csv", "tsv", "json", "jsonl", "txt"]))
+    @Argument(help: "The files; - reads standard input.", completion: .file(extensions: ["csv", "tsv", "json", "jsonl", "txt"]))
     var files: [String]
 
-    @Option(help: "The table.", completion: .custom(CompletionValues.tables))
+    @Option(help: "The table to import into.", completion: .custom(CompletionValues.tables))
     var table: String
 
     @OptionGroup var database: DatabaseOption<ImportCommand>
 
-    @Flag(help: "Make the table, and the database, where they do not exist.")
+    @Flag(help: "Create the table and the database if they do not exist.")
     var create = false
 
-    @Option(help: ArgumentHelp("The columns by which rows are found, with commas between.", valueName: "columns"))
+    @Option(help: ArgumentHelp("The columns that identify a row, separated by commas.", valueName: "columns"))
     var primaryKey: String?
 
-    @Flag(help: "Change rows whose key is there already.")
+    @Flag(help: "Update the rows whose key already exists.")
     var upsert = false
 
-    @Option(help: ArgumentHelp("The names of the columns in the file; an empty one leaves a column out.", valueName: "names"))
+    @Option(help: ArgumentHelp("The column names for the fields of the file, separated by commas; an empty name skips a field.", valueName: "names"))
     var columns: String?
 
     @Option(help: "The format of the files.")
     var format: ImportFormat?
 
-    @Option(help: ArgumentHelp("What stands between the fields of CSV.", valueName: "sign"))
+    @Option(help: ArgumentHelp("The separator of CSV fields.", valueName: "sign"))
     var separator: String?
 
-    @Flag(inversion: .prefixedNo, help: "Whether the first row has the names of the columns.")
+    @Flag(inversion: .prefixedNo, help: "Whether the first row contains the column names.")
     var header: Bool?
 
     @Option(help: "The encoding of the files.")
     var encoding: TextEncoding?
 
-    @Option(help: ArgumentHelp("Write bad rows to a file, and import the others.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write invalid rows to a file, and import the others.", valueName: "file"))
     var errors: String?
 
     @OptionGroup var context: ContextOptions
@@ -67,7 +70,7 @@ struct ImportCommand: ParsableCommand {
     func validate() throws {
         _ = try database.requirePath()
         if table.isEmpty { throw ValidationError("--table: expected a name, got nothing") }
-        if let separator, separator != "\\t", separator.utf8.count != 1 { throw ValidationError("--separator: expected one sign") }
+        if let separator, separator != "\\t", separator.utf8.count != 1 { throw ValidationError("--separator: expected one ASCII character") }
         if errors?.isEmpty == true { throw ValidationError("--errors: expected the path of a file, got nothing") }
     }
 
@@ -109,7 +112,7 @@ struct ImportCommand: ParsableCommand {
     private func report(_ outcome: Importer.Outcome, _ colors: Colors, _ duration: Duration) throws {
         if outcome.badCount > 0, errors == nil { throw Self.failure(outcome) }
         var text = "\(ConsoleRenderer.grouped(outcome.rows)) \(outcome.rows == 1 ? "row" : "rows") into \(table)"
-        if outcome.madeTable { text += ", which was made" }
+        if outcome.madeTable { text += ", created by this import" }
         let updated = outcome.rows - outcome.inserted
         if upsert { text += ": \(ConsoleRenderer.grouped(outcome.inserted)) inserted, \(ConsoleRenderer.grouped(updated)) updated" }
         text += ", \(TimeText.text(duration))"
@@ -117,21 +120,21 @@ struct ImportCommand: ParsableCommand {
         guard let errors, outcome.badCount > 0 else { return }
         let lines = outcome.badRows.map { "\($0.description)\n\($0.text)\n" }
         try OutputFile.write(Array(lines.joined().utf8), to: errors)
-        CommandOutput.note("\(outcome.badCount) bad \(outcome.badCount == 1 ? "row" : "rows") left out: \(errors)", colors)
+        CommandOutput.note("\(outcome.badCount) invalid \(outcome.badCount == 1 ? "row" : "rows") written to \(errors)", colors)
         throw ExitCode(ExitStatus.badData)
     }
 
     private static func failure(_ outcome: Importer.Outcome) -> CommandFailure {
         let shown = outcome.badRows.prefix(10).map(\.description)
         let more = outcome.badCount > shown.count ? ["and \(outcome.badCount - shown.count) more"] : []
-        let count = outcome.badCount == 1 ? "a row is bad" : "\(outcome.badCount) rows are bad"
+        let count = outcome.badCount == 1 ? "1 row is invalid" : "\(outcome.badCount) rows are invalid"
         return CommandFailure(
             ErrorReport(
                 "nothing was imported: \(count)\n" + (shown + more).joined(separator: "\n"), kind: "format",
-                help: "--errors FILE leaves bad rows out, and imports the others"))
+                help: "use --errors FILE to set invalid rows aside and import the others"))
     }
 }
 
 extension ImportCommand: DatabaseCommand {
-    static var databaseHelp: String { "The database." }
+    static var databaseHelp: String { "The database file." }
 }

@@ -6,16 +6,16 @@ internal import Perilune
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Make a new project: migrations, a script, scenarios, settings of editors.",
+        abstract: "Create a new project: migrations, a script, scenarios and editor settings.",
         discussion: """
-            Files that are there stay as they are.
+            Existing files are left unchanged.
 
             EXAMPLES:
               perilune init
               perilune init tasks && cd tasks && perilune test
             """)
 
-    @Argument(help: "The folder, which is made if it does not exist.")
+    @Argument(help: "The folder, created if it does not exist.")
     var folder = "."
 
     @OptionGroup var common: CommonOptions
@@ -25,7 +25,7 @@ struct InitCommand: ParsableCommand {
         for (name, text) in ProjectTemplate.files {
             let path = folder == "." ? name : "\(folder)/\(name)"
             guard !FileManager.default.fileExists(atPath: path) else {
-                CommandOutput.note("\(path) is there already", colors)
+                CommandOutput.note("\(path) already exists", colors)
                 continue
             }
             let parent = (path as NSString).deletingLastPathComponent
@@ -33,7 +33,7 @@ struct InitCommand: ParsableCommand {
                 do {
                     try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
                 } catch {
-                    throw CommandFailure(ErrorReport("cannot make the folder \(parent)", kind: "io"))
+                    throw CommandFailure(ErrorReport("cannot create the folder \(parent)", kind: "io"))
                 }
             }
             try OutputFile.write(Array(text.utf8), to: path)

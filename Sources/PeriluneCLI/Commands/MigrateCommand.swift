@@ -46,7 +46,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         completion: .custom(CompletionValues.migrations))
     var to: String?
 
-    @Flag(help: "Undo the last migration, or all after the one of --to.")
+    @Flag(help: "Undo the last migration, or with --to all that come after it.")
     var down = false
 
     @Flag(help: "Only show which migrations are applied, pending, unknown or edited.")
@@ -58,10 +58,10 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
     @Flag(help: "Run the migrations on a temporary copy of the database.")
     var dryRun = false
 
-    @Flag(help: "Like --dry-run, and show the changes of rows and schema; as JSON with --format json.")
+    @Flag(help: "Like --dry-run, and show the changes to rows and schema, as text or with --format json.")
     var preview = false
 
-    @Flag(help: "Do not copy the database first.")
+    @Flag(help: "Do not make a backup copy first.")
     var noBackup = false
 
     @Option(help: "The format of tables.")
@@ -74,12 +74,12 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         if folder?.isEmpty == true { throw ValidationError("expected the path of a folder, got nothing") }
         if to?.isEmpty == true { throw ValidationError("--to: expected the name of a migration, got nothing") }
         if (dryRun || preview) && (status || check) {
-            throw ValidationError("--\(preview ? "preview" : "dry-run") runs migrations; --status and --check do not")
+            throw ValidationError("--\(preview ? "preview" : "dry-run") cannot be combined with --status or --check")
         }
         if down, preview || status || check {
-            throw ValidationError("--down undoes migrations; --preview, --status and --check do not (--dry-run tries it on a copy)")
+            throw ValidationError("--down cannot be combined with --preview, --status or --check; use --dry-run to try it on a copy")
         }
-        if preview, let format, format != .json { throw ValidationError("--preview is written as text, or with --format json") }
+        if preview, let format, format != .json { throw ValidationError("--preview supports only --format json") }
     }
 
     /// Not in ``validate()``: a misspelt option is reported first.

@@ -5,10 +5,10 @@ internal import Perilune
 struct NewMigrationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate-new",
-        abstract: "Make the file of a new migration.",
+        abstract: "Create a new migration file.",
         usage: "perilune migrate new <name> [--folder <folder>] [--sql]",
         discussion: """
-            The file has the number after the highest one in the folder.
+            The file is numbered after the last migration in the folder.
 
             EXAMPLES:
               perilune migrate new add_prices
@@ -16,19 +16,19 @@ struct NewMigrationCommand: ParsableCommand {
             """,
         shouldDisplay: false)
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name of the migration.")
     var name: String
 
-    @Option(help: "The folder of the migrations; `migrations`, or that of perilune.toml, if none is given.", completion: .directory)
+    @Option(help: "The folder of the migrations; by default `migrations`, or the one in perilune.toml.", completion: .directory)
     var folder: String?
 
-    @Flag(help: "Make files of SQL: one for the migration, one that undoes it.")
+    @Flag(help: "Create SQL files: one for the migration, and one that undoes it.")
     var sql = false
 
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        guard name.contains(where: { $0.isLetter || $0.isNumber }) else { throw ValidationError("expected a name of letters and digits") }
+        guard name.contains(where: { $0.isLetter || $0.isNumber }) else { throw ValidationError("expected a name with letters or digits") }
         if folder?.isEmpty == true { throw ValidationError("--folder: expected the path of a folder, got nothing") }
     }
 

@@ -32,19 +32,19 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
 
     @OptionGroup var database: DatabaseOption<QueryCommand>
 
-    @Option(help: "The format of rows.")
+    @Option(help: "The format of the rows.")
     var format: ResultFormat?
 
-    @Option(help: ArgumentHelp("Write the rows to a file; the end of its name says how, if --format does not.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the rows to a file; its extension sets the format unless --format is given.", valueName: "file"))
     var output: String?
 
-    @Option(help: ArgumentHelp("The table that --format insert names.", valueName: "name"))
+    @Option(help: ArgumentHelp("The table name for --format insert.", valueName: "name"))
     var table = "result"
 
     @Option(
         name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "The value of a parameter of the statement; repeatable.", valueName: "name=value"),
+            "The value of a statement parameter; repeatable.", valueName: "name=value"),
         transform: QueryParameter.init)
     var parameters: [QueryParameter] = []
 

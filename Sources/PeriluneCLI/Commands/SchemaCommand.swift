@@ -24,10 +24,10 @@ struct SchemaCommand: AsyncParsableCommand {
         commandName: "schema",
         abstract: "Show the schema of a database.",
         discussion: """
-            By default the SQL that makes the schema again: tables, indexes, views,
-            triggers. --format lua writes a migration for it, by the schema builder where
-            that makes just the same table, which is tried, and by SQL elsewhere; diagram
-            writes an entity relationship diagram for Mermaid, or to a file NAME.svg a
+            Writes the SQL that recreates the schema: tables, indexes, views and triggers.
+            --format lua writes a Lua migration: it uses the schema builder for each table
+            that the builder can recreate exactly, and SQL for the others. --format diagram
+            writes an entity-relationship diagram for Mermaid, or, to a file NAME.svg, a
             picture of the tables and their foreign keys.
 
             EXAMPLES:
@@ -38,12 +38,12 @@ struct SchemaCommand: AsyncParsableCommand {
               perilune schema --database shop.sqlite --output schema.svg
             """)
 
-    @Argument(help: "The only table or view to show.", completion: .custom(CompletionValues.tables))
+    @Argument(help: "Show only this table or view.", completion: .custom(CompletionValues.tables))
     var table: String?
 
     @OptionGroup var database: DatabaseOption<SchemaCommand>
 
-    @Option(help: "How the schema is written; SQL, unless the end of the file of --output says otherwise.")
+    @Option(help: "The format of the schema; by default that of the extension of --output, else SQL.")
     var format: SchemaFormat?
 
     @OptionGroup var output: OutputOption
@@ -94,5 +94,5 @@ struct SchemaCommand: AsyncParsableCommand {
 }
 
 extension SchemaCommand: DatabaseCommand {
-    static var databaseHelp: String { "The database." }
+    static var databaseHelp: String { "The database file." }
 }

@@ -10,16 +10,16 @@ struct TypesCommand: ParsableCommand {
         commandName: "types",
         abstract: "Write types for editors (LuaCATS).",
         discussion: """
-            Writes perilune.d.lua, which describes all that scripts see, and scenarios.d.lua,
-            which describes the words of scenarios. `perilune test --types` also describes
-            the tables of a project. Files that are the same already are left alone.
+            Writes perilune.d.lua, which describes the whole Lua API, and scenarios.d.lua,
+            which describes the functions of scenarios. `perilune test --types` also
+            describes the tables of a project. Files that are up to date are not touched.
 
             EXAMPLES:
               perilune types .types
             """)
 
     @Argument(
-        help: "The folder, which is made if it does not exist; `types`, or that of perilune.toml, if none is given.", completion: .directory)
+        help: "The folder, created if it does not exist; by default `types`, or the one in perilune.toml.", completion: .directory)
     var folder: String?
 
     func run() throws {

@@ -23,7 +23,7 @@ extension ConsoleEvaluator {
     func count(of table: String) async throws -> Int {
         let quoted = "\"" + table.replacing("\"", with: "\"\"") + "\""
         let value = try await value("return db:fetch_value(...)", [.string(LuaString("SELECT count(*) FROM \(quoted)"))])
-        guard case .integer(let count) = value else { throw LuaError(.host, "no number of rows") }
+        guard case .integer(let count) = value else { throw LuaError(.host, "the count of rows is not a number") }
         return Int(count)
     }
 

@@ -3,9 +3,9 @@ enum ConsoleHelp {
     static let topics = topicTexts.map(\.name)
 
     static let overview = """
-        Type Lua, SQL, or a command. Lua: an expression shows its value, anything else is run. What begins with a word of SQL is SQL;
-        :name in it is the value of the Lua variable `name`. Each table is a record class: Customer:filter{ Country = "Brazil" }.
-        `_` is the last value, `_1`, `_2`, ... all that it consisted of. Variables that a line calls local stay.
+        Enter Lua, SQL, or a command. The value of a Lua expression is printed. Input that begins with an SQL keyword is SQL; in it,
+        :name is the value of the Lua variable `name`. Each table has a record class: Customer:filter{ Country = "Brazil" }.
+        `_` holds the last value; if there were several, `_1`, `_2`, ... hold them. Local variables last until the console ends.
 
         """
 
@@ -13,25 +13,25 @@ enum ConsoleHelp {
         (
             "keys",
             """
-            Enter            runs a whole statement, else begins a line
-            Alt-Enter        begins a line; so does Ctrl-J
-            Tab              completes; again goes through the names, Shift-Tab back, Esc leaves
-            Up, Down         a line up or down, then through the history; Ctrl-P and Ctrl-N at once
-            Ctrl-R           searches the history; again goes on, Esc edits what was found, Ctrl-G leaves
-            Ctrl-A, Ctrl-E   start and end of the line; Alt-< and Alt-> of the whole
-            Alt-B, Alt-F     a word back, a word forth; Ctrl-Left, Ctrl-Right
-            Ctrl-K, Ctrl-U   removes to the end, to the start of the line; Ctrl-W, Alt-D a word
-            Ctrl-Y           puts back what was removed; Ctrl-_ undoes; Ctrl-T exchanges two letters
-            Ctrl-C           drops the line, or ends the statement that runs
-            Ctrl-L, Ctrl-D   clears the screen; ends the console
+            Enter            run a complete statement, or start a new line
+            Alt-Enter        start a new line; also Ctrl-J
+            Tab              complete; again for the next name, Shift-Tab for the previous one, Esc to cancel
+            Up, Down         previous or next line, then the history; Ctrl-P and Ctrl-N go to the history at once
+            Ctrl-R           search the history; again for the next match, Esc to edit it, Ctrl-G to cancel
+            Ctrl-A, Ctrl-E   start or end of the line; Alt-< and Alt-> of the whole input
+            Alt-B, Alt-F     previous or next word; also Ctrl-Left, Ctrl-Right
+            Ctrl-K, Ctrl-U   delete to the end or the start of the line; Ctrl-W, Alt-D a word
+            Ctrl-Y           paste deleted text; Ctrl-_ undoes, Ctrl-T swaps two characters
+            Ctrl-C           discard the input, or stop the running statement
+            Ctrl-L, Ctrl-D   clear the screen; quit
             """
         ),
         (
             "sql",
             """
             SELECT * FROM Customer WHERE Country = :country     :country is the Lua variable `country`
-            A statement ends with Enter where it is whole; a semicolon or an empty line always ends it. UPDATE and DELETE without WHERE
-            need the semicolon, and ask before they change a database itself.
+            Enter runs a complete statement; a semicolon or an empty line always ends it. UPDATE and DELETE without WHERE
+            require the semicolon, and ask for confirmation unless this is a preview.
             """
         ),
         (
@@ -48,16 +48,16 @@ enum ConsoleHelp {
             """
             filter order limit offset select distinct group having reversed        derive a request
             fetch_all fetch_one find fetch_count pluck sum min max average rows    fetch
-            including_all including_optional including_required                    bring associated records along
-            update_all delete_all                                                 change all rows of a request
-            sql() explain()                                                       show how
+            including_all including_optional including_required                    fetch associated records too
+            update_all delete_all                                                  change all rows of a request
+            sql() explain()                                                        show the SQL and its query plan
             """
         ),
         (
             "records",
             """
-            c = Customer:find(1)          the record of a key
-            c.City = "Rio" c:update()     changes its row
+            c = Customer:find(1)          the record with this key
+            c.City = "Rio" c:update()     updates its row
             Genre{ Name = "Tango" }:insert()
             c:delete()                    deletes its row
             """
@@ -73,11 +73,11 @@ enum ConsoleHelp {
         (
             "preview",
             """
-            :preview    goes on with a private copy of the database; nothing holds a lock on the file meanwhile
-            :changes    shows what the copy has changed
-            :apply      makes exactly that in the file, or nothing where a row is not as it was
-            :discard    forgets it, and copies anew
-            :live       goes back to the database itself
+            :preview    switch to a private copy of the database; the file is not locked meanwhile
+            :changes    show the changes made in the copy
+            :apply      apply exactly these changes to the file, or none if a row has changed since
+            :discard    drop the changes, and make a new copy
+            :live       return to the database itself
             """
         ),
     ]
@@ -115,18 +115,18 @@ enum ConsoleCommands {
     }
 
     static let list = [
-        Command(name: "help", argument: "[NAME]", summary: "shows this, or what is known of a name"),
-        Command(name: "schema", argument: "[TABLE]", summary: "lists the tables, or shows how one was made"),
-        Command(name: "models", argument: "", summary: "lists the record classes and their associations"),
-        Command(name: "plan", argument: "STATEMENT", summary: "shows how SQLite would run a statement or a request"),
-        Command(name: "last", argument: "", summary: "shows the last value again, all of it"),
-        Command(name: "timing", argument: "[on|off]", summary: "says how long statements take"),
-        Command(name: "reload", argument: "", summary: "loads the modules again that were required"),
-        Command(name: "preview", argument: "", summary: "goes on with a private copy of the database"),
-        Command(name: "changes", argument: "", summary: "shows what has changed in the copy"),
-        Command(name: "apply", argument: "", summary: "makes these changes in the database itself"),
-        Command(name: "discard", argument: "", summary: "forgets these changes"),
-        Command(name: "live", argument: "", summary: "goes back from the copy to the database itself"),
-        Command(name: "quit", argument: "", summary: "ends the console; so does Ctrl-D"),
+        Command(name: "help", argument: "[NAME]", summary: "show this help, or the reference for a name"),
+        Command(name: "schema", argument: "[TABLE]", summary: "list the tables, or show the SQL of one"),
+        Command(name: "models", argument: "", summary: "list the record classes and their associations"),
+        Command(name: "plan", argument: "STATEMENT", summary: "show the query plan of a statement or a request"),
+        Command(name: "last", argument: "", summary: "show the last value again, in full"),
+        Command(name: "timing", argument: "[on|off]", summary: "show the duration of each statement"),
+        Command(name: "reload", argument: "", summary: "reload the required modules"),
+        Command(name: "preview", argument: "", summary: "switch to a private copy of the database"),
+        Command(name: "changes", argument: "", summary: "show the changes made in the copy"),
+        Command(name: "apply", argument: "", summary: "apply these changes to the database"),
+        Command(name: "discard", argument: "", summary: "drop these changes, and make a new copy"),
+        Command(name: "live", argument: "", summary: "return from the copy to the database"),
+        Command(name: "quit", argument: "", summary: "quit; also Ctrl-D"),
     ]
 }

@@ -59,7 +59,7 @@ final class ConsoleSession {
     private func greet() async {
         let count = (try? await place.evaluator.models().count) ?? 0
         let tables = count == 1 ? "1 table" : "\(count) tables"
-        let name = options.database.map { DisplayText.escaped($0) } ?? "a database in memory, which is gone at the end"
+        let name = options.database.map { DisplayText.escaped($0) } ?? "temporary database in memory"
         show(options.colors.dim("\(Version.line) · \(name), \(tables) · :help\n"))
     }
 
@@ -102,7 +102,7 @@ final class ConsoleSession {
 
     private func run(sql text: String) async {
         for statement in SQLSyntax.statements(in: text) {
-            guard await mayRun(statement) else { return show(options.colors.dim("not run\n")) }
+            guard await mayRun(statement) else { return show(options.colors.dim("not executed\n")) }
             let evaluator = place.evaluator
             guard let values = await evaluate(named: nil, statement, { try await evaluator.run(sql: statement) }) else { return }
             show(values)
@@ -183,7 +183,7 @@ final class ConsoleSession {
         guard place.isLive, options.isTerminal, let (verb, table) = SQLSyntax.changesAllRows(sql) else { return true }
         let count = try? await place.evaluator.count(of: table)
         let rows = count.map { $0 == 1 ? "the only row" : "all \(ConsoleRenderer.grouped($0)) rows" } ?? "all rows"
-        return await confirms("This \(verb)s \(rows) of \(table) in \(options.database ?? ""). Go on? [y/N] ")
+        return await confirms("This \(verb)s \(rows) of \(table) in \(options.database ?? ""). Continue? [y/N] ")
     }
 
     private func confirms(_ question: String) async -> Bool {
@@ -263,7 +263,7 @@ final class ConsoleSession {
     }
 
     private func plan(_ text: String) async {
-        guard !text.isEmpty else { return show("write a statement after :plan, or a request: :plan SELECT * FROM Customer\n") }
+        guard !text.isEmpty else { return show("expected a statement or a request after :plan, such as :plan SELECT * FROM Customer\n") }
         let evaluator = place.evaluator
         var isSQL = false
         if case .sql = ConsoleInput(text) { isSQL = true }
@@ -274,7 +274,7 @@ final class ConsoleSession {
     private func last() async {
         let evaluator = place.evaluator
         guard let values = await evaluate(named: nil, "", { try await evaluator.last(.all) }) else { return }
-        if values.isEmpty { return show(options.colors.dim("nothing has been shown yet\n")) }
+        if values.isEmpty { return show(options.colors.dim("no value has been shown yet\n")) }
         let text = ConsoleRenderer(colors: options.colors).text(values)
         if !options.isTerminal || !Pager.show(text) { show(text) }
     }
@@ -282,12 +282,12 @@ final class ConsoleSession {
     private func reload() async {
         let evaluator = place.evaluator
         guard let names = await evaluate(named: nil, "", { try await evaluator.reload() }) else { return }
-        show(names.isEmpty ? "no module was required so far\n" : "loaded again: \(names.joined(separator: ", "))\n")
+        show(names.isEmpty ? "no modules have been required\n" : "reloaded: \(names.joined(separator: ", "))\n")
     }
 
     private func quit() async {
         if hasChanges, options.isTerminal {
-            guard await confirms("The preview has changes that are not applied. Forget them? [y/N] ") else { return }
+            guard await confirms("The preview has changes that are not applied. Discard them? [y/N] ") else { return }
         }
         status = status ?? ExitStatus.success
     }
@@ -295,26 +295,26 @@ final class ConsoleSession {
     // MARK: - Previews
 
     private func beginPreview() async {
-        guard place.preview == nil else { return show("this is a preview already; :changes shows what it has changed\n") }
-        guard options.database != nil else { return show("the database is in memory: it is private already\n") }
+        guard place.preview == nil else { return show("already in a preview; use :changes to show its changes\n") }
+        guard options.database != nil else { return show("the database is in memory, and already private\n") }
         do {
             let copy = try await ConsolePlace.open(options, preview: true, editor)
             live = place
             place = copy
             await takeBaseline()
-            show("a private copy of \(DisplayText.escaped(options.database ?? "")); variables are those of the copy. :changes, :apply, :discard, :live\n")
+            show("working on a private copy of \(DisplayText.escaped(options.database ?? "")), with variables of its own. :changes, :apply, :discard, :live\n")
         } catch {
             show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
         }
     }
 
     private func goLive() {
-        guard place.preview != nil else { return show("this is the database itself\n") }
-        guard !hasChanges else { return show("there are changes: :apply makes them in the database, :discard forgets them\n") }
-        guard let live else { return show("the console was started with --preview; start it without\n") }
+        guard place.preview != nil else { return show("already working on the database itself\n") }
+        guard !hasChanges else { return show("the preview has changes; use :apply to apply them, or :discard to drop them\n") }
+        guard let live else { return show("the console was started with --preview; start it without to work on the database itself\n") }
         place = live
         self.live = nil
-        show("this is \(DisplayText.escaped(options.database ?? "")) itself\n")
+        show("working on \(DisplayText.escaped(options.database ?? "")) itself\n")
     }
 
     private func takeBaseline() async {
@@ -330,7 +330,7 @@ final class ConsoleSession {
 
     private func look() async -> (report: PreviewReport, plan: PreviewPlan?)? {
         guard let preview = place.preview else {
-            show("this is no preview: what is changed here is changed in the database. :preview begins one\n")
+            show("not in a preview: changes go to the database itself; use :preview to work on a copy\n")
             return nil
         }
         return await evaluate(named: nil, "") { try await preview.look() }
@@ -345,10 +345,10 @@ final class ConsoleSession {
     private func apply() async {
         guard let preview = place.preview, let path = options.database else { _ = await look(); return }
         guard let (report, plan) = await look() else { return }
-        guard report.hasChanges else { return show("nothing has changed\n") }
+        guard report.hasChanges else { return show("no changes\n") }
         guard let plan else {
             var failure = ErrorReport("these changes cannot be applied: \(report.obstacles.joined(separator: "; "))", kind: "usage")
-            failure.help = "run the same statements in the database itself: :discard, then :live"
+            failure.help = "use :discard and :live, and run the same statements in the database itself"
             return show(error: failure)
         }
         let summary = report.tables.map { "\($0.name) \(PreviewFormatter.counts(of: $0))" }.joined(separator: ", ")
@@ -362,7 +362,7 @@ final class ConsoleSession {
             show("applied to \(DisplayText.escaped(path)): \(DisplayText.escaped(summary))\n")
         } catch let error as PlanError {
             var failure = ErrorReport(error)
-            failure.help = "nothing was applied; :discard copies the database as it is now"
+            failure.help = "nothing was applied; use :discard to make a new copy of the database"
             show(error: failure)
         } catch {
             show(error: ErrorReport(opening: path, error: error))
@@ -373,7 +373,7 @@ final class ConsoleSession {
         guard let preview = place.preview else { _ = await look(); return }
         guard await evaluate(named: nil, "", { try await preview.restart() }) != nil else { return }
         await takeBaseline()
-        show("the copy is again as \(DisplayText.escaped(options.database ?? "")) is now\n")
+        show("the changes were dropped; working on a new copy of \(DisplayText.escaped(options.database ?? ""))\n")
     }
 }
 

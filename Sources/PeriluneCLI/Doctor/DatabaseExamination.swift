@@ -27,11 +27,11 @@ enum LibraryExamination {
             findings.append(
                 Finding(
                     verdict: .warning, text: "SQLite was built without \(missing.joined(separator: ", "))",
-                    cure: "previews, observation or full-text search do not work with it: use the library of your distribution"))
+                    cure: "previews, observation or full-text search do not work; use the SQLite library of your distribution"))
         }
         findings.append(Finding(verdict: .ok, text: "Lua \(LuaRelease.current)"))
         for bug in LuaRelease.current.knownBugs where !bug.isClosed {
-            findings.append(Finding(verdict: .warning, text: "Lua: \(bug.description)", cure: "a later release of Lua 5.4 is without it"))
+            findings.append(Finding(verdict: .warning, text: "Lua: \(bug.description)", cure: "fixed in a later release of Lua 5.4"))
         }
         return findings
     }
@@ -48,20 +48,20 @@ struct DatabaseExamination {
 
     private func integrity() throws -> [Finding] {
         let flaws = try String.fetchAll(db, sql: "PRAGMA integrity_check(20)")
-        if flaws == ["ok"] { return [Finding(verdict: .ok, text: "the file is whole (integrity_check)")] }
+        if flaws == ["ok"] { return [Finding(verdict: .ok, text: "the file passes integrity_check")] }
         return flaws.prefix(5).map {
-            Finding(verdict: .fault, text: $0, cure: "take a backup, or save what can be read: perilune dump --database \(path) --output saved.sql")
+            Finding(verdict: .fault, text: $0, cure: "restore a backup, or save the readable rows: perilune dump --database \(path) --output saved.sql")
         }
     }
 
     private func foreignKeys() throws -> [Finding] {
         let broken = try Row.fetchAll(db, sql: "SELECT \"table\", parent, count(*) AS count FROM pragma_foreign_key_check GROUP BY 1, 2")
-        if broken.isEmpty { return [Finding(verdict: .ok, text: "all foreign keys point at rows")] }
+        if broken.isEmpty { return [Finding(verdict: .ok, text: "all foreign keys refer to existing rows")] }
         return broken.map { row in
             let table: String = row["table"], parent: String = row["parent"], count: Int = row["count"]
             return Finding(
-                verdict: .fault, text: "\(count) \(count == 1 ? "row" : "rows") of \(table) point at no row of \(parent)",
-                cure: "find them: SELECT * FROM \(table.quotedName) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table)'))")
+                verdict: .fault, text: "\(count) \(count == 1 ? "row" : "rows") of \(table) refer to missing rows of \(parent)",
+                cure: "to find them: SELECT * FROM \(table.quotedName) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table)'))")
         }
     }
 
@@ -78,7 +78,7 @@ struct DatabaseExamination {
                         cure: "CREATE INDEX \(name.quotedName) ON \(table.name.quotedName) (\(columns))"))
             }
         }
-        return findings.isEmpty ? [Finding(verdict: .ok, text: "each foreign key has an index")] : findings
+        return findings.isEmpty ? [Finding(verdict: .ok, text: "every foreign key has an index")] : findings
     }
 
     private func hasIndex(_ table: SchemaTable, _ columns: [String]) -> Bool {
@@ -89,11 +89,11 @@ struct DatabaseExamination {
 
     private func journal() throws -> [Finding] {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode") ?? ""
-        if mode == "wal" { return [Finding(verdict: .ok, text: "readers and a writer do not wait for each other (journal_mode wal)")] }
+        if mode == "wal" { return [Finding(verdict: .ok, text: "readers and a writer do not block each other (journal_mode wal)")] }
         return [
             Finding(
-                verdict: .warning, text: "readers wait for the writer (journal_mode \(mode))",
-                cure: "PRAGMA journal_mode = wal; it stays with the file, which must not be on a network drive")
+                verdict: .warning, text: "readers block while another connection writes (journal_mode \(mode))",
+                cure: "PRAGMA journal_mode = wal; the setting is stored in the file, which must not be on a network drive")
         ]
     }
 
@@ -101,8 +101,8 @@ struct DatabaseExamination {
         let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0, count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
         let bytes = ByteCountFormatter.string(fromByteCount: Int64(count * size), countStyle: .file)
-        guard count > 100, free * 4 > count else { return [Finding(verdict: .ok, text: "\(bytes), \(free * 100 / max(count, 1)) % of it free")] }
-        return [Finding(verdict: .warning, text: "\(free * 100 / count) % of \(bytes) are free pages", cure: "VACUUM makes the file smaller")]
+        guard count > 100, free * 4 > count else { return [Finding(verdict: .ok, text: "\(bytes), \(free * 100 / max(count, 1)) % free")] }
+        return [Finding(verdict: .warning, text: "\(free * 100 / count) % of \(bytes) are free pages", cure: "run VACUUM to shrink the file")]
     }
 
     /// The other processes that have the file open, as far as this user may see them.

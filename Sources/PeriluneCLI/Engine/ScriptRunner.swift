@@ -56,7 +56,7 @@ struct ScriptRunner {
     private func checkDatabase() throws {
         guard let path = request.database, DatabaseFile.isMissing(path) else { return }
         if request.isReadonly || !request.makesDatabase {
-            let option = request.isReadonly ? nil : "use --create to begin with an empty database"
+            let option = request.isReadonly ? nil : "use --create to start with an empty database"
             return try DatabaseFile.requireExisting(path, option: option)
         }
         let isMade = request.preview == nil && !request.usesCopy

@@ -55,7 +55,7 @@ struct ImportSource {
         let raw = try Self.read(path)
         let encoding = settings.encoding ?? .detect(raw)
         guard let text = encoding.decoded(raw) else {
-            throw Self.failure(path, "it is not in \(encoding.rawValue)", help: "name another encoding: --encoding")
+            throw Self.failure(path, "it is not valid \(encoding.rawValue)", help: "use --encoding to name another encoding")
         }
         bytes = text
         let format = settings.format ?? Self.format(of: path, text)
@@ -117,7 +117,7 @@ struct ImportSource {
 
     private mutating func takeJSONColumns(_ rows: JSONRows, _ settings: ImportSettings) throws {
         if let columns = settings.columns, let missing = columns.first(where: { !$0.isEmpty && !rows.columns.contains($0) }) {
-            throw Self.failure(path, "it has no field \(missing)", help: "it has: \(rows.columns.joined(separator: ", "))")
+            throw Self.failure(path, "it has no field \(missing)", help: "available: \(rows.columns.joined(separator: ", "))")
         }
         let wanted = settings.columns?.filter { !$0.isEmpty } ?? rows.columns
         var kinds: [String: ColumnKind] = [:]
@@ -146,7 +146,7 @@ struct ImportSource {
         var names = hasHeader ? first.map { String(decoding: $0, as: UTF8.self).trimmed } : first.indices.map { "column\($0 + 1)" }
         if let given = settings.columns {
             guard given.count == names.count else {
-                throw Self.failure(path, "it has \(names.count) columns, and --columns names \(given.count)")
+                throw Self.failure(path, "it has \(names.count) columns, but --columns names \(given.count)")
             }
             names = given
         } else {
@@ -198,7 +198,7 @@ struct ImportSource {
     }
 
     private func row(_ fields: [DelimitedText.Field], _ text: DelimitedText, _ kinds: [ColumnKind]) -> Row {
-        if text.isUnclosed { return .flaw(column: nil, message: "a quote is not closed") }
+        if text.isUnclosed { return .flaw(column: nil, message: "unterminated quote") }
         guard fields.count == fieldCount else {
             return .flaw(column: nil, message: "expected \(fieldCount) fields, got \(fields.count)")
         }

@@ -71,7 +71,7 @@ struct Importer {
         guard makesTable else {
             let names = try SchemaReader.tables(db).map(\.name)
             let nearest = nearestName(to: table, among: names).map { "did you mean `\($0)`? " } ?? ""
-            throw failure("unknown table \(table)", help: nearest + "--create makes it: \(definition(sources))")
+            throw failure("unknown table \(table)", help: nearest + "use --create to create it: \(definition(sources))")
         }
         try db.execute(sql: definition(sources))
         return true
@@ -106,7 +106,7 @@ struct Importer {
             let nearest = nearestName(to: column.name, among: there.map(\.name)).map { "did you mean `\($0)`? " } ?? ""
             throw failure(
                 "\(source.path): \(schema.name) has no column \(column.name)",
-                help: nearest + "it has: \(there.map(\.name).joined(separator: ", ")); --columns names those of the file")
+                help: nearest + "available: \(there.map(\.name).joined(separator: ", ")); use --columns to name the fields of the file")
         }
     }
 
@@ -116,9 +116,9 @@ struct Importer {
         sql += Array(repeating: "?", count: names.count).joined(separator: ", ") + ")"
         guard upserts else { return sql }
         let key = primaryKey.isEmpty ? schema.key : primaryKey
-        guard !key.isEmpty else { throw failure("\(schema.name) has no primary key", help: "--primary-key says by which columns rows are found") }
+        guard !key.isEmpty else { throw failure("\(schema.name) has no primary key", help: "use --primary-key to name the columns that identify a row") }
         if let missing = key.first(where: { name in !columns.contains { $0.name.lowercased() == name.lowercased() } }) {
-            throw failure("the rows have no value for \(missing), by which --upsert finds them")
+            throw failure("the file has no column \(missing), which --upsert needs to identify rows")
         }
         let folded = Set(key.map { $0.lowercased() })
         let others = columns.filter { !folded.contains($0.name.lowercased()) }.map(\.name.quotedName)

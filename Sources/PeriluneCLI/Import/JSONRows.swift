@@ -68,7 +68,7 @@ struct JSONRows {
     private mutating func takeRow() throws {
         skipBlanks()
         let start = line
-        guard peek == UInt8(ascii: "{") else { throw flaw("expected an object of columns and values") }
+        guard peek == UInt8(ascii: "{") else { throw flaw("expected an object with columns and values") }
         var fields: [(String, Cell)] = []
         try takeObject { rows, name in
             fields.append((name, try rows.takeValue(depth: 0)))
@@ -129,7 +129,7 @@ struct JSONRows {
     }
 
     private mutating func takeString() throws -> [UInt8] {
-        guard peek == UInt8(ascii: "\"") else { throw flaw("expected a text in quotes") }
+        guard peek == UInt8(ascii: "\"") else { throw flaw("expected a string") }
         position += 1
         var text: [UInt8] = []
         while position < bytes.count {
@@ -138,11 +138,11 @@ struct JSONRows {
             switch byte {
             case UInt8(ascii: "\""): return text
             case UInt8(ascii: "\\"): try takeEscape(&text)
-            case 0..<0x20: throw flaw("a control character in a text must be escaped")
+            case 0..<0x20: throw flaw("a control character in a string must be escaped")
             default: text.append(byte)
             }
         }
-        throw flaw("a text has no end")
+        throw flaw("unterminated string")
     }
 
     private mutating func takeEscape(_ text: inout [UInt8]) throws {
@@ -164,7 +164,7 @@ struct JSONRows {
                 value = (0xDC00..<0xE000).contains(low) ? 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00) : 0xFFFD
             }
             text += Array(String(Character(Unicode.Scalar(value) ?? "\u{FFFD}")).utf8)
-        default: throw flaw("a text has an escape that JSON does not know")
+        default: throw flaw("invalid escape in a string")
         }
     }
 

@@ -76,7 +76,7 @@ enum DatabaseBackup {
                 let reason = String(cString: strerror(errno))
                 throw CommandFailure(
                     ErrorReport(
-                        "cannot make the copy \(copy): \(reason)", kind: "io",
+                        "cannot create the copy \(copy): \(reason)", kind: "io",
                         help: "use --no-backup to migrate without a copy"))
             }
         }

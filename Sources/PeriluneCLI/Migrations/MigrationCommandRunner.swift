@@ -48,7 +48,7 @@ struct MigrationCommandRunner {
         guard !status.edited.isEmpty else { return }
         note(
             "\(Self.count(status.edited)) no longer what was applied, because a file was edited: \(Self.list(status.edited)); "
-                + "restore the file, and put the change into a new migration")
+                + "restore the file, and put the change in a new migration")
     }
 
     private func write(_ status: ScriptMigrations.Status) throws {
@@ -160,7 +160,7 @@ struct MigrationCommandRunner {
             Self.remove(backup)
             note("the database is unchanged, and the copy was removed")
         }
-        if request.isDryRun { note("this was a dry run: \(request.database) is as it was") }
+        if request.isDryRun { note("this was a dry run: \(request.database) is unchanged") }
         if let (failure, _) = result { throw failure }
     }
 

@@ -17,7 +17,7 @@ struct NewMigration {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw CommandFailure(ErrorReport("cannot make the folder \(folder)", kind: "io"))
+            throw CommandFailure(ErrorReport("cannot create the folder \(folder)", kind: "io"))
         }
         for (path, text) in files { try OutputFile.write(Array(text.utf8), to: path) }
         return files.map(\.0)
@@ -47,6 +47,6 @@ struct NewMigration {
         }
 
         """
-    private static let sql = "-- What changes.\n"
-    private static let downSQL = "-- What takes it back.\n"
+    private static let sql = "-- Changes the schema.\n"
+    private static let downSQL = "-- Undoes the change.\n"
 }

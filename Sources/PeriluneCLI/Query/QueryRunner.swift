@@ -151,7 +151,7 @@ struct QueryRunner {
     private static func unknown(_ name: String, among names: [String?]) -> CommandFailure {
         let names = names.compactMap { $0 }
         let nearest = nearestName(to: name, among: names)
-        let help = nearest.map { "did you mean `\($0)`?" } ?? "it has: \(names.joined(separator: ", "))"
+        let help = nearest.map { "did you mean `\($0)`?" } ?? "available: \(names.joined(separator: ", "))"
         return usage("the statement has no parameter \(name)", help: names.isEmpty ? nil : help)
     }
 

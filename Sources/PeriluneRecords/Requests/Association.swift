@@ -161,7 +161,7 @@ extension Request {
                 throw RequestError(
                     "ambiguous",
                     "`\(identity.name)` leads to `\(table.name)` several times in the request; give each an alias, and use the "
-                        + "column from the one that is meant", fields: ["table": table.name])
+                        + "column from the intended one", fields: ["table": table.name])
             }
         }
     }

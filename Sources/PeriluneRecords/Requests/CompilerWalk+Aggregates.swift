@@ -41,7 +41,7 @@ extension CompilerWalk {
     private func requireOrigin(of association: Association) throws {
         guard own >= 0, sources[own].source.table.isSameTable(as: association.origin) else {
             throw RequestError.argument(
-                "an aggregate of `\(association.name)` is for requests of `\(association.origin.name)`")
+                "an aggregate of `\(association.name)` can be used only in requests of `\(association.origin.name)`")
         }
     }
 }

@@ -26,7 +26,7 @@ extension CompilerWalk {
         guard let group, number < group.end, !group.members.contains(number) else { return }
         let column = position >= 0 ? table.columns[position].name : table.rowIDName ?? "rowid"
         throw RequestError.argument(
-            "`\(group.name)` is optional, and a condition inside of it means the column `\(column)` of a `\(table.name)` outside: put the "
+            "a condition inside of the optional `\(group.name)` refers to the column `\(column)` of a `\(table.name)` outside of it; put the "
                 + "condition on `\(group.name)` itself, or make that required")
     }
 
@@ -179,7 +179,7 @@ private struct ColumnMeaning {
             case .alias(let alias): "two tables have the alias `\(alias)`"
             case .association(let identity):
                 "`\(identity.name)` leads to `\(table.name)` \(found.count) times in the request (\(names)); give each an alias, and use "
-                    + "the column from the one that is meant"
+                    + "the column from the intended one"
             case .nearest:
                 "`\(table.name)` is joined \(found.count) times (\(names)); give each an alias, and use the column from the one "
                     + "that is meant"

@@ -73,7 +73,7 @@ extension Request {
                 throw RequestError.argument("update_all: `\(column.name)` is given twice")
             }
             if !assignment.value.traits.isDisjoint(with: [.row, .aggregate]) {
-                throw RequestError.argument("update_all: `\(column.name)` needs a single value of each row")
+                throw RequestError.argument("update_all: `\(column.name)` requires a single value for each row")
             }
         }
     }
@@ -131,7 +131,7 @@ extension Request {
         case .allColumns: return plain
         case .columns(let columns):
             if columns.contains(where: { !$0.expression.traits.isDisjoint(with: [.aggregate, .window]) }) {
-                throw RequestError.argument("returning: an aggregate or a value over a window is not a value of a written row")
+                throw RequestError.argument("returning: expected values of the written row, got an aggregate or a window function")
             }
             return try plain.select(columns)
         }

@@ -70,7 +70,7 @@ extension Expression {
         guard arguments.count <= 127 else { throw RequestError.argument("a function has at most 127 arguments") }
         let call = FunctionCall(name, arguments, isDistinct: isDistinct, filter: filter)
         guard getsWindow || !call.needsWindow else {
-            throw RequestError.argument("\(name) is a function over a window of rows: write ...:over{ order_by = ... } behind it")
+            throw RequestError.argument("\(name) requires a window; use :over{ order_by = ... }")
         }
         return try make(call, isAggregate: isAggregate ?? call.isAggregate)
     }
@@ -110,10 +110,10 @@ extension Expression {
         }
         let parts = call.parts
         if isAggregate, parts.contains(where: { $0.traits.contains(.window) }) {
-            throw RequestError.argument("an aggregate cannot be one of values over a window: \(call.name)")
+            throw RequestError.argument("an aggregate cannot contain a window function: \(call.name)")
         }
         if parts.contains(where: { $0.traits.contains(.row) }) {
-            throw RequestError.argument("several columns can only be compared")
+            throw RequestError.argument("a row of several columns can only be compared")
         }
         let isBoolean = FunctionCall.booleanFunctions.contains(call.name.foldedName)
         let traits: Traits = isBoolean ? .boolean : isAggregate ? .aggregate : call.window != nil ? .window : []
@@ -139,7 +139,7 @@ extension Expression {
         if let base { parts.append(base) }
         if let otherwise { parts.append(otherwise) }
         if parts.contains(where: { $0.traits.contains(.row) }) {
-            throw RequestError.argument("several columns can only be compared")
+            throw RequestError.argument("a row of several columns can only be compared")
         }
         let isBoolean = branches.allSatisfy(\.result.isBoolean) && (otherwise.map { $0.isBoolean || $0.isNull } ?? true)
         return try make(

@@ -42,7 +42,7 @@ extension Expression {
     }
 
     private func checkSingleValue() throws {
-        if traits.contains(.row) { throw RequestError.argument("several columns can only be compared") }
+        if traits.contains(.row) { throw RequestError.argument("a row of several columns can only be compared") }
     }
 }
 

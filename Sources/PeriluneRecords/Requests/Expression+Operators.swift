@@ -121,13 +121,13 @@ extension Expression {
 
     private func checkRows(_ other: Expression) throws {
         guard case .row(let a) = kind, case .row(let b) = other.kind, a.count == b.count else {
-            throw RequestError.argument("several columns can only be compared with the same number of values")
+            throw RequestError.argument("a row of several columns can only be compared with the same number of values")
         }
     }
 
     private func checkSingle(_ others: Expression...) throws {
         if traits.contains(.row) || others.contains(where: { $0.traits.contains(.row) }) {
-            throw RequestError.argument("several columns can only be compared")
+            throw RequestError.argument("a row of several columns can only be compared")
         }
     }
 

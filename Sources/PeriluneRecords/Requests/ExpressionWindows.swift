@@ -39,22 +39,22 @@ extension Expression {
     /// The value that a function has over a window of rows: an aggregate, or a function such as `rank`.
     package func over(_ window: Window) throws -> Expression {
         guard case .function(let call) = kind, call.window == nil else {
-            throw RequestError.argument("only an aggregate or a function such as rank has a value over a window of rows")
+            throw RequestError.argument("only an aggregate or a window function can have a window")
         }
         let name = call.name
-        if call.isOfRow { throw RequestError.argument("\(name) is a function of one row: it has no window") }
-        if call.isDistinct { throw RequestError.argument("SQLite has no distinct aggregates over a window: \(name)") }
+        if call.isOfRow { throw RequestError.argument("\(name) is an ordinary function and cannot have a window") }
+        if call.isDistinct { throw RequestError.argument("a distinct aggregate cannot have a window: \(name)") }
         if !call.orders.isEmpty {
-            throw RequestError.argument("\(name): over a window the order is that of the window: over{ order_by = ... }")
+            throw RequestError.argument("\(name): an aggregate with a window takes its order from the window; use over{ order_by = ... }")
         }
         if call.filter != nil, FunctionCall.windowFunctions.contains(name.foldedName) {
-            throw RequestError.argument("only an aggregate takes some rows and leaves others: \(name)")
+            throw RequestError.argument("only an aggregate can have a condition on its rows: \(name)")
         }
         if (call.parts + window.parts).contains(where: { $0.traits.contains(.window) }) {
-            throw RequestError.argument("a value over a window cannot be part of another one: \(name)")
+            throw RequestError.argument("window functions cannot be nested: \(name)")
         }
         for part in window.parts where part.isValue {
-            throw RequestError.argument("\(name): a value makes neither an order nor partitions; give a column or an expression")
+            throw RequestError.argument("\(name): cannot partition or order by a constant; use a column or an expression")
         }
         return try .make(
             FunctionCall(name, call.arguments, isOfRows: call.isOfRows, filter: call.filter, window: window), isAggregate: false)
@@ -63,12 +63,12 @@ extension Expression {
     /// The same aggregate, which takes its rows in an order.
     package func ordered(by orders: [Ordering]) throws -> Expression {
         guard case .function(let call) = kind, traits.contains(.aggregate) else {
-            throw RequestError.argument("only an aggregate takes its rows in an order")
+            throw RequestError.argument("only an aggregate can order its rows")
         }
         guard OrderedAggregate.names.contains(call.name.foldedName) else {
-            throw RequestError.argument("the order makes no difference to \(call.name); it does to group_concat and json_group_array")
+            throw RequestError.argument("the order of rows does not affect \(call.name); only group_concat and json_group_array can be ordered")
         }
-        if call.isDistinct { throw RequestError.argument("a distinct aggregate takes its rows in no order of its own: \(call.name)") }
+        if call.isDistinct { throw RequestError.argument("a distinct aggregate cannot be ordered: \(call.name)") }
         return try .make(
             FunctionCall(call.name, call.arguments, filter: call.filter, orders: call.orders + orders), isAggregate: true)
     }

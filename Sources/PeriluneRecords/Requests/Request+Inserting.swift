@@ -25,7 +25,7 @@ extension Request {
     ) throws -> CompiledRequest {
         try checkInserted(columns, rows)
         for assignment in upsert?.assignments ?? [] where !assignment.value.traits.isDisjoint(with: [.row, .aggregate, .window]) {
-            throw RequestError.argument("insert_from: `\(table.columns[assignment.column].name)` needs a single value of each row")
+            throw RequestError.argument("insert_from: `\(table.columns[assignment.column].name)` requires a single value for each row")
         }
         let result = try returned(returning)
         let describe = { (walk: CompilerWalk, _: RowLayout?) in
@@ -62,12 +62,12 @@ extension Request {
 
     private func checkInserted(_ columns: [Int], _ rows: Request) throws {
         guard case .table = source.body, table.kind == .table || table.kind == .view else {
-            throw RequestError.argument("insert_from: rows are inserted into a table")
+            throw RequestError.argument("insert_from: expected a table to insert into")
         }
         try rows.checkColumnCount(columns.count, for: "insert_from")
         var seen = Set<Int>()
         for column in columns {
-            guard column >= 0 else { throw RequestError.argument("insert_from: name the key column in place of the row id") }
+            guard column >= 0 else { throw RequestError.argument("insert_from: name the key column instead of the row id") }
             let info = table.columns[column]
             if info.generation != nil {
                 throw RequestError.argument("insert_from: `\(info.name)` is a generated column, which cannot be written")

@@ -42,7 +42,7 @@ extension Request {
 
     private func checkSelected(_ columns: [SelectedColumn]) throws {
         for column in columns where column.expression.traits.contains(.row) {
-            throw RequestError.argument("select several columns one by one")
+            throw RequestError.argument("list the columns to select one by one")
         }
         for column in columns where !column.expression.traits.isDisjoint(with: [.excluded, .resultColumn]) {
             throw RequestError.argument("a result column cannot be selected")
@@ -77,7 +77,7 @@ extension Request {
             if expression.isValue { throw RequestError.argument("cannot group by a value; use a column or an expression") }
             if expression.traits.contains(.row) { throw RequestError.argument("list the columns to group by one by one") }
             if expression.traits.contains(.aggregate) { throw RequestError.argument("rows cannot be grouped by an aggregate") }
-            if expression.traits.contains(.window) { throw RequestError.argument("rows cannot be grouped by a value over a window") }
+            if expression.traits.contains(.window) { throw RequestError.argument("rows cannot be grouped by a window function") }
         }
         return with { $0.groups = expressions }
     }

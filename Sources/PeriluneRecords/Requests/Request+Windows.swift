@@ -19,8 +19,8 @@ extension Request {
         let multiplies = parts.joins.contains { join in join.association.isPlural }
         if multiplies || !parts.tableJoins.isEmpty {
             throw RequestError.argument(
-                "filter: a condition over a window is one of rows of `\(table.name)`, which come several times where others are joined "
-                    + "to them: filter before the join, or make a common table of the joined rows")
+                "filter: a condition with a window function cannot be added after a join that repeats rows of `\(table.name)`; "
+                    + "filter before the join, or use a common table for the joined rows")
         }
         let rows = Request(source: source, filter: filter, parts: self.parts).withoutColumns.with { $0.annotations = [] }
         var columns = try key.enumerated().map { try SelectedColumn($1, name: "perilune_key_\($0)") }
@@ -36,12 +36,12 @@ extension Request {
 
     /// The rows themselves as a table: for groups, and for what has no key.
     private func filterNested(_ condition: Expression) throws -> Request {
-        if hasLimit { throw RequestError.argument("filter: a condition over a window comes before the limit") }
+        if hasLimit { throw RequestError.argument("filter: a condition with a window function must come before the limit") }
         if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {
-            throw RequestError.argument("filter: a condition over a window of groups, or of rows without a key, comes before including_...")
+            throw RequestError.argument("filter: a condition with a window function over groups, or over rows without a key, must come before including_...")
         }
         if !orders.isEmpty, !isWhole {
-            throw RequestError.argument("filter: a condition over a window of groups comes before the order, which names columns of the result")
+            throw RequestError.argument("filter: a condition with a window function over groups must come before the order")
         }
         let inner = try Request(source: source, filter: filter, parts: parts).annotated(
             with: [SelectedColumn(condition, name: Self.holds)])

@@ -34,20 +34,19 @@ extension Request {
     ///
     /// - Parameter other: Whole rows of a table, a view or a common table. What it is derived to have comes before the join.
     package func joined(_ kind: TableJoinKind, to other: Request, on condition: Expression?) throws -> Request {
-        try other.checkIsPlain("a join")
+        try other.checkIsPlain("join")
         guard other.isWhole else {
             throw RequestError.argument(
-                "a join: expected a request of whole rows; make a common table of one that selects columns: "
-                    + "perilune.common_table(name, request)")
+                "join: expected a request of whole rows; use perilune.common_table(name, request) for one that selects columns")
         }
         if source.alias == nil, other.source.alias == nil, table.isSameTable(as: other.table) {
             throw RequestError(
-                "ambiguous", "`\(table.name)` is joined to itself: give one of them an alias, Class:aliased(\"other\")",
+                "ambiguous", "`\(table.name)` is joined to itself; give one of them an alias, Class:aliased(\"other\")",
                 fields: ["table": table.name])
         }
         try condition?.checkCondition("the condition of a join")
         if let condition, !condition.traits.isDisjoint(with: [.aggregate, .window]) {
-            throw RequestError.argument("the condition of a join is about single rows: it has no aggregates, and no windows")
+            throw RequestError.argument("the condition of a join cannot contain aggregates or window functions")
         }
         let source = other.joinedSource
         return with { parts in
@@ -70,7 +69,7 @@ extension Request {
         let parts = parts.values
         guard parts.selection == nil, let join = parts.tableJoins.first(where: { $0.kind.addsRows }) else { return }
         throw RequestError.argument(
-            "a \(join.kind.rawValue) join gives rows without a row of `\(table.name)`: select the columns that are wanted")
+            "a \(join.kind.rawValue) join returns rows without a record of `\(table.name)`; select the columns instead")
     }
 }
 

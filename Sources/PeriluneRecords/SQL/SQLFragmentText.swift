@@ -95,7 +95,7 @@ private struct Reader {
         let name = String(decoding: placeholder.dropFirst(), as: UTF8.self)
         guard placeholder.first == UInt8(ascii: "?") else { return add(.named(name)) }
         guard !name.isEmpty else { return addPositional(positionalCount + 1) }
-        guard let number = Int(name), number <= Self.highestNumber else { throw flaw("`?\(name)`, a number that is too high") }
+        guard let number = Int(name), number <= Self.highestNumber else { throw flaw("`?\(name)`, whose number is too high") }
         if number == 0 { throw flaw("`?0`: placeholders count from 1") }
         addPositional(number)
     }

@@ -35,7 +35,7 @@ public struct ScenarioTypes: Sendable {
     init(_ selected: SelectedScenarios, databases: ScenarioDatabases, chunks: ChunkCache) throws {
         let entries = selected.entries.sorted { ($0.scenario.file, $0.scenario.line) < ($1.scenario.file, $1.scenario.line) }
         guard let entry = entries.first(where: { $0.scenario.database == nil }) ?? entries.first else {
-            throw ScenarioUsageError("types need at least one scenario, whose database they describe")
+            throw ScenarioUsageError("--types requires at least one scenario, whose database the types describe")
         }
         let image = try databases.find(for: entry.scenario, in: entry.source).image
         let stage = try ScenarioStage(.memory, image: image, seed: 0)

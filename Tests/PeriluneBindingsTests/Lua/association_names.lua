@@ -76,7 +76,7 @@ test("a condition inside of an optional association cannot mean what lies outsid
   local a = Book.author:aliased("a")
   local request = Book:including_optional(a:including_required(Author.publisher:filter(Book.c.id:gt(1))))
   local err = fails("argument", request.fetch_all, request)
-  matches(err, "`author` is optional, and a condition inside of it means the column `id` of a `book` outside")
+  matches(err, "a condition inside of the optional `author` refers to the column `id` of a `book` outside of it; put the condition on")
   equal(#Book:including_required(a:including_required(Author.publisher:filter(Book.c.id:gt(1)))):fetch_all(), 1)
   equal(#Book:including_optional(a:filter(Book.c.id:gt(1)):including_required(Author.publisher)):fetch_all(), 3)
 end)

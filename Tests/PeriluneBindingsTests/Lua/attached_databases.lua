@@ -26,11 +26,11 @@ test("tables of attached databases are tables of records as others are", functio
   end)
 end)
 
-test("names with a schema are told how to write them", function()
+test("names with a schema are refused with the name to use", function()
   attach()
   local err = fails("unknown_table", function() return perilune.record "archive.book":fetch_all() end)
   equal({ err.name, err.suggestion }, { "archive.book", "book" })
-  matches(err.message, "refer to tables of attached databases by their name alone: `book`")
+  matches(err.message, "use the name of the table alone for tables of attached databases: `book`")
   db:execute "CREATE TABLE book (id INTEGER PRIMARY KEY)"
   err = fails("unknown_table", function() return perilune.record "Archive.Book":fetch_all() end)
   matches(err.message, "`book` means the table of `main`, which is found first")

@@ -62,7 +62,7 @@ end)
 
 test("misuse of create and build", function()
   local melville = Author:find(1)
-  matches(fails("argument", function() melville:books():create{ author_id = 2, title = "x" } end), "set already")
+  matches(fails("argument", function() melville:books():create{ author_id = 2, title = "x" } end), "is set by the association")
   matches(fails("unknown_column", function() melville:books():create{ titel = "x" } end), "title")
   matches(fails("argument", function() Author{ name = "x" }:books():create{ title = "x" } end), "insert it first")
   matches(fails("argument", function() Book:create{ title = "x" } end), "Class:insert")

@@ -63,7 +63,7 @@ end)
 
 test("misuse", function()
   matches(fails("unknown_column", function() Book:filter{ is_odl = true } end), "is_old")
-  matches(fails("argument", function() Book.expressions.title = Book.c.year end), "column of that name")
+  matches(fails("argument", function() Book.expressions.title = Book.c.year end), "column of this name")
   matches(fails("argument", function() Book.expressions.x = 5 end), "expression")
   matches(fails("argument", function() Book.expressions["a b"] = Book.c.year end), "letters")
   matches(fails("argument", function() Book:update_all{ age = 1 } end), "cannot be written")
@@ -71,5 +71,5 @@ test("misuse", function()
   function Book.expressions.wrong() return 1 end
   matches(fails("argument", function() Book:order("wrong") end), "must return an expression")
   function Book.expressions.itself(c) return c.itself + 1 end
-  matches(fails("argument", function() Book:order("itself") end), "by itself")
+  matches(fails("argument", function() Book:order("itself") end), "refers to itself")
 end)

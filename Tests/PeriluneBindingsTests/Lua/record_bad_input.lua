@@ -120,7 +120,7 @@ end)
 
 test("a key of several columns that is given as one value", function()
   local err = refused("argument", Book.find, Book, 1)
-  matches(err.message, "the key of `book` has several columns: give a table with author_id, title")
+  matches(err.message, "the key of `book` has several columns; pass a table with author_id, title")
   refused("argument", Book.fetch_one, Book, "Notes")
   refused("argument", Book.delete_one, Book, 1)
   matches(refused("argument", Book.find, Book, { author_id = 1 }).message, "(author_id, title)")

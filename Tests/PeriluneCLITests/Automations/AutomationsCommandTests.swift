@@ -64,7 +64,7 @@ import Testing
         #expect(result.status == 74)
         #expect(result.errors == """
             error: cannot open the database elsewhere.sqlite: No such file or directory
-              help  use --create to begin with an empty database
+              help  use --create to start with an empty database
 
             """)
         result = try CommandProcess(TestFolder.binary, ["automations"] + arguments + ["--database", "shp.sqlite"], in: folder).wait()
@@ -419,7 +419,7 @@ import Testing
         #expect(result.errors.contains("a.lua has changed: 1 automation is live"))
     }
 
-    @Test func `wrong usage is told`() throws {
+    @Test func `wrong usage is reported`() throws {
         let folder = try Self.makeFolder()
         #expect(try folder.perilune("automations", "trace").errors.contains("expected --database"))
         #expect(try folder.perilune("automations", "trace", "--database", "x.sqlite", "--last", "0").status == 64)

@@ -113,10 +113,10 @@ import Testing
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (method 'paint')") == nil)
     }
 
-    @Test func `a column that hides a method of rows is told, and the method is reached`() throws {
+    @Test func `a column that hides a method of rows is reported, and the method can be reached`() throws {
         let script = "local row = db:fetch_one(\"SELECT '2026-03-01' AS date\")"
         let hidden = try TestFolder().perilune("run", "-e", "\(script) print(row:date('date'))")
-        #expect(hidden.errors.contains("help  a column `date` of a row hides the method: write perilune.row.date(row, ...)\n"), "\(hidden.errors)")
+        #expect(hidden.errors.contains("help  a column `date` of a row hides the method; use perilune.row.date(row, ...)\n"), "\(hidden.errors)")
         let reached = try TestFolder().perilune("run", "-e", "\(script) print(perilune.row.date(row, 'date').year, row:get('date', 'date').year)")
         #expect(reached.output == "2026\t2026\n")
     }
@@ -243,7 +243,7 @@ import Testing
         #expect(!folder.exists("x.sqlite"))
     }
 
-    @Test func `a database that somebody else is writing to is busy`() throws {
+    @Test func `a database that another process is writing to is busy`() throws {
         let folder = try TestFolder([
             "hold.lua": """
             db:write(function(db)
@@ -451,7 +451,7 @@ import Testing
         #expect(result.errors == "")
     }
 
-    @Test func `a signal that there is none of is refused`() throws {
+    @Test func `an unknown signal is refused`() throws {
         let result = try TestFolder().perilune("run", "-e", "perilune.on_signal('TREM', print)")
         #expect(result.errors.contains("no signal `TREM`; did you mean `TERM`?"))
     }
@@ -541,7 +541,7 @@ import Testing
 
     // MARK: - Databases and arguments
 
-    @Test func `a database that is made is told, but not in a preview, which makes none`() throws {
+    @Test func `a new database is reported, but not in a preview, which creates none`() throws {
         let folder = try TestFolder()
         var result = try folder.perilune("run", "-e", "print(db)", "--database", "new.sqlite")
         #expect(result.status == 0)
@@ -551,7 +551,7 @@ import Testing
         #expect(result.errors == "")
         result = try folder.perilune("run", "--preview", "-e", "print(1)", "--database", "nwe.sqlite")
         #expect(result.status == 74)
-        #expect(result.errors == "error: cannot open the database nwe.sqlite: No such file or directory\n  help  use --create to begin with an empty database\n")
+        #expect(result.errors == "error: cannot open the database nwe.sqlite: No such file or directory\n  help  use --create to start with an empty database\n")
         #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "new.sqlite").status == 0)
         result = try folder.perilune("run", "--preview", "-e", "print(1)", "--database", "nwe.sqlite")
         #expect(result.errors.contains("help  did you mean `new.sqlite`?"))
@@ -568,7 +568,7 @@ import Testing
         #expect(result.output == "255\t97\t195\ntrue\t2\té\n")
     }
 
-    @Test func `what a program has left half written is told to who only reads`() throws {
+    @Test func `a half-written transaction of another program is reported to a reader`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
         let process = try CommandProcess(

@@ -48,7 +48,7 @@ import Testing
         #expect(try names(in: folder) == "name\r\ntheirs\r\nAlbert Camus\r\n")
         console.process.press("\u{4}")
         let question = console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
-        #expect(question.lineBeforeCursor == "The preview has changes that are not applied. Forget them? [y/N] ")
+        #expect(question.lineBeforeCursor == "The preview has changes that are not applied. Discard them? [y/N] ")
         console.process.press("y\r")
         #expect(console.process.wait() == 0)
     }
@@ -74,7 +74,7 @@ import Testing
         console.process.press(sql + "\r")
         let question = console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
         #expect(question.lineBeforeCursor.contains("all 3 rows of book in library.sqlite"), "\(question.lines)")
-        #expect(console.run("n") == ["not run"])
+        #expect(console.run("n") == ["not executed"])
         #expect(console.run("SELECT count(*) AS n FROM book WHERE title <> 'x'").contains("│ 3 │"))
         console.process.press(sql + "\r")
         console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }

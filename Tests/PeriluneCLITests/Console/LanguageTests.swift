@@ -143,6 +143,6 @@ import Testing
         #expect(FittedTable(rows, width: nil).cut == nil)
         rows.columns = (1...20).map { "column\($0)" }
         rows.head = [(1...20).map { .integer($0) }]
-        #expect(FittedTable(rows, width: 60).cut?.hasSuffix("of 20 columns left out") == true)
+        #expect(FittedTable(rows, width: 60).cut?.hasSuffix("of 20 columns hidden") == true)
     }
 }

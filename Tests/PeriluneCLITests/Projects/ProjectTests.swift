@@ -24,7 +24,7 @@ import Testing
     @Test func `files that are there stay as they are`() throws {
         let folder = try TestFolder(["scripts/add_task.lua": "mine"])
         let made = try folder.perilune("init")
-        #expect(made.errors.contains("scripts/add_task.lua is there already"))
+        #expect(made.errors.contains("scripts/add_task.lua already exists"))
         #expect(try String(contentsOfFile: folder.path + "/scripts/add_task.lua", encoding: .utf8) == "mine")
     }
 

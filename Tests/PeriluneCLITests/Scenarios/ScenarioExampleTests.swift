@@ -37,7 +37,7 @@ import Testing
         let folder = try TestFolder(["scenarios/support.lua": ""])
         let result = try folder.perilune("test", "--types", "types")
         #expect(result.status == 64)
-        #expect(result.errors.contains("types need at least one scenario, whose database they describe"))
+        #expect(result.errors.contains("--types requires at least one scenario, whose database the types describe"))
     }
 }
 

@@ -126,7 +126,7 @@ import Testing
         #expect(rows.count == 6)
     }
 
-    @Test func `including makes segments; an optional miss is told by a column that is never NULL`() throws {
+    @Test func `including makes segments; an optional miss is recognized by a column that is never NULL`() throws {
         let compiled = try compiled(ordered(books.including(author, required: false)))
         #expect(compiled.plan.sql == """
             SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price", \
@@ -429,7 +429,7 @@ import Testing
         #expect(requestError { _ = try bookList.aggregate(.sum) }?.message == "`books`: sum needs a column or an expression")
         #expect(requestError { _ = try bookList.aggregate(.sum, books.column("price").aggregate("sum")) }?.kind == "argument")
         #expect(requestError { _ = try compiled(books.having(bookList.aggregate(.isEmpty))) }?.message
-            == "an aggregate of `books` is for requests of `author`")
+            == "an aggregate of `books` can be used only in requests of `author`")
         #expect(requestError { _ = try bookList.map { try $0.group([books.column("year")]) }.aggregate(.count) }?.kind == "argument")
         #expect(requestError { _ = try authors.annotated(with: [SelectedColumn(bookList.aggregate(.count).binary(.add, .integer(1)))]) }?
             .message.contains("needs a name") == true)

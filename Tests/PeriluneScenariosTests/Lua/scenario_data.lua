@@ -119,7 +119,7 @@ test("cells that do not fit their column are errors with their place", function(
     local found = failure("t.given.invoices [[" .. table_text .. "]]")
     matches(found.message, part)
   end
-  mistake("| customer_id |\n| one |", "t.given.invoices: row 1: column `customer_id`: expected an integer, got one; write text in quotes")
+  mistake("| customer_id |\n| one |", "t.given.invoices: row 1: column `customer_id`: expected an integer, got one; put text in quotes")
   mistake("| total |\n| x |", "column `total`: expected a number, got x")
   mistake("| is_paid |\n| yes |", "column `is_paid`: expected true or false, got yes")
   mistake("| sent_at |\n| noon |", "column `sent_at`: expected a date")
@@ -170,7 +170,7 @@ test("mistakes with factories are errors that say where", function()
   matches(failure("t.make.invoices()").message, "did you mean `number`?")
 end)
 
-test("rows that need each other are told", function()
+test("rows that need each other are reported", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b_id INTEGER NOT NULL REFERENCES b (id)); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER NOT NULL REFERENCES a (id))")
   matches(failure("t.make.a()").message, "a row of a, which needs one of b needs one of a")
 end)

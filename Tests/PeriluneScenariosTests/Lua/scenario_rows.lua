@@ -171,7 +171,7 @@ test("a heading that no row has is an error with the nearest column", function()
 end)
 
 test("an empty cell says nothing, and is an error", function()
-  matches(failure('expect({ { a = 1, b = 2 } }):rows "| a | b |\\n| 1 | |"').message, "row 1 of the text table: column `b` is empty; write ~")
+  matches(failure('expect({ { a = 1, b = 2 } }):rows "| a | b |\\n| 1 | |"').message, "row 1 of the text table: column `b` is empty; use ~")
 end)
 
 test("what is no list of rows is an error", function()

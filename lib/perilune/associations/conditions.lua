@@ -87,7 +87,7 @@ local function of_first(self, association, condition, place)
   local root = association.node.root
   local columns = self.node.root.source:key(self.node.alias)
   if #columns > 1 then
-    raise("argument", ("%s: `%s` is the first of several: join it, and filter by its columns"):format(place, root.name))
+    raise("argument", ("%s: `%s` is the first of several records; join it, and filter by its columns"):format(place, root.name))
   end
   return columns[1]:is_in(root.owner:unscoped():joining_required(association):filter(condition):select(columns[1].shape.detail))
 end
@@ -143,7 +143,7 @@ local function of_list(self, association, list, place)
   for key in next, list do
     if math.type(key) ~= "integer" or key < 1 or key > #list then
       raise("argument", place .. ": expected a record, a list of records or a request, got a table with the field "
-        .. errors.describe(key) .. "; for a column of it write { [\"" .. place .. "." .. tostring(key) .. "\"] = ... }")
+        .. errors.describe(key) .. "; for a column of it use { [\"" .. place .. "." .. tostring(key) .. "\"] = ... }")
     end
   end
   -- In an empty list there is none.
@@ -162,7 +162,7 @@ local function of_path(association, found, place)
   local root = association.node.root
   association_records.columns_of(root)
   if root.means_first then
-    raise("argument", ("%s: `%s` is the first of several: join it, and filter by its columns: joining_required(Class.%s):filter(Class.%s.c....)")
+    raise("argument", ("%s: `%s` is the first of several records; join it, and filter by its columns: joining_required(Class.%s):filter(Class.%s.c....)")
       :format(place, root.name, root.name, root.name))
   end
   return association:filter(found):exists()

@@ -35,8 +35,8 @@ end
 --- The class of the records of a request.
 local function class_of(self, method)
   local class = self.node.root.source.class
-  if not class then raise("argument", method .. ": rows of a common table are no records") end
-  if self.node.selects then raise("argument", method .. ": rows of selected columns are no records; leave out select(...)") end
+  if not class then raise("argument", method .. ": rows of a common table are not records") end
+  if self.node.selects then raise("argument", method .. ": rows with selected columns are not records; remove select(...)") end
   return class
 end
 
@@ -46,13 +46,13 @@ local function columns_of_link(self, method)
   if not link or link.root.options.through then return {} end
   local root, fields = link.root, {}
   if root.kind == "belongs_to" then
-    raise("argument", ("%s: `%s` is what the record belongs to: insert it, and set the columns of the record"):format(method, root.name))
+    raise("argument", ("%s: the record belongs to `%s`; insert that first, and set the columns of the record"):format(method, root.name))
   end
   local owner_columns, target_columns = association_records.columns_of(root)
   for index, name in ipairs(owner_columns) do
     local value = association_records.stored_field(link.record, name)
     if value == nil then
-      raise("argument", ("%s: a record without a `%s` has nothing that belongs to it; insert it first"):format(method, name))
+      raise("argument", ("%s: the record has no `%s` yet; insert it first"):format(method, name))
     end
     fields[target_columns[index]] = value
   end
@@ -68,7 +68,7 @@ local function build(self, method, ...)
   end
   for name in next, fields do
     if link[name] ~= nil then
-      raise("argument", ("%s: `%s` says what the record belongs to, and is set already"):format(method, name))
+      raise("argument", ("%s: `%s` is set by the association, and cannot be given"):format(method, name))
     end
   end
   local made = class(fields)
@@ -87,9 +87,9 @@ end
 function verbs:build(fields, surplus)
   if surplus ~= nil then arity.refuse("build", 1, surplus) end
   local link = rawget(self, "link")
-  if not link then raise("argument", "build: makes what belongs to a record: author:books():build{...}; for any other write Class{...}") end
+  if not link then raise("argument", "build: expected the request of an association, as in author:books():build{...}; use Class{...} for other records") end
   if link.root.options.through then
-    raise("argument", "build: rows through a table in between are linked when they are inserted: write create{...}")
+    raise("argument", "build: records of an association with `through` are linked when they are inserted; use create{...}")
   end
   return build(self, "build", check_fields("build", 1, fields))
 end
@@ -98,7 +98,7 @@ end
 function verbs:create(...)
   local db, fields = take_database("create", 1, ...)
   if not rawget(self, "link") then
-    raise("argument", "create: makes what belongs to a record: author:books():create{...}; for any other write Class:insert{...}")
+    raise("argument", "create: expected the request of an association, as in author:books():create{...}; use Class:insert{...} for other records")
   end
   db = request_plans.database_for(db, "create")
   local made = build(self, "create", check_fields("create", 1, fields))

@@ -16,7 +16,7 @@ local function pivot_of(self, method)
   if not first or first.node.root.options.through or second.node.root.options.through or second.node.root.kind ~= "belongs_to"
     or first.node.root.kind == "belongs_to"
   then
-    raise("argument", method .. ": links need an association of a record through another table: playlist:tracks():" .. method
+    raise("argument", method .. ": expected the request of an association with `through`, as in playlist:tracks():" .. method
       .. "(track)")
   end
   local owner_columns, pivot_owner_columns = association_records.columns_of(first.node.root)
@@ -33,7 +33,7 @@ local function set(fields, columns, source_columns, record, method)
   for index, column in ipairs(columns) do
     local value = association_records.stored_field(record, source_columns[index])
     if value == nil then
-      raise("argument", method .. ": a record without a `" .. source_columns[index] .. "` cannot be linked; insert it first")
+      raise("argument", method .. ": the record has no `" .. source_columns[index] .. "` yet; insert it first")
     end
     fields[column] = value
   end

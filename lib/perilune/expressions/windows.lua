@@ -39,7 +39,7 @@ local function add_terms(place, given, parts)
   if #list == 0 then raise("argument", place .. ": the list is empty") end
   for key in next, list do
     if math.type(key) ~= "integer" or key < 1 or key > #list then
-      raise("argument", place .. ": expected a list of columns; there is a field " .. errors.describe(key))
+      raise("argument", place .. ": expected a list of columns, got a field " .. errors.describe(key))
     end
   end
   for index = 1, #list do
@@ -60,7 +60,7 @@ local function check_bound(place, unit, value)
   if value == "unbounded" then return end
   local is_number = unit == "range" and type(value) == "number" and value == value and math.abs(value) < math.huge
   if is_number or math.type(value) == "integer" then return end
-  raise("argument", ("%s: frame: %s goes from one bound to another: %s, 0 for the current row, or \"unbounded\"; got %s"):format(place,
+  raise("argument", ("%s: frame: %s: expected %s, 0 for the current row, or \"unbounded\" as a bound, got %s"):format(place,
     unit, unit == "range" and "a number" or "an integer", errors.describe(value)))
 end
 
@@ -76,11 +76,11 @@ local function frame_unit(place, frame)
   local unit
   for _, name in ipairs(units) do
     if frame[name] ~= nil then
-      if unit then raise("argument", ("%s: frame: by %s or by %s, not both"):format(place, unit, name)) end
+      if unit then raise("argument", ("%s: frame: %s and %s cannot be combined"):format(place, unit, name)) end
       unit = name
     end
   end
-  return unit or raise("argument", place .. ": frame: one of rows, range and groups says where it begins and ends: { rows = { -2, 0 } }")
+  return unit or raise("argument", place .. ": frame: expected one of rows, range and groups with its bounds, such as { rows = { -2, 0 } }")
 end
 
 --- The frame as SQL.
@@ -93,20 +93,20 @@ local function read_frame(place, frame, order_count)
   local unit = frame_unit(place, frame)
   local bounds = frame[unit]
   if type(bounds) ~= "table" or #bounds ~= 2 then
-    raise("argument", ("%s: frame: %s is a list of two bounds, got %s"):format(place, unit,
+    raise("argument", ("%s: frame: %s: expected a list of two bounds, got %s"):format(place, unit,
       type(bounds) == "table" and "one of " .. #bounds or errors.describe(bounds)))
   end
   local from, to = bounds[1], bounds[2]
   check_bound(place, unit, from)
   check_bound(place, unit, to)
   if from ~= "unbounded" and to ~= "unbounded" and from > to then
-    raise("argument", ("%s: frame: it would end before it begins: from %s to %s"):format(place, from, to))
+    raise("argument", ("%s: frame: the end comes before the start: from %s to %s"):format(place, from, to))
   end
   local has_distance = from ~= "unbounded" and from ~= 0 or to ~= "unbounded" and to ~= 0
   if unit == "range" and has_distance and order_count and order_count ~= 1 then
-    raise("argument", place .. ": frame: a range is one of values of the one column of order_by, which has " .. order_count)
+    raise("argument", place .. ": frame: range requires exactly one column in order_by, which has " .. order_count)
   elseif unit == "groups" and order_count == 0 then
-    raise("argument", place .. ": frame: groups are rows that are equal in order_by, which is missing")
+    raise("argument", place .. ": frame: groups requires order_by")
   end
   local exclusion = frame.exclude
   if exclusion ~= nil and not exclusions[exclusion] then
@@ -131,7 +131,7 @@ function methods:over(window, surplus)
     raise("argument", place .. ": argument 1: expected { partition_by = ..., order_by = ..., frame = ... } or SQL text, got "
       .. errors.describe(window))
   elseif not functions[self.shape.op] then
-    raise("argument", place .. ": expected an aggregate or a function such as perilune.rank() before it: column:sum():over{...}")
+    raise("argument", place .. ": expected an aggregate or a function such as perilune.rank() before the colon, as in column:sum():over{...}")
   end
   checks.option_names(place, window, { partition_by = true, order_by = true, frame = true })
   local parts = { self, n = 1 }
@@ -145,7 +145,7 @@ end
 
 --- The rows that an aggregate takes in this order: for group_concat and json_group_array.
 function methods:order(...)
-  if select("#", ...) == 0 then raise("argument", "aggregate:order: nothing is given") end
+  if select("#", ...) == 0 then raise("argument", "aggregate:order: expected at least one column") end
   local parts = { self, n = 1 }
   for index = 1, select("#", ...) do add_terms("aggregate:order", (select(index, ...)), parts) end
   return list_operation("ordered", nil, parts, "aggregate:order")
@@ -155,7 +155,7 @@ end
 function methods:distinct(surplus)
   if surplus ~= nil then arity.refuse("column:distinct", 0, surplus) end
   if self.shape.op ~= "call" then
-    raise("argument", "aggregate:distinct: expected an aggregate before it: column:sum():distinct()")
+    raise("argument", "aggregate:distinct: expected an aggregate before the colon, as in column:sum():distinct()")
   end
   return join_all(shape_of_list("distinct call", self.shape.operands, self.shape.detail), { self })
 end

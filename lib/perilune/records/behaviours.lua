@@ -168,7 +168,7 @@ local function timestamp_columns(info, target)
     end
   end
   if names.is_usual and not has[created] and not has[updated] then
-    raise("argument", ("`%s` has neither `created_at` nor `updated_at`: name the columns, timestamps = { updated = \"...\" }"):format(info.table))
+    raise("argument", ("`%s` has neither `created_at` nor `updated_at`; name the columns, timestamps = { updated = \"...\" }"):format(info.table))
   end
   return created and has[created] and created, updated and has[updated] and updated
 end
@@ -206,7 +206,7 @@ local function known_version(info, target)
   local version = row and row[info.lock_version]
   if version == nil then version = rawget(target, info.lock_version) end
   if version == nil then
-    raise("argument", ("a record of `%s` without `%s` cannot be written: fetch it first"):format(info.table, info.lock_version))
+    raise("argument", ("a record of `%s` without `%s` cannot be written; fetch it first"):format(info.table, info.lock_version))
   end
   return version
 end
@@ -216,7 +216,7 @@ local function check_version(info, target, db)
   local found = row_of(info, target):select(info.lock_version):fetch_one(db)
   if found and found[info.lock_version] ~= version then
     local key = require("perilune.records.values").key((records.record_schema(target)).schema, target)
-    raise("stale", ("the record of `%s` is stale: its row has been changed since it was read (version %s, now %s); fetch it again")
+    raise("stale", ("the record of `%s` is stale: its row has changed since it was read (version %s, now %s); fetch it again")
       :format(info.table, tostring(version), tostring(found[info.lock_version])), { table = info.table, key = key })
   end
   return version
@@ -270,7 +270,7 @@ local function add_immutable(info)
         is_changed = not row_of(info, target):filter{ [name] = rawget(target, name) }:exists(db)
       end
       if is_changed then
-        raise("immutable", ("`%s` of `%s` is immutable: it is written when the record is inserted, and never again"):format(name, info.table),
+        raise("immutable", ("`%s` of `%s` is immutable: it can be set only when the record is inserted"):format(name, info.table),
           { table = info.table, column = name })
       end
     end

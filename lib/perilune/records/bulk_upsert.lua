@@ -47,7 +47,7 @@ local function check_element(class, info, element)
   if records.class_of(element) then
     local own = records.class_of(element)
     if own ~= class and class:is(element) and require("perilune.records.hooks").has_hooks(record.info(own)) then
-      raise("argument", "the record is one of a class with hooks, which extends this one: write records of that class by themselves")
+      raise("argument", "the record belongs to a class with hooks that extends this one; write records of that class separately")
     end
     if class:is(element) then return true end
     raise("argument", "expected a record of `" .. info.schema.name .. "`, got " .. errors.describe(element))
@@ -71,7 +71,7 @@ local function read_element(class, info, element)
       names[#names + 1], values[#values + 1] = column, value
     end
   end
-  if #names == 0 then raise("argument", "there is no column to write") end
+  if #names == 0 then raise("argument", "expected at least one column to write") end
   return names, values
 end
 
@@ -81,7 +81,7 @@ end
 local function make_form(info, names, options, returned)
   local clause, parameters = upsert_sql.make(info, names, options)
   if not clause then
-    raise("argument", ("insert_all: a row has no value for the key, by which it would be found: give it one, or the option `target`"))
+    raise("argument", ("insert_all: a row has no value for the key; add one, or use the option `target`"))
   end
   local bound = {}
   for index, parameter in ipairs(parameters) do
@@ -152,7 +152,7 @@ end
 function bulk_upsert.run(class, db, list, options)
   local info = record_info.of_class(class, db)
   if options.on_conflict then
-    raise("argument", "insert_all: `on_conflict` and `update` both say what is done with a row that is in the way; give one of them")
+    raise("argument", "insert_all: `on_conflict` and `update` both decide what happens to a conflicting row; use one of them")
   end
   local returned = record_options.columns(record.info(class), options, db)
   local results, count = returned and {} or nil, 0

@@ -205,7 +205,7 @@ local function column_of_key(verb, description)
   if #description.key == 1 then return description.key[1] end
   if description.row_id then return description.row_id end
   raise("argument", #description.key == 0 and ("%s: `%s` has no primary key"):format(verb, description.table)
-    or ("%s: the key of `%s` has several columns: give a table with %s"):format(verb, description.table,
+    or ("%s: the key of `%s` has several columns; pass a table with %s"):format(verb, description.table,
       table.concat(description.key, ", ")))
 end
 

@@ -35,7 +35,7 @@ end
 --- Raises unless what is done in a conflict is one of SQLite's policies, or not said.
 function changing.check_policy(method, policy)
   if policy ~= nil and not policies[policy] then
-    raise("argument", method .. ": on_conflict is one of abort, fail, ignore, replace, rollback; got " .. errors.describe(policy))
+    raise("argument", method .. ": on_conflict: expected one of abort, fail, ignore, replace and rollback, got " .. errors.describe(policy))
   end
 end
 
@@ -70,7 +70,7 @@ local function add_behaviours(self, names, assignments)
   local class = self.node.root.source.class
   for _, name in ipairs(classes.behaviour(class, "immutable") or {}) do
     if assignments[name] ~= nil then
-      raise("immutable", ("update_all: `%s` is immutable: it is written when the record is inserted, and never again"):format(name),
+      raise("immutable", ("update_all: `%s` is immutable: it can be set only when the record is inserted"):format(name),
         { table = self.node.root.source.table, column = name })
     end
   end

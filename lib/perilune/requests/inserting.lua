@@ -77,9 +77,9 @@ local function read_options(source, options)
   changing.check_policy("insert_from", options.on_conflict)
   local is_upsert = options.target ~= nil or options.update ~= nil or options.where ~= nil
   if is_upsert and options.on_conflict ~= nil then
-    raise("argument", "insert_from: `on_conflict` and `update` both say what is done with a row that is in the way; give one of them")
+    raise("argument", "insert_from: `on_conflict` and `update` both decide what happens to a conflicting row; use one of them")
   elseif options.where ~= nil and options.update == "none" then
-    raise("argument", "insert_from: `where` says nothing where nothing is updated")
+    raise("argument", "insert_from: `where` has no effect when nothing is updated")
   end
   return options, is_upsert
 end
@@ -91,7 +91,7 @@ local function read_updates(source, update, target, columns)
   local function add(name, value)
     local column = named_expressions.check_column(source:column(name), "insert_from")
     name = column.shape.detail
-    if fixed[name] then raise("argument", "insert_from: `" .. name .. "` says which row it is, and cannot be updated") end
+    if fixed[name] then raise("argument", "insert_from: `" .. name .. "` identifies the row, and cannot be updated") end
     names[#names + 1] = name
     values[#values + 1] = value == nil and perilune.excluded[name]
       or value == null and expression.of_value(value)
@@ -138,7 +138,7 @@ local function statement(source, rows, options, is_upsert, returning)
     end
     local given = columns or names_of(rows)
     if not given and options.update ~= "none" and type(options.update) ~= "table" then
-      raise("argument", "insert_from: say which columns are updated: update = { \"name\", ... }")
+      raise("argument", "insert_from: the columns to update are unknown; use update = { \"name\", ... }")
     end
     names, values = read_updates(source, options.update, target, given or {})
   end
@@ -199,7 +199,7 @@ function inserting.insert_from(class, ...)
   db = request_plans.database_for(db, "insert_from")
   local rows = request.of(given)
   if not rows then
-    raise("argument", "insert_from: expected a request, got " .. classes.name_of(given) .. "; insert_all inserts records")
+    raise("argument", "insert_from: expected a request, got " .. classes.name_of(given) .. "; use insert_all to insert records")
   end
   local source = sources.of_class(class)
   local is_upsert

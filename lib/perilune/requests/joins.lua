@@ -45,9 +45,9 @@ for method, kind in pairs(kinds) do
   verbs[method] = function(self, other, condition, ...)
     other = require_request(method, other)
     if kind == "cross" then
-      if condition ~= nil then arity.refuse(method, 1, condition, "a join on a condition is join(other, condition)") end
+      if condition ~= nil then arity.refuse(method, 1, condition, "use join(other, condition) for a join with a condition") end
     elseif condition == nil then
-      raise("argument", method .. ": argument 2: expected a condition, got nil; for all pairs of rows write cross_join(other)")
+      raise("argument", method .. ": argument 2: expected a condition, got nil; use cross_join(other) for all pairs of rows")
     end
     local carrier = subquery.carrier(other)
     local parts, shapes = { carrier }, { carrier.shape }
@@ -90,7 +90,7 @@ function derivations:when(value, derive, otherwise, surplus)
   if not chosen then return self end
   local derived = chosen(self, value)
   if getmetatable(derived) == getmetatable(self) or request.of(derived) then return derived end
-  raise("argument", "when: the function must return what it has derived of the request, got " .. classes.name_of(derived))
+  raise("argument", "when: the function must return a request derived from its argument, got " .. classes.name_of(derived))
 end
 
 --- As filter{...}; values that are nil are no conditions, and an empty table is none at all.

@@ -29,7 +29,7 @@ local function terms_of(self, method)
   while node.parent and node.op ~= "unordered" do
     if node.op == "reversed" and #steps == 0 then is_reversed = not is_reversed
     elseif node.op == "reversed" then
-      raise("argument", method .. ": reverse the order when it is complete: request:order(...):then_order(...):reversed()")
+      raise("argument", method .. ": reversed() must come after then_order(...): request:order(...):then_order(...):reversed()")
     elseif node.op == "order" or node.op == "then order" then
       table.insert(steps, 1, node)
       if node.op == "order" then break end
@@ -42,7 +42,7 @@ local function terms_of(self, method)
     for _, term in ipairs(building.read_order(step.shape)) do
       local shape = term[1]
       if shape.op == "sql" then
-        raise("argument", method .. ": give the columns of the order by name or as expressions; SQL text cannot be compared with")
+        raise("argument", method .. ": the order cannot contain SQL text; use names of columns or expressions")
       end
       local values = { shape = shape }
       for index = 1, shape.count do values[index] = self[position + index] end
@@ -231,8 +231,8 @@ local function write_cursor(hash, values)
 end
 
 local function raise_cursor(method, reason)
-  raise("argument", method .. ": argument 1: this is no cursor of the request" .. reason
-    .. "; give `next` or `previous` of a page with the same order, or nil for the first one")
+  raise("argument", method .. ": argument 1: expected a cursor of this request, got " .. reason
+    .. "; pass `next` or `previous` of a page with the same order, or nil for the first page")
 end
 
 local function read_values(bytes, count)
@@ -254,12 +254,12 @@ end
 
 --- The values of a cursor.
 local function read_cursor(method, cursor, hash, count)
-  if type(cursor) ~= "string" then raise_cursor(method, ", but " .. errors.describe(cursor)) end
+  if type(cursor) ~= "string" then raise_cursor(method, errors.describe(cursor)) end
   local bytes = from_base64(cursor)
-  if not bytes or #bytes < 4 then raise_cursor(method, "") end
-  if string.unpack("<I4", bytes) ~= hash then raise_cursor(method, ", but one of another order") end
+  if not bytes or #bytes < 4 then raise_cursor(method, "another string") end
+  if string.unpack("<I4", bytes) ~= hash then raise_cursor(method, "one of another order") end
   local is_done, values = pcall(read_values, bytes, count)
-  return is_done and values or raise_cursor(method, "")
+  return is_done and values or raise_cursor(method, "another string")
 end
 
 -- Pages -------------------------------------------------------------------------------------------------------------------------
@@ -300,8 +300,8 @@ local function check(self, method, size)
     raise("argument", method .. ": argument 2: expected an integer of at least 1, got " .. errors.describe(size))
   end
   local node = self.node
-  if node.limit or node.offset then raise("argument", method .. ": the size of the page is the limit; leave out limit(...)") end
-  if node.selects then raise("argument", method .. ": goes through whole records; leave out select(...)") end
+  if node.limit or node.offset then raise("argument", method .. ": the size of the page is the limit; remove limit(...)") end
+  if node.selects then raise("argument", method .. ": pages contain whole records; remove select(...)") end
 end
 
 --- The request with the values of the terms beside its columns, where they are not among these.

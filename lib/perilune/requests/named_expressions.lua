@@ -18,12 +18,12 @@ local named_expressions = {}
 --- Raises unless an expression can have a name.
 local function check_definition(source, name, value)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
-    raise("argument", "Class.expressions: the name of an expression has letters, digits and `_`, got " .. errors.describe(name))
+    raise("argument", "Class.expressions: expected a name of letters, digits and `_`, got " .. errors.describe(name))
   elseif not marks.is_expression(value) and type(value) ~= "function" then
     raise("argument", ("Class.expressions.%s: expected an expression, or a function that gets the columns and returns one, got %s")
       :format(name, errors.describe(value)))
   elseif source:table_column(name) then
-    raise("argument", ("Class.expressions.%s: `%s` has a column of that name"):format(name, source.table))
+    raise("argument", ("Class.expressions.%s: `%s` has a column of this name; use another name"):format(name, source.table))
   end
 end
 
@@ -108,7 +108,7 @@ function named_expressions.find(source, name, place)
     made[name] = is_done and result or nil
     if not is_done then error(result, 0) end
   elseif made[name] == false then
-    raise("argument", ("Class.expressions.%s: it is defined by itself"):format(name))
+    raise("argument", ("Class.expressions.%s: the expression refers to itself"):format(name))
   end
   return made[name]
 end
@@ -116,7 +116,7 @@ end
 --- Raises for a name that is no column, though the class has an expression of that name.
 function named_expressions.check_column(column, place)
   if column.shape.op == "named expression" then
-    raise("argument", ("%s: `%s` is an expression of the class, not a column: it cannot be written"):format(place, column.shape.detail))
+    raise("argument", ("%s: `%s` is an expression of the class, not a column, and cannot be written"):format(place, column.shape.detail))
   end
   return column
 end

@@ -133,10 +133,10 @@ function verbs:in_batches(size, db)
   check_positive("in_batches", 1, size)
   local node = self.node
   if node.limit or node.offset or node.selects then
-    raise("argument", "in_batches: reads whole records in the order of their key, and takes no limit or selection")
+    raise("argument", "in_batches: cannot be used with limit, offset or select")
   end
   if is_ordered(node) then
-    raise("argument", "in_batches: reads records in the order of their key; use request:unordered():in_batches(...), or "
+    raise("argument", "in_batches: records are read in the order of their key; use request:unordered():in_batches(...), or "
       .. "rows() for another order")
   end
   if multiplies(node) then

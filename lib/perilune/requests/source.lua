@@ -233,7 +233,7 @@ local function requests_table(class)
     __index = inherited,
     __newindex = function(requests, name, value)
       if type(name) ~= "string" or type(value) ~= "function" then
-        raise("argument", "a named request is a function: function Class.requests:name(...) return self:filter{...} end")
+        raise("argument", "Class.requests: expected a function, as in function Class.requests:name(...) return self:filter{...} end")
       elseif verbs[name] or derivations[name] or name == "c" then
         raise("argument", "`" .. name .. "` is a method of every request; use another name")
       end

@@ -21,7 +21,7 @@ function sql_fragment.text(text, place)
   if type(text) ~= "string" then checks.fail(place, "expected SQL as a string, got " .. errors.describe(text)) end
   if not text:find("%S") then checks.fail(place, "the SQL is empty") end
   if text:find("\0", 1, true) then checks.fail(place, "the SQL contains a NUL byte") end
-  if placeholders(text, place)[1] then checks.fail(place, "a schema cannot bind values; write them into the SQL") end
+  if placeholders(text, place)[1] then checks.fail(place, "a schema cannot bind values; put them in the SQL text") end
   -- A comment must not swallow what follows.
   return text:find("--", 1, true) and text .. "\n" or text
 end
@@ -31,7 +31,7 @@ function sql_fragment.count_parameters(text, place)
   local places = placeholders(text, place)
   for index = 1, #places, 2 do
     local written = text:sub(places[index], places[index + 1])
-    if written ~= "?" then checks.fail(place, "write `?` for each value, in the order of the values, not `" .. written .. "`") end
+    if written ~= "?" then checks.fail(place, "use `?` for each value, in their order, instead of `" .. written .. "`") end
   end
   return #places // 2
 end

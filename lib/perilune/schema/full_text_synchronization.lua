@@ -65,7 +65,7 @@ function synchronization.rowid_of(db, content, place)
   if db:view_exists(content) then checks.refuse(place, "`" .. content .. "` is a view: only tables have row ids") end
   local schema = native_schema.table(db, content)
   if schema.kind ~= "table" or schema.without_rowid then
-    checks.refuse(place, "table `" .. content .. "` has no row ids, by which a full-text table finds its content")
+    checks.refuse(place, "table `" .. content .. "` has no row ids, which a full-text table needs to find its content")
   end
   if schema.primary_key.rowid then return schema.primary_key.columns[1], true end
   if schema.row_id_names[1] then return schema.row_id_names[1], false end

@@ -27,7 +27,9 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
 
     /// The path of the file, for commands that do nothing without one.
     func requirePath() throws -> String {
-        guard let path else { throw ValidationError("expected --database PATH, the variable PERILUNE_DATABASE, or `database` in \(Settings.fileName)") }
+        guard let path else {
+            throw ValidationError("expected --database PATH, the environment variable PERILUNE_DATABASE, or `database` in \(Settings.fileName)")
+        }
         return path
     }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// Where a command writes its result.
 struct OutputOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Write to a file, in place of standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write to a file instead of standard output.", valueName: "file"))
     var output: String?
 
     func validate() throws {

@@ -7,7 +7,7 @@ struct ScriptLimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Time limit: seconds, or 500ms, 2s, 1m. Of a script with all its timers and tasks, or of each run of automations.",
+            "Time limit: seconds, or 500ms, 2s, 1m. Applies to a script with all its timers and tasks, or to each run of an automation.",
             valueName: "time"),
         transform: OptionValue.duration)
     var timeout: Duration?
@@ -18,7 +18,7 @@ struct ScriptLimitOptions: ParsableArguments {
     var memory: Int?
 
     @Option(
-        help: ArgumentHelp("How much scripts may print: bytes, or 512K, 64M, 1G. 64M with --sandbox.", valueName: "size"),
+        help: ArgumentHelp("Limit on printed output: bytes, or 512K, 64M, 1G. Defaults to 64M with --sandbox.", valueName: "size"),
         transform: OptionValue.size)
     var output: Int?
 

@@ -107,7 +107,7 @@ private struct Fit {
     var description: String? {
         let hidden = natural.count - shown.count { $0 != nil }
         let shortened = shown.compactMap { $0 }.count { widths[$0] < natural[$0] }
-        if hidden > 0 { return "\(hidden) of \(natural.count) columns left out" }
+        if hidden > 0 { return "\(hidden) of \(natural.count) columns hidden" }
         return shortened > 0 ? "\(shortened) column\(shortened == 1 ? "" : "s") cut" : nil
     }
 }
