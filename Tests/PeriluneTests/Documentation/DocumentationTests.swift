@@ -54,23 +54,25 @@ import Testing
             var configuration = ScriptHost.Configuration(database: .inMemory)
             configuration.output = .closure { line in printed.withLock { $0.append(line) } }
             try await ScriptHost(configuration).run(source: block.text, named: block.place)
-            let expected = block.lines.compactMap { line in line.range(of: "--> ").map { String(line[$0.upperBound...]) } }
-            #expect(printed.withLock { $0 } == expected, "\(block.place)")
-            #expect(!expected.isEmpty, "\(block.place)")
+            #expect(printed.withLock { $0 } == block.outputs, "\(block.place)")
+            #expect(!block.outputs.isEmpty, "\(block.place)")
         }
     }
 
-    @Test func `the files of the tutorial are a program`() async throws {
+    @Test func `the files of the tutorial are a program, and print what they say`() async throws {
+        let printed = Mutex<[String]>([])
         var configuration = ScriptHost.Configuration()
         configuration.modules = [.folder("\(folder)/library")]
+        configuration.output = .closure { line in printed.withLock { $0.append(line) } }
         let host = try await ScriptHost.inMemory(migrations: .folder("\(folder)/library/migrations"), configuration)
-        let label: String = try await host.run(source: """
-            local models = require "models"
-            local verne = models.Author:insert{ name = "Verne" }
-            models.Book:insert_all{ { author_id = verne.id, title = "Robur", stars = 3 }, { author_id = verne.id, title = "Paris" } }
-            return models.Book:rated():fetch_one():label()
-            """)
-        #expect(label == "Robur (***)")
+        for name in ["library/add_books.lua", "library/best.lua", "library/forget.lua"] {
+            let block = try #require(Documentation.catalog.first { $0.fileName == name })
+            try await host.run(file: "\(folder)/\(name)")
+            #expect(printed.withLock { $0 } == block.outputs, "\(name)")
+            printed.withLock { $0 = [] }
+        }
+        let count: Int = try await host.run(source: "return db:fetch_value('SELECT COUNT(*) FROM book')")
+        #expect(count == 4)
     }
 
     @Test func `links of the catalog lead somewhere`() throws {

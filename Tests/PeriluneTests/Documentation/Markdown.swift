@@ -19,6 +19,11 @@ struct CodeBlock: CustomStringConvertible {
         return String(match.1)
     }
 
+    /// What it prints, as it says behind `-->`.
+    var outputs: [String] {
+        lines.compactMap { line in line.range(of: "--> ").map { String(line[$0.upperBound...]) } }
+    }
+
     /// The lines of Swift without imports, which tests have at their top.
     var statements: [String] {
         Array(lines.filter { !$0.hasPrefix("import ") }.drop { $0.isEmpty })
