@@ -30,6 +30,8 @@ struct Reference: Codable, Sendable {
     struct Class: Codable, Sendable {
         var own: [String]
         var all: [String]
+        /// What the examples call a value of it: `db`, `request`.
+        var variable: String?
     }
 
     var functions: [Function]
@@ -98,7 +100,7 @@ struct Reference: Codable, Sendable {
             if field.name:find("^[%a_]") then own[#own + 1] = field.name end
           end
           for name in pairs(index:members(class.name)) do all[#all + 1] = name end
-          result.classes[class.name] = { own = own, all = all }
+          result.classes[class.name] = { own = own, all = all, variable = class.variable }
         end
         for _, page in ipairs(index.pages) do
           for _, part in ipairs(page.parts) do

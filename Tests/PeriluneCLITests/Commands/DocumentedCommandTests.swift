@@ -1,0 +1,140 @@
+import Foundation
+import PeriluneTestTools
+import Testing
+
+/// Commands and options in the documents, and in the help of the commands themselves, exist.
+@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct DocumentedCommandTests {
+    /// A command with its options and the commands below it, as the parser describes them.
+    private struct Command: Decodable {
+        struct Argument: Decodable {
+            struct Name: Decodable {
+                let kind: String
+                let name: String
+            }
+            let names: [Name]?
+        }
+
+        let commandName: String
+        let discussion: String?
+        let arguments: [Argument]?
+        let subcommands: [Command]?
+
+        var options: Set<String> { Set((arguments ?? []).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)) }
+        var all: [Command] { [self] + (subcommands ?? []).flatMap(\.all) }
+
+        func find(_ name: String) -> Command? { subcommands?.first { $0.commandName == name } }
+    }
+
+    private struct Dump: Decodable {
+        let command: Command
+    }
+
+    private let root: Command
+
+    init() throws {
+        let result = try TestFolder().perilune("--experimental-dump-help")
+        root = try JSONDecoder().decode(Dump.self, from: Data(result.output.utf8)).command
+    }
+
+    @Test func `commands and options in the documents exist`() throws {
+        let pages = try Self.pages()
+        #expect(pages.count > 45)
+        let uses = pages.flatMap { page in Self.uses(in: page.text).map { (page.path, $0) } }
+        #expect(uses.count > 60)
+        for (path, use) in uses {
+            let mistake = mistake(in: use)
+            #expect(mistake == nil, "\(path): perilune \(use): \(mistake ?? "")")
+        }
+    }
+
+    @Test func `options that are named alone belong to a command or a script`() throws {
+        let scripts = try FileManager.default.contentsOfDirectory(atPath: TestFolder.checkout + "/scripts").compactMap {
+            try? String(contentsOfFile: "\(TestFolder.checkout)/scripts/\($0)", encoding: .utf8)
+        }
+        let known = root.all.reduce(into: Self.options(in: scripts.joined(separator: "\n"))) { $0.formUnion($1.options) }
+        var count = 0
+        // The pages for those who come from elsewhere name options of other programs.
+        for page in try Self.pages() where !page.path.contains("/ComingFrom") {
+            for part in page.text.components(separatedBy: "`--").dropFirst() {
+                let name = String(part.prefix { $0.isLetter || $0 == "-" })
+                // `--` alone ends options, or begins a comment.
+                guard name.first?.isLetter == true else { continue }
+                #expect(known.contains(name), "\(page.path): --\(name)")
+                count += 1
+            }
+        }
+        #expect(count > 25)
+    }
+
+    @Test func `commands and options in the help of commands exist`() {
+        let uses = root.all.flatMap { command in Self.uses(in: command.discussion ?? "").map { (command.commandName, $0) } }
+        #expect(uses.count > 30)
+        for (name, use) in uses {
+            let mistake = mistake(in: use)
+            #expect(mistake == nil, "help \(name): perilune \(use): \(mistake ?? "")")
+        }
+    }
+
+    @Test func `an invented command and an invented option are found`() {
+        #expect(mistake(in: "rnu script.lua") == "no command rnu")
+        #expect(mistake(in: "run script.lua --databse shop.sqlite") == "no option --databse")
+        #expect(mistake(in: "run script.lua --database shop.sqlite") == nil)
+        #expect(mistake(in: "automations tarce") == "no command tarce")
+        #expect(mistake(in: "migrate new name --sql") == nil)
+        #expect(Self.uses(in: "a perilune query --x\n`perilune run -` and perilune is") == ["query --x", "run -"])
+    }
+
+    // MARK: - Reading
+
+    /// The README and the pages of the catalogs.
+    private static func pages() throws -> [(path: String, text: String)] {
+        let names = FileManager.default.enumerator(atPath: TestFolder.checkout + "/Sources")?.allObjects as? [String] ?? []
+        return try (["README.md"] + names.filter { $0.hasSuffix(".md") }.sorted().map { "Sources/" + $0 }).map {
+            ($0, try String(contentsOfFile: "\(TestFolder.checkout)/\($0)", encoding: .utf8))
+        }
+    }
+
+    /// What follows `perilune` in lines of code and in code in sentences: up to its end, a pipe, or the next call.
+    private static func uses(in text: String) -> [String] {
+        var uses: [String] = []
+        for line in text.components(separatedBy: "\n") where line.contains("perilune ") {
+            for match in line.matches(of: #/(?:^|[`\/ (])perilune ((?:[a-z-]+|--[a-z-]+)\b[^`#\n]*)/#) {
+                for call in String(match.1).components(separatedBy: "perilune ") {
+                    let use = call.replacing(#/ [|&>] .*$/#, with: "").trimmingCharacters(in: .whitespaces)
+                    if !isSentence(use) { uses.append(use) }
+                }
+            }
+        }
+        return uses
+    }
+
+    /// Whether the text goes on with a sentence about Perilune, which is not a call of it.
+    private static func isSentence(_ text: String) -> Bool {
+        ["is", "has", "reads", "records", "types for"].contains { text == $0 || text.hasPrefix($0 + " ") }
+    }
+
+    private static func options(in text: String) -> Set<String> {
+        Set(text.matches(of: /--([a-z][a-z-]*)/).map { String($0.1) })
+    }
+
+    /// What is wrong with a call; `nil` if nothing is.
+    private func mistake(in use: String) -> String? {
+        let words = use.split(separator: " ").map(String.init)
+        var command = root, position = 0
+        if words.first == "migrate", words.dropFirst().first == "new" { return unknownOption(in: use, root.find("migrate-new") ?? root) }
+        while position < words.count, command.subcommands?.isEmpty == false, words[position].wholeMatch(of: /[a-z][a-z-]*/) != nil {
+            if words[position] == "help" { return nil }
+            guard let next = command.find(words[position]) else { return "no command \(words[position])" }
+            command = next
+            position += 1
+        }
+        return unknownOption(in: use, command)
+    }
+
+    private func unknownOption(in use: String, _ command: Command) -> String? {
+        // Options of a command with others below it are those of any of them: `automations list FILE | run FILE`.
+        let known = command.all.reduce(into: Set<String>()) { $0.formUnion($1.options) }
+        let outsideQuotes = use.replacing(/'[^']*'|"[^"]*"/, with: "")
+        return Self.options(in: outsideQuotes).subtracting(known).sorted().first.map { "no option --\($0)" }
+    }
+}
