@@ -71,7 +71,7 @@ import Testing
             """)
     }
 
-    @Test func `a time limit that passes in the last call is told`() async throws {
+    @Test func `a time limit that passes in the last call is reported`() async throws {
         let error = await failure(of: "os.execute('sleep 0.2')", { $0.limits.time = .milliseconds(50) })
         #expect(error?.code == .timeout)
     }

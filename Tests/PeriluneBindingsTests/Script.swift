@@ -44,7 +44,7 @@ func openFiles(at path: String) -> Int {
     }.count
 }
 
-/// Whether this process closes the files at a path soon: hosts that nobody keeps close theirs on threads of their own.
+/// Whether this process closes the files at a path soon: hosts without references close theirs on threads of their own.
 func closesFiles(at path: String) async -> Bool {
     await eventually { openFiles(at: path) == 0 }
 }

@@ -127,7 +127,7 @@ struct CommandProcess {
         var byte: UInt8 = 0
         var request = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         while true {
-            // Until the program opens the pipe there is nothing to read, and nobody to write: poll waits for either.
+            // Until the program opens the pipe there is nothing to read, and no writer: poll waits for either.
             guard poll(&request, 1, -1) > 0 || errno == EINTR else { return nil }
             let count = read(reading, &byte, 1)
             if count == 1 { return byte }
@@ -159,7 +159,7 @@ struct CommandProcess {
         kill(id, SIGINT)
     }
 
-    /// Sends a signal by which programs are asked to end: "INT", "TERM" or "HUP"; or "KILL", which asks nobody.
+    /// Sends a signal by which programs are asked to end: "INT", "TERM" or "HUP"; or "KILL", which cannot be handled.
     func send(_ signal: String) {
         kill(id, ["INT": SIGINT, "TERM": SIGTERM, "HUP": SIGHUP, "KILL": SIGKILL][signal]!)
     }

@@ -20,18 +20,18 @@ import Testing
         try #expect(DependencyContext.detect(environment: [name: ""], isTesting: false) == .live)
     }
 
-    @Test func `a context that cannot be told is an error that names the variable and its values`() async throws {
+    @Test func `a context that cannot be determined is an error that names the variable and its values`() async throws {
         let error = #expect(throws: DependencyError.self) {
             try DependencyContext.detect(environment: ["PERILUNE_CONTEXT": "Live"], isTesting: false)
         }
         #expect(error?.code == .unknownContext)
         #expect(error?.message == "the environment variable PERILUNE_CONTEXT is \"Live\"; set it to one of live, test, preview")
-        // Whoever asks for anything is told.
+        // Anything that is asked for raises it.
         let container = Dependencies(.process { .notRunByTests }, context: .failure(error!))
         try await container.run {
             await #expect(throws: DependencyError.self) { try await Dependencies.value(for: DateKey.self) }
             await #expect(throws: DependencyError.self) { try await Dependencies.prepare { $0.resource = .named("a") } }
-            // A context that is given need not be told.
+            // A context that is given need not be determined.
             try await Dependencies.with(context: .live) {
                 try #expect(Dependencies.current.context == .live)
             }

@@ -8,7 +8,7 @@ import Testing
             let error = await #expect(throws: DependencyError.self) { try await Dependencies.value(for: HenKey.self) }
             #expect(error?.code == .cycle)
             #expect(error?.message == "the dependency egg depends on itself: egg → hen → egg")
-            // Whoever begins with which.
+            // Whichever begins.
             await #expect(throws: DependencyError.self) {
                 async let hen = Dependencies.value(for: HenKey.self)
                 async let egg = Dependencies.value(for: EggKey.self)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `what nobody waits for any more is cancelled, and made anew for the next`() async throws {
+    @Test func `what has no waiter left is cancelled, and made anew for the next`() async throws {
         try await Dependencies.inProcess(.live) {
             let slow = SlowSource()
             try await Dependencies.with { $0.resource = slow.source } operation: {
@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// Makes a resource when it is told to.
+/// Makes a resource on request.
 private final class SlowSource: Sendable {
     let started = AsyncStream.makeStream(of: Void.self)
     let gate = AsyncStream.makeStream(of: Void.self)

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `of several tasks that prepare at once, one wins and the others are told`() async throws {
+    @Test func `of several tasks that prepare at once, one wins and the others throw`() async throws {
         try await Dependencies.inProcess(.live) {
             // Slow enough for all to have begun.
             let begun = Tally()
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `whoever asks while something is prepared waits for it`() async throws {
+    @Test func `a task that asks while something is prepared waits for it`() async throws {
         try await Dependencies.inProcess(.live) {
             let asked = Tally()
             let slow = ResourceSource { context in
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func `a factory that never returns keeps nobody who is cancelled`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a factory that never returns does not hold up a cancelled task`() async throws {
         try await Dependencies.inProcess(.live) {
             let started = AsyncStream.makeStream(of: Void.self)
             let never = ResourceSource { context in

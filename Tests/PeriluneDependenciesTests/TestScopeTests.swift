@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `where no test can be told, it is an error that says what to do`() async throws {
+    @Test func `where no test can be determined, it is an error that says what to do`() async throws {
         let error = await #expect(throws: DependencyError.self) {
             try await Task.detached { try await Self.resource() }.value
         }
@@ -97,7 +97,7 @@ import Testing
     }
 }
 
-/// A process whose tests cannot be told.
+/// A process whose tests cannot be determined.
 private struct TestNumber: Sendable {
     var identity: TestIdentity { .unknown }
 }

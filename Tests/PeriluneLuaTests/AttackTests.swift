@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `objects that a Swift deinitialiser calls back from harm nobody`() throws {
+    @Test func `objects that a Swift deinitialiser calls back from do no harm`() throws {
         final class Caller {
             let state: LuaState
             init(_ state: LuaState) { self.state = state }

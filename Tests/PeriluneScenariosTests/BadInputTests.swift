@@ -40,7 +40,7 @@ import Testing
         #expect(failure.file?.hasSuffix("scenarios/support.lua") == true && failure.line == 2)
     }
 
-    @Test func `two scenarios of one name are told, and the first one runs`() async throws {
+    @Test func `two scenarios of one name are reported, and the first one runs`() async throws {
         let project = try ScenarioProject("""
             scenario("twin", function(t) end)
             scenario("twin", function(t) end)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction that is left open is told, and rolled back`() async throws {
+    @Test func `a transaction that is left open is reported, and rolled back`() async throws {
         let project = try ScenarioProject("""
             scenario("leak", function(t)
               coroutine.wrap(function() t.db:write(function() coroutine.yield() end) end)()
@@ -124,7 +124,7 @@ import Testing
         #expect(result.steps.map(\.hasPassed) == [false, true])
     }
 
-    @Test func `rows that somebody may still read are told, others not`() async throws {
+    @Test func `rows that may still be read are reported, others not`() async throws {
         let project = try ScenarioProject("""
             local function ids(db)
               return coroutine.create(function()
@@ -148,7 +148,7 @@ import Testing
         #expect(try run.outcome("left") == .passed)
     }
 
-    @Test func `each place where a fixture was looked for is told once`() async throws {
+    @Test func `each place where a fixture was looked for is reported once`() async throws {
         let project = try ScenarioProject("scenario('it', { database = 'fixture:none.sqlite' }, function(t) end)")
         let message = try await project.run().result("it").failures.first?.message
         #expect(message?.replacing(project.path + "/", with: "")
@@ -161,7 +161,7 @@ import Testing
         #expect(text.contains("rerun     perilune test scenarios/a_scenario.lua --seed 7f3a\n"), "\(text)")
     }
 
-    @Test func `globals that a scenario sets are told`() async throws {
+    @Test func `globals that a scenario sets are reported`() async throws {
         let project = try ScenarioProject("scenario('global', function(t) accident = 1 end)")
         let run = try await project.run()
         let result = try run.result("global")
@@ -208,7 +208,7 @@ import Testing
         #expect(try run.outcome("after") == .passed)
     }
 
-    @Test func `a snapshot that is not UTF-8 is told`() async throws {
+    @Test func `a snapshot that is not UTF-8 is reported`() async throws {
         let project = try ScenarioProject("scenario('s', function(t) expect('x'):snapshot('odd') end)")
         try project.write(Data([0xFF, 0xFE]), to: "scenarios/__snapshots__/a/odd.snap")
         let run = try await project.run()

@@ -2,7 +2,7 @@ import PeriluneScenarios
 import PeriluneTestSupport
 import Testing
 
-/// The examples of this project, as whoever embeds Perilune would run theirs.
+/// The examples of this project, as a program that embeds Perilune would run its own.
 @Suite struct ExampleScenarios {
     // example
     @Test(arguments: try Scenarios.all(under: "scripts/examples/billing/scenarios"))

@@ -13,7 +13,7 @@ public enum Sanitizer: String, Sendable {
     public static let current: Sanitizer? =
         if dlsym(nil, "__tsan_init") != nil { .thread } else if dlsym(nil, "__asan_init") != nil { .address } else { nil }
 
-    /// What the sanitizer of a program that a test starts is told by its environment: what that of the tests is told.
+    /// The options of the sanitizer in the environment of a program that a test starts: those of the tests.
     public static let environment: [String: String] = ["TSAN_OPTIONS", "ASAN_OPTIONS"].reduce(into: [:]) { result, name in
         if let value = getenv(name) { result[name] = String(cString: value) }
     }

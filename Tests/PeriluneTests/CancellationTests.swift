@@ -102,7 +102,7 @@ struct CancellationTests {
         #expect(cancelled > 0)
     }
 
-    @Test func `whoever is cancelled while a host and its database are made gets one, or none`() async throws {
+    @Test func `a task that is cancelled while a host and its database are made gets one, or none`() async throws {
         for turns in 0..<40 {
             try await Dependencies.withTestScope {
                 try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: Self.newLibrary()) }
@@ -135,7 +135,7 @@ struct CancellationTests {
         }
     }
 
-    @Test(.defaultDatabase(migrations: library)) func `a request of Swift that is cancelled harms nobody`() async throws {
+    @Test(.defaultDatabase(migrations: library)) func `a request of Swift that is cancelled does no harm`() async throws {
         let host = try await ScriptHost(Self.configuration)
         try await host.run(source: "Author = perilune.record('author') for i = 1, 10 do Author{ name = 'x' .. i }:insert() end")
         for turns in 0..<40 {

@@ -6,7 +6,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// What programs and scripts do wrong is told, and harms nobody. Preparing, contexts and functions of Swift have tests of their own.
+/// What programs and scripts do wrong is reported, and does no harm. Preparing, contexts and functions of Swift have tests of their own.
 @Suite(.defaultDatabase(migrations: library), .timeLimit(.minutes(15)))
 struct MisuseTests {
     @Test func `a database that a script keeps serves its next run, and what belonged to a block is dead`() async throws {

@@ -134,7 +134,7 @@ struct RunningTests {
         ("", "expected the name of a function"), ("a:b:c", "expected the name of a function"),
         (".a", "expected the name of a function"), ("a:b.c", "expected the name of a function"), ("n.x", "index a number value"),
     ])
-    func `a name that is no function is told`(_ name: String, _ message: String) async throws {
+    func `a name that is not a function is reported`(_ name: String, _ message: String) async throws {
         let host = try await ScriptHost()
         try await host.run(source: "t, n = {}, 1")
         let error = await #expect(throws: LuaError.self) { try await host.call(name) }
@@ -201,7 +201,7 @@ struct RunningTests {
         #expect(entered == 50)
     }
 
-    @Test(.timeLimit(.minutes(15))) func `a cancelled task ends its own run, or its wait, and nobody else's`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a cancelled task ends its own run, or its wait, and no other`() async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.isCancellable = true
         let host = try await ScriptHost(configuration)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct StatementReaderTests {
     private static let count = "return db:fetch_value('SELECT COUNT(*) FROM author')"
 
-    /// Runs a test with a pool of so many readers, and hosts over it.
+    /// Runs a test with a pool with a number of readers, and hosts over it.
     private func withHosts(
         _ count: Int, readers: Int = 5, _ configuration: Configuration = Configuration(),
         _ body: nonisolated(nonsending) (DatabasePool, [ScriptHost]) async throws -> Void
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `a trace is told of each statement once`() async throws {
+    @Test func `a trace reports each statement once`() async throws {
         let statements = Mutex<[String]>([])
         var configuration = Configuration()
         SQLTrace { event in statements.withLock { $0.append(event.sql) } }.install(in: &configuration)

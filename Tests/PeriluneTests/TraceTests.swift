@@ -23,7 +23,7 @@ import Testing
         return recorder.events
     }
 
-    @Test func `statements are told as they begin, without values and times`() async throws {
+    @Test func `statements are reported as they begin, without values and times`() async throws {
         let events = try await told(
             .statements,
             of: """
@@ -35,12 +35,12 @@ import Testing
         #expect(events.allSatisfy { $0.duration == nil })
     }
 
-    @Test func `values are told on request`() async throws {
+    @Test func `values are reported on request`() async throws {
         let events = try await told(.statements, showsValues: true, of: "db:fetch_value('SELECT ?, ?', \"it's\", 3)")
         #expect(events.map(\.sql) == ["SELECT 'it''s', 3"])
     }
 
-    @Test func `profiles are told with times as statements end`() async throws {
+    @Test func `profiles are reported with times as statements end`() async throws {
         let events = try await told(
             .profile,
             of: """
@@ -51,7 +51,7 @@ import Testing
         #expect(try #require(event.duration) > .microseconds(100))
     }
 
-    @Test func `both are told in turn`() async throws {
+    @Test func `both are reported in turn`() async throws {
         let events = try await told([.statements, .profile], of: "db:fetch_value('SELECT 1')")
         #expect(events.map { $0.duration == nil } == [true, false])
     }
@@ -69,7 +69,7 @@ import Testing
         #expect(records.lines == ["debug SELECT ?"])
     }
 
-    @Test func `slow statements are told with their plans, and what explains them is not told`() async throws {
+    @Test func `slow statements are reported with their plans, and what explains them is not reported`() async throws {
         let records = LogRecords()
         var recursive: [String] { records.lines.filter { $0.contains("RECURSIVE") } }
         try await Dependencies.withTestScope {

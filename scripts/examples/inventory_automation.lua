@@ -19,7 +19,7 @@ local Product = perilune.record("product")
 local Order = perilune.record("purchase_order")
 Product.orders = Product:has_many(Order)
 
--- What has run low, and is not on order yet. When this list changes, whoever changed it, the automation runs. An order takes
+-- What has run low, and is not on order yet. When this list changes, by any writer, the automation runs. An order takes
 -- the product off the list: so it is ordered once.
 local low = Product:filter(Product.c.stock:lt(Product.c.least))
   :having(Product.orders:filter{ is_delivered = false }:is_empty())
@@ -63,7 +63,7 @@ Product:insert_all{
   Product{ name = "black tea", stock = 5, least = 5 },
 }
 
--- Customers come. Nobody here knows of orders: the automations notice what is sold.
+-- Customers come. The code here knows nothing of orders: the automations notice what is sold.
 for _, sale in ipairs{ { "green tea", 1 }, { "green tea", 3 }, { "black tea", 2 }, { "green tea", 4 } } do
   local name, amount = table.unpack(sale)
   Product:filter{ name = name }:update_all{ stock = Product.c.stock - amount }

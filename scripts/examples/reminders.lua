@@ -25,7 +25,7 @@ function Reminder:validate()
   if not self.title or self.title == "" then self:invalid("title", "must not be empty") end
 end
 
--- A draft is what somebody is still filling in: it has the fields of a reminder, and no key, which the database will choose.
+-- A draft is a form that is still being filled in: it has the fields of a reminder, and no key, which the database will choose.
 local errands = List:insert(List.draft{ name = "Errands" })
 local draft = Reminder.draft{ list_id = errands.id, title = "Get groceries" }
 draft.due = perilune.date("2026-03-01 18:00")
@@ -52,7 +52,7 @@ local same = List{ name = "Errands" }
 same:upsert{ target = "name" }
 print("The same list:", same.id == errands.id)
 
--- What is wrong with a form can be told before anything is written.
+-- Mistakes in a form can be reported before anything is written.
 for _, mistake in ipairs(Reminder.draft{ title = "" }:validation_errors()) do
   print("Mistake:", mistake.column, mistake.message)
 end

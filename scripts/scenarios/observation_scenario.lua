@@ -21,7 +21,7 @@ group("observation", { template = "shelf", tags = { "observation" } }, function(
     check(t.clock:now() == perilune.date("2000-01-01T00:01:00Z"))
   end)
 
-  scenario("an observer is told of each row, and may refuse the transaction", function(t)
+  scenario("an observer is notified of each row, and may refuse the transaction", function(t)
     local events = {}
     t.db:observe_transactions {
       tables = { "author" },

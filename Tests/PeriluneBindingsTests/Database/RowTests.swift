@@ -30,7 +30,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an absent column is told from NULL`() async throws {
+    @Test func `an absent column is told apart from NULL`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT NULL AS date")
             equal(row.date, nil)

@@ -130,7 +130,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `statements are told from other values`() async throws {
+    @Test func `statements are told apart from other values`() async throws {
         try await script("""
             local statement = db:prepare("SELECT 1")
             for _, value in ipairs{ 1, "x", {}, db, perilune.null, print } do

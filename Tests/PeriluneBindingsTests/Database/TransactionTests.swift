@@ -4,7 +4,7 @@ import PeriluneLuaFileTools
 @Suite struct TransactionTests {
     private let setup = "db:execute('CREATE TABLE t (a)') local function count() return db:fetch_value('SELECT COUNT(*) FROM t') end "
 
-    @Test func `in_transaction commits or rolls back as it is told`() async throws {
+    @Test func `in_transaction commits or rolls back as its block returns`() async throws {
         try await script(setup + """
             equal(db:in_transaction(function(db) db:execute("INSERT INTO t VALUES (1)") return "commit", 5, nil end), 5)
             equal(count(), 1)
@@ -214,7 +214,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a conflict that rolls back ends the block's transaction, which the block is told`() async throws {
+    @Test func `a conflict that rolls back ends the block's transaction, which the block sees as an error`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
             for _, block in ipairs{

@@ -105,7 +105,7 @@ test("columns of an association that the request does not join are refused", fun
   raises(function() Book:filter(Book.author.c.name:eq("a")):fetch_all() end, "`author`", "join")
 end)
 
-test("what remains ambiguous is told where it is built", function()
+test("what remains ambiguous is reported where it is built", function()
   local E = employees()
   local joined = E:joining_required(E.boss:joining_required(E.boss))
   raises(function() return joined:filter(E.boss.c.n:eq(5)) end, "`boss`", "alias")

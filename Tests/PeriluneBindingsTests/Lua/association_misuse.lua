@@ -36,7 +36,7 @@ test("selected expressions and SQL text stand beside included records", function
   equal({ book.title, book.loud, book.author.name }, { "A", "A", "Ann" })
 end)
 
-test("foreign keys that are not there, or several, are told", function()
+test("foreign keys that are not there, or several, are reported", function()
   local Writer = perilune.record("writer")
   matches(fails("ambiguous", function() Author.all_books = Author:has_many(Book) end), '"editor_id"')
   fails("no_foreign_key", function() Book.seats = Book:has_many(Seat) end)
@@ -120,7 +120,7 @@ test("conditions on tables that are not joined, columns that several tables have
   equal(Book:joining_required(Book.author):filter{ id = 1 }:fetch_one().title, "A")
 end)
 
-test("a prefetch that would never end is told", function()
+test("a prefetch that would never end is reported", function()
   db:execute("CREATE TABLE node (id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES node); INSERT INTO node VALUES (1, 2), (2, 1)")
   local Node = perilune.record("node")
   Node.children = Node:has_many(Node)

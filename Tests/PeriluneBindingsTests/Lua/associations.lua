@@ -147,7 +147,7 @@ test("what was not fetched raises, naming the cures", function()
   matches(fails("not_fetched", function() return Book:find(1).author.name end), "including_optional")
 end)
 
-test("mistakes are told where they are made", function()
+test("mistakes are reported where they are made", function()
   fails("no_foreign_key", function() Tag.books = Tag:has_many(Book) end)
   fails("argument", function() Author:has_many("") end)
   fails("argument", function() Author:has_many(1) end)

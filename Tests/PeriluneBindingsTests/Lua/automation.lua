@@ -158,7 +158,7 @@ test("restart: what comes while it runs ends it, and starts anew", function()
   equal(outcomes(automation), { "succeeded", "cancelled (triggered again)", "cancelled (triggered again)" })
 end)
 
-test("parallel: what comes while it runs runs as well, up to so many", function()
+test("parallel: what comes while it runs runs as well, up to a limit", function()
   local log = record_calls("parallel")
   equal(table.concat(log, ", ", 1, 3), "begin 1, begin 2, begin 3")
   local short, automation = record_calls("parallel", 2)
@@ -194,7 +194,7 @@ test("an automation runs after a time, again and again", function()
   equal(calls, count)
 end)
 
-test("an automation runs when a table is written to, whoever does it", function()
+test("an automation runs when any connection writes to its table", function()
   local Product = make_products()
   db:execute("CREATE TABLE other (a)")
   local calls = 0
@@ -392,7 +392,7 @@ test("keeping the first run sets nothing off", function()
   for _, automation in ipairs(perilune.automations()) do automation:remove() end
 end)
 
-test("automations that set each other off without end are stopped, and that is told", function()
+test("automations that set each other off without end are stopped, and that is reported", function()
   db:execute("CREATE TABLE ping (n INTEGER)")
   db:execute("INSERT INTO ping VALUES (0)")
   local automation = perilune.automation{

@@ -227,7 +227,7 @@ test("a type that is none, or for no column, is refused", function()
   equal(fails("unknown_column", function() perilune.record("item", { types = { att = "date" } }):fetch_all() end).suggestion, "at")
 end)
 
-test("values of many columns are told by names that need quotes", function()
+test("values of many columns are passed by names that need quotes", function()
   db:execute [[CREATE TABLE "odd ""table" ("a b" INTEGER, "c`d" TEXT, "when" DATETIME, PRIMARY KEY ("a b", "c`d"))]]
   local Odd = perilune.record [[odd "table]]
   Odd{ ["a b"] = 1, ["c`d"] = "x", when = perilune.date "2026-03-01" }:insert()
@@ -237,7 +237,7 @@ test("values of many columns are told by names that need quotes", function()
   equal(err.key, { ["a b"] = 1, ["c`d"] = "x" })
 end)
 
-test("conversions are made by whoever fetches and writes records", function()
+test("conversions are made wherever records are fetched and written", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, at DATETIME)"
   local Item = perilune.record "item"
   local date = perilune.date "2026-03-01"
@@ -292,7 +292,7 @@ test("another type for a column of booleans takes what is stored", function()
   equal(Flag:find(4).is_on, "perhaps")
 end)
 
-test("the error of a conversion is told, whatever was raised", function()
+test("the error of a conversion is reported, whatever was raised", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1)"
   local function message_for(raised)
     local type_of_a = { from_database = function() error(raised, 0) end, to_database = function(value) return value end }

@@ -56,7 +56,7 @@ test("keys of several columns, of texts and of bytes are not taken for numbers",
   end
 end)
 
-test("conditions that are none are told each time", function()
+test("what is not a condition is reported each time", function()
   for _ = 1, 2 do
     fails("unknown_column", function() Author:filter{ nmae = "x" } end)
     fails("argument", function() Author:filter{} end)

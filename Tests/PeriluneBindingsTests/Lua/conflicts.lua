@@ -36,7 +36,7 @@ test("a conflict clause in the schema replaces as well", function()
   equal({ first.id, second.id, Person:fetch_count() }, { 1, 2, 1 })
 end)
 
-test("a conflict clause in the schema that ignores is told as well", function()
+test("a conflict clause in the schema that ignores is reported as well", function()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT IGNORE)"
   local Person = perilune.record "person"
   Person{ id = 5, name = "Arthur" }:insert()

@@ -51,7 +51,7 @@ test("operators of Lua that compare are refused with the cure", function()
   fails("argument", function() return id + nil end)
 end)
 
-test("misspelt methods are told with what was meant", function()
+test("misspelt methods are reported with what was meant", function()
   matches(fails("unknown_method", function() return name:lkie("x") end), "like")
   fails("readonly", function() name.x = 1 end)
   fails("argument", function() return name("x") end)

@@ -230,7 +230,7 @@ test("operators of Lua that compare are refused with the cure", function()
   matches(fails("argument", function() return c.born:eq(1) | nil end), "nil")
 end)
 
-test("misspelt columns and methods are told with what was meant", function()
+test("misspelt columns and methods are reported with what was meant", function()
   local err = fails("unknown_column", function() return c.nmae end)
   matches(err, "`name`")
   equal(err.suggestion, "name")

@@ -1,4 +1,4 @@
---- Tables that somebody else changes: another connection, as another process has one.
+--- Tables that another connection changes, as another process would.
 
 --- Two connections to a file with the table `person`: `ours` is that of the records, `theirs` changes the schema.
 local function two_connections(kind)
@@ -60,7 +60,7 @@ test("new columns can be given at once", function()
   end)
 end)
 
-test("what is no column any more is told, and nothing is written", function()
+test("what is not a column any more is reported, and nothing is written", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     local ada = Person:find(ours, 1)

@@ -190,7 +190,7 @@ test("a full-text table has columns", function()
   equal(refused("unknown_option", { columns = { { "a", unindxed = true } } }).suggestion, "unindexed")
 end)
 
-test("options that do not fit are told", function()
+test("options that do not fit are reported", function()
   local function with(options) options.columns = { "title" } return options end
   make_book()
   equal(refused("unknown_tokenizer", with{ tokenizer = "portr" }).suggestion, "porter")

@@ -56,7 +56,7 @@ test("sub-requests that refer to the row around them", function()
     "SELECT id FROM author a ORDER BY (SELECT MAX(price) FROM book WHERE author_id = a.id) DESC, id")
 end)
 
-test("sub-requests of the same table: each has an alias, or it is told that a column may be either's", function()
+test("sub-requests of the same table: each has an alias, or an error says that a column may be either's", function()
   local outer, inner = Book:aliased("a"), Book:aliased("b")
   local dearest = outer:filter(outer.c.price:eq(inner:filter(inner.c.author_id:eq(outer.c.author_id)):select(inner.c.price:max())))
   same(dearest:order("id"):pluck("id"),

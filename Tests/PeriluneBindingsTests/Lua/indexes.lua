@@ -68,7 +68,7 @@ test("indexes may be on expressions in Lua", function()
   equal(sql_of("i"), 'CREATE INDEX "i" ON "book"(LOWER("title"), "year" % 10 DESC) WHERE "year" > 2000')
 end)
 
-test("what cannot be indexed is told", function()
+test("what cannot be indexed is reported", function()
   make_book()
   equal(refused("unknown_column", nil, "book", { "titel" }).suggestion, "title")
   equal(refused("unknown_column", nil, "i", { on = "book", columns = { { "titel", desc = true } } }).suggestion, "title")

@@ -26,7 +26,7 @@ test("what cannot be made is not kept", function()
   equal(interning.with_other(origin, "and", origin, child).op, "and")
 end)
 
-test("only so many are kept by text", function()
+test("only a limited number is kept by text", function()
   local origin, made = interning.origin({}, 10), 0
   local function count() made = made + 1 return {} end
   for number = 1, 100 do interning.with_text(origin, "limit", number, count) end

@@ -108,7 +108,7 @@ test("a cancelled task ends where it waits, and closes what it has opened", func
   equal(closed, true)
 end)
 
-test("errors that nobody handles go to the function that wants them", function()
+test("unhandled errors go to perilune.on_error", function()
   local errors = {}
   perilune.on_error(function(e) errors[#errors + 1] = tostring(e) end)
   perilune.after(0, function() error("of a timer", 0) end)

@@ -172,7 +172,7 @@ test("a file that undoes nothing that is there is refused", function()
   matches(fails("argument", perilune.migrator, { folder = path }).message, "defines its own `down`")
 end)
 
-test("files that were edited after they have run are told", function()
+test("files that were edited after they have run are reported", function()
   local files = { ["1.sql"] = "CREATE TABLE a (x);", ["2.lua"] = "return function(db) db:execute('CREATE TABLE b (x)') end" }
   local path = folder(files)
   local m = perilune.migrator{ folder = path }

@@ -221,7 +221,7 @@ test("many rows that refer to nothing are not all listed", function()
   matches(err, "and more")
 end)
 
-test("rows of a table without row ids are told, too", function()
+test("rows of a table without row ids are reported, too", function()
   local m = perilune.migrator()
   m:register("a", [[
     CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -310,7 +310,7 @@ local function merged()
   return m, seen
 end
 
-test("a merged migration is told what the database has seen", function()
+test("a merged migration is given the migrations that the database has seen", function()
   for _, known in ipairs{ {}, { "v1" }, { "v1", "v2" } } do
     local queue = perilune.queue()
     noting(known):migrate(queue)
@@ -388,7 +388,7 @@ test("columns that differ are shown both ways", function()
   })
 end)
 
-test("a migration that nobody knows is a change of the schema", function()
+test("a migration that is not registered is a change of the schema", function()
   noting{ "a", "b" }:migrate(db)
   local changed, differences = noting{ "a" }:has_schema_changes(db)
   equal(changed, true)
@@ -687,7 +687,7 @@ test("migrations may run in a coroutine", function()
   equal(coroutine.wrap(function() return m:migrate(db) end)(), { "a" })
 end)
 
-test("each migration is told with its time", function()
+test("each migration is reported with its time", function()
   local m, told = noting{ "a", "b" }, {}
   m:migrate(db, { did_apply = function(name, seconds)
     equal(math.type(seconds), "float")
@@ -932,7 +932,7 @@ test("all migrations after one are undone, or none if one does not say how", fun
   equal(#other:applied(), 4)
 end)
 
-test("what migrate_down is given wrong is told", function()
+test("what migrate_down is given wrong is reported", function()
   local m = perilune.migrator()
   m:register("one", "CREATE TABLE one (x)"):register("two", "CREATE TABLE two (x)")
   m:migrate("one")

@@ -18,7 +18,7 @@ local calls = {
   observe = function(options) db:observe(function() end, function() end, options) end,
 }
 
-test("of several unknown options the first by its name is told", function()
+test("of several unknown options the first by its name is reported", function()
   for name, call in pairs(calls) do
     local err = fails("unknown_option", call, { zebra = 1, apple = 2, mango = 3 })
     equal({ name, err.name }, { name, "apple" })

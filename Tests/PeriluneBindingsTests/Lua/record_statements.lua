@@ -96,7 +96,7 @@ test("a statement keeps its values, and runs in any database that has the table"
   equal(rows(), {})
 end)
 
-test("mistakes are told", function()
+test("mistakes are reported", function()
   equal(fails("unknown_verb", Reminder.statement, Reminder, "insrt", {}).suggestion, "insert")
   matches(fails("unknown_verb", function() Reminder:all():statement("delete") end).message, "delete_all")
   fails("argument", Reminder.statement, Reminder)

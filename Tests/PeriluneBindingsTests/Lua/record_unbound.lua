@@ -30,7 +30,7 @@ test("a record can be made for another database first", function()
   equal(fails("unknown_column", Later, { titel = "y" }).suggestion, "title")
 end)
 
-test("what is no column is told when it is written", function()
+test("what is no column is reported when it is written", function()
   local other, Later = other_database(), perilune.record "later"
   local later = Later{ titel = "x" }
   equal(fails("unknown_column", later.insert, later, other).suggestion, "title")
@@ -88,7 +88,7 @@ test("requests of a class are made before any database at hand has its table, an
   equal(kept:fetch_count(other), 1)
 end)
 
-test("names that such requests have wrong are told when they are given a database, or there is one", function()
+test("names that such requests have wrong are reported when they are given a database, or there is one", function()
   local other, Later = other_database(), perilune.record "later"
   local wrong = Later:filter{ titel = "x" }
   equal(fails("unknown_column", wrong.fetch_all, wrong, other).suggestion, "title")

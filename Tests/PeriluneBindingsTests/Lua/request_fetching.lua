@@ -85,7 +85,7 @@ test("common tables from requests", function()
   fails("argument", function() perilune.common_table("french", 5) end)
 end)
 
-test("batches of joined, annotated and included records; records that come several times are told", function()
+test("batches of joined, annotated and included records; records that come several times are reported", function()
   Author.lines, Line.author = Author:has_many(Line, { columns = "invoice", referenced = "id" }), Line:belongs_to(Author, { columns = "invoice" })
   local count = 0
   for batch in Author:annotated_with(Author.lines:count()):including_all(Author.lines):having(Author.lines:count():gt(0)):in_batches(2) do

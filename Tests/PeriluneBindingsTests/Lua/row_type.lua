@@ -54,7 +54,7 @@ test("a value is made of a table, or of a row that there is", function()
   equal(Point:from(db:fetch_one "SELECT * FROM place WHERE id = 2"), oslo)
 end)
 
-test("mistakes are told", function()
+test("mistakes are reported", function()
   equal(fails("unknown_option", perilune.row_type, { from_row = print, did_fech = print }).suggestion, "did_fetch")
   fails("argument", perilune.row_type, {})
   fails("argument", perilune.row_type, nil)

@@ -34,7 +34,7 @@ test("a row that a script makes knows its blobs", function()
   equal(row.a, "x")
 end)
 
-test("wrong arguments are told with the SQL, cut where that is long", function()
+test("wrong arguments are reported with the SQL, cut where that is long", function()
   db:execute "CREATE TABLE t (a)"
   local sql = "SELECT a FROM t WHERE a = ?"
   matches(fails("argument", db.fetch_all, db, sql, 1, 2).message, "expected 1 argument for the statement, got 2: " .. sql)

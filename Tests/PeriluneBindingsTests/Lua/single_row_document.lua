@@ -7,7 +7,7 @@ local function migrate()
     db:create_table("app_configuration", function(t)
       -- A single row at most: inserting replaces it.
       t:primary_key("id", "integer", { on_conflict = "replace" }):check(function(id) return id:eq(1) end)
-      t:column("stored_flag", "boolean") -- NULL: nobody has chosen
+      t:column("stored_flag", "boolean") -- NULL: not chosen yet
     end)
   end)
   migrator:register("theme", function(db)

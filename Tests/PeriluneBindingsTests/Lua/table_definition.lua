@@ -586,7 +586,7 @@ test("a read block makes no tables", function()
   equal(db:tables(), { "author" })
 end)
 
-test("methods and options that do not exist are told", function()
+test("methods and options that do not exist are reported", function()
   equal(refused("unknown_method", function(t) t:colum("a") end).suggestion, "column")
   equal(refused("unknown_method", function(t) t:column("a"):not_nul() end).suggestion, "not_null")
   local err = fails("unknown_option", db.create_table, db, "t", { if_not_exist = true }, author)

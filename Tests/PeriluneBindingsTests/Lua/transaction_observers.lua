@@ -15,7 +15,7 @@ end
 --- Has what was put off run.
 local function settle() perilune.spawn(function() end):wait() end
 
---- An observer that notes all that it is told.
+--- An observer that notes all that it is notified of.
 local function recorder(options)
   local observed = { on_change = note }
   for _, name in ipairs{ "will_commit", "did_commit", "did_rollback" } do
@@ -147,7 +147,7 @@ test("generated columns that are stored have values, those that are computed hav
   equal(event.new, { a = 3, s = 9, b = "b" })
 end)
 
-test("what foreign keys and triggers do is told", function()
+test("changes made by foreign keys and triggers are reported", function()
   library()
   db:execute[[
     INSERT INTO author VALUES (1, 'a'); INSERT INTO book VALUES (1, 'x', 1), (2, 'y', 1);
@@ -162,7 +162,7 @@ test("what foreign keys and triggers do is told", function()
   equal(taken(), "insert author 1, insert note 1, will_commit, did_commit")
 end)
 
-test("rows that REPLACE deletes, tables without row ids, and tables that are emptied at once are told", function()
+test("rows that REPLACE deletes, tables without row ids, and tables that are emptied at once are reported", function()
   library()
   db:execute("CREATE TABLE word (text TEXT PRIMARY KEY, count) WITHOUT ROWID")
   db:execute("INSERT INTO book (id, title) VALUES (1, 'x'), (2, 'y')")
@@ -182,7 +182,7 @@ test("rows that REPLACE deletes, tables without row ids, and tables that are emp
   equal(taken(), "delete author 1, delete author 2, will_commit, did_commit")
 end)
 
-test("what is changed in savepoints is told when the outermost is released, and not if it is rolled back", function()
+test("what is changed in savepoints is reported when the outermost is released, and not if it is rolled back", function()
   library()
   db:observe_transactions(recorder())
   local function insert(db, name) db:execute("INSERT INTO author (name) VALUES (?)", name) end
@@ -221,7 +221,7 @@ test("savepoints that are opened by SQL are followed as well", function()
   end)
 end)
 
-test("an observer that is added in a savepoint is told when that is released", function()
+test("an observer that is added in a savepoint is notified when that is released", function()
   library()
   db:write(function(db)
     db:in_savepoint(function(db)
@@ -236,7 +236,7 @@ test("an observer that is added in a savepoint is told when that is released", f
   equal(taken(), "will_commit, did_commit")
 end)
 
-test("observers are told of the tables and kinds that they ask for", function()
+test("observers are notified of the tables and kinds that they ask for", function()
   library()
   local Book = perilune.record("book")
   db:observe_transactions{ tables = "AUTHOR", kinds = { "insert", "delete" }, on_change = note }
@@ -317,7 +317,7 @@ test("an observer whose did_commit writes without end is stopped", function()
   equal(kinds, { "observation_loop", "observation_loop" })
 end)
 
-test("what did_commit raises goes to perilune.on_error: the write has succeeded, and the others are told", function()
+test("what did_commit raises goes to perilune.on_error: the write has succeeded, and the others are notified", function()
   library()
   local errors = {}
   perilune.on_error(function(err) errors[#errors + 1] = err end)
@@ -352,7 +352,7 @@ test("what did_rollback raises goes there too, where the script has asked for th
   equal(errors, { "no" })
 end)
 
-test("an error of did_commit that nobody takes ends the script when it waits", function()
+test("an unhandled error of did_commit ends the script when it waits", function()
   library()
   db:observe_transactions{ did_commit = function() error("unhandled", 0) end }
   db:execute("INSERT INTO author (name) VALUES ('a')")
@@ -458,7 +458,7 @@ test("a failed statement inside of a savepoint takes its own changes with it, an
   equal(taken(), "insert author 1, insert author 2, insert author 3, will_commit, did_commit")
 end)
 
-test("a statement that fails in its middle is told as rolled back", function()
+test("a statement that fails in its middle is reported as rolled back", function()
   library()
   db:execute("INSERT INTO book (title) VALUES ('b')")
   db:observe_transactions(recorder())
@@ -495,7 +495,7 @@ test("a removed observer is not called, from the very next call on", function()
   matches(tostring(first), "removed")
 end)
 
-test("observers that are added while observers are called are told of what comes later", function()
+test("observers that are added while observers are called are notified of what comes later", function()
   library()
   local has_added = false
   db:observe_transactions{ on_change = function()
@@ -580,7 +580,7 @@ test("the set of changed tables, as the README has it", function()
   equal(published, { { author = true, book = true }, { author = true } })
 end)
 
-test("tables that were altered are told with their columns as they are", function()
+test("tables that were altered are reported with their columns as they are", function()
   library()
   local event
   db:observe_transactions{ on_change = function(told) event = told end }
@@ -674,7 +674,7 @@ test("an observer outlives its database, and the database its observers", functi
   end
 end)
 
-test("observers of a pool are told of what its writer does", function()
+test("observers of a pool are notified of what its writer does", function()
   local pool = perilune.pool(temporary_path("pool.sqlite"))
   pool:execute("CREATE TABLE t (a)")
   fails("nested_access", pool.read, pool, function(db) db:observe_transactions(recorder()) end)

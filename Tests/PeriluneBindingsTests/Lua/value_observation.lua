@@ -219,7 +219,7 @@ test("a callback may write what it observes, until nothing is left to do", funct
   equal(rounds, 101)
 end)
 
-test("observations that feed each other are stopped, and it is told", function()
+test("observations that feed each other are stopped, and that is reported", function()
   local err
   local function feed(source, target)
     return db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM " .. source) end, function()
@@ -370,7 +370,7 @@ test("a callback that uses a handle of the fetch finds it dead", function()
   equal(kind, "dead_handle")
 end)
 
-test("changes that nobody could see are announced", function()
+test("changes that could not be noticed are announced", function()
   local path = temporary_path("announced.sqlite")
   local mine, other = perilune.queue(path), perilune.queue(path)
   mine:execute("CREATE TABLE item (a); CREATE TABLE u (a)")

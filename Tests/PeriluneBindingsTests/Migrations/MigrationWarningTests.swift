@@ -6,7 +6,7 @@ import PeriluneLua
 import Synchronization
 import Testing
 
-/// What is told when a database is erased.
+/// The warning when a database is erased.
 @Suite struct MigrationWarningTests {
     /// Keeps what is logged.
     private final class Log: Sendable {

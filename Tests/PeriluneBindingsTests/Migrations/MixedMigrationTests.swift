@@ -69,7 +69,7 @@ import Testing
         try state.run("assert(T:find(2).x == 7)")
     }
 
-    @Test func `a folder at fault is told`() throws {
+    @Test func `a folder at fault is reported`() throws {
         let migrations = try ScriptMigrations(in: makeState(DatabaseQueue()))
         let error = #expect(throws: LuaError.self) { try migrations.register(folder: "/nowhere/at/all") }
         #expect(error?.underlying is MigrationFolderError)

@@ -98,7 +98,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `timers go on while somebody types and print above`() throws {
+    @Test func `timers go on while a line is typed, and print above it`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         _ = console.run("timer = perilune.every('20ms', function() tick = (tick or 0) + 1 if tick == 3 then print('tick 3') timer:cancel() end end)")
         let screen = console.type("half typed", until: "library.sqlite> half typed")

@@ -346,7 +346,7 @@ import Testing
         #expect(result.output.contains("book  -1"))
     }
 
-    @Test func `slow statements are told with their plans`() throws {
+    @Test func `slow statements are reported with their plans`() throws {
         let folder = try TestFolder([
             "a.lua": """
             db:execute("CREATE TABLE t (a)")

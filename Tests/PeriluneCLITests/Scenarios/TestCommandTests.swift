@@ -63,7 +63,7 @@ import Testing
         #expect(nothing.output == "none of the 1 scenarios matched\n")
     }
 
-    @Test func `where there are no scenarios, it is told how their files are named`() throws {
+    @Test func `without scenarios, the names of their files are explained`() throws {
         let folder = try TestFolder(["scenarios/books_test.lua": "scenario('a', function(t) end)"])
         let result = try folder.perilune("test", environment: cache(folder))
         #expect(result.status == 4)
@@ -279,7 +279,7 @@ import Testing
         (["--report", "html"], "--report: expected FORMAT"), (["--filter", "/(/"], "is not a regular expression"),
         (["--json"], "--json requires --list"), (["nowhere"], "no file or folder `nowhere` exists"),
     ])
-    func `wrong usage is told`(_ arguments: [String], _ message: String) throws {
+    func `wrong usage is reported`(_ arguments: [String], _ message: String) throws {
         let folder = try TestFolder(Self.files)
         let result = try CommandProcess(TestFolder.binary, ["test"] + arguments, in: folder).wait()
         #expect(result.status == 64)

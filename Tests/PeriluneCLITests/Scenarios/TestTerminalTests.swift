@@ -6,7 +6,7 @@ import Testing
 @Suite(.startsPrograms) struct TestTerminalTests {
     private static let endless = [
         "scenarios/a_scenario.lua": """
-            scenario("of a title that is wider than the window of whoever looks at it", { timeout = "60s" }, function(t)
+            scenario("of a title that is wider than the window of its reader", { timeout = "60s" }, function(t)
               while true do end
             end)
             """
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [([], ["NO_COLOR": "1"]), (["--color", "never"], [:]), ([], ["TERM": "dumb"])])
-    func `and not where nobody wants them`(arguments: [String], environment: [String: String]) throws {
+    func `and not where they are not wanted`(arguments: [String], environment: [String: String]) throws {
         let process = try TerminalProcess(["test"] + arguments, in: TestFolder(Self.failing), environment: environment)
         let status = process.wait()
         let text = process.text

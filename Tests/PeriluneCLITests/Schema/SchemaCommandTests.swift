@@ -58,7 +58,7 @@ import Testing
         #expect(diagram.contains("        INTEGER book_id PK, FK\n"))
     }
 
-    @Test func `a table that is not there is told with the nearest`() throws {
+    @Test func `a table that is not there is reported with the nearest`() throws {
         let result = try makeFolder().perilune("schema", "bok", "--database", "x.sqlite")
         #expect(result.status == 1 && result.errors == "error: unknown table bok\n  help  did you mean `book`?\n")
     }

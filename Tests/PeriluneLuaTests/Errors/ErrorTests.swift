@@ -215,7 +215,7 @@ import Testing
             "setmetatable({}, {__gc = function() error('late') end}) collectgarbage() return 1") == 1)
     }
 
-    @Test func `a Swift error in a finalizer harms nobody`() throws {
+    @Test func `a Swift error in a finalizer does no harm`() throws {
         try state.run("setmetatable({}, {__gc = fail}) collectgarbage() collectgarbage()")
         #expect(try state.evaluate("return 1") == 1)
     }

@@ -100,7 +100,7 @@ import Testing
         #expect(try failure(of: source, in: state).message.hasPrefix("require: argument 1: expected a string"))
     }
 
-    @Test func `require works inside coroutines, and after its state is gone harms nobody`() throws {
+    @Test func `require works inside coroutines, and after its state is gone does no harm`() throws {
         try add(["m": "return 'here'"])
         #expect(try state.evaluate("return coroutine.wrap(function() return require('m') end)()") == "here")
         do {

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a signal that comes after the state was closed on another thread finds nobody`() throws {
+    @Test func `a signal that comes after the state was closed on another thread finds no state`() throws {
         let thread = LuaThread()
         nonisolated(unsafe) var state: LuaState?
         for _ in 0..<20 {
@@ -77,7 +77,7 @@ import Testing
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `cancelling at any moment harms nobody`() throws {
+    @Test func `cancelling at any moment does no harm`() throws {
         let state = try LuaState(limits: LuaLimits(isCancellable: true))
         let cancellation = state.cancellation
         let thread = Thread { for _ in 0..<20_000 { cancellation.cancel() } }

@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test(arguments: [Int.min, -1, 0, 1, .max])
-    func `absurd limits harm nobody`(number: Int) throws {
+    func `absurd limits do no harm`(number: Int) throws {
         for limits in [LuaLimits(memoryInBytes: number), LuaLimits(instructions: number),
             LuaLimits(time: .seconds(number)), LuaLimits(time: .nanoseconds(number))] {
             guard let state = try? LuaState(limits: limits) else { continue }

@@ -29,7 +29,7 @@ import Testing
         #expect(try queue.read(MigrationList.appliedNames) == ["a", "b", "c"])
     }
 
-    @Test func `what is committed is told before the failure of the next`() throws {
+    @Test func `what is committed is reported before the failure of the next`() throws {
         struct Failure: Error {}
         let queue = try DatabaseQueue()
         var list = try list(["a"])

@@ -49,7 +49,7 @@ import Testing
             ["missing: trigger i", "added: index i"]
         ),
     ])
-    func `each kind of difference is told`(actual: String, expected: String, differences: [String]) throws {
+    func `each kind of difference is reported`(actual: String, expected: String, differences: [String]) throws {
         #expect(try self.differences(actual, expected) == differences)
     }
 }

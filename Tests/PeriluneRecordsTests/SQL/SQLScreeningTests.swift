@@ -75,7 +75,7 @@ import Testing
         ("CREATE TEMP TRIGGER x AFTER INSERT ON t BEGIN SELECT CASE 1 WHEN 1 THEN 2 END; END; INSERT INTO t VALUES (1)", true),
         ("EXPLAIN DELETE FROM t", false), (";;DELETE FROM t", true),
     ])
-    func `texts that change rows are told from others`(_ sql: String, _ changes: Bool) {
+    func `texts that change rows are told apart from others`(_ sql: String, _ changes: Bool) {
         #expect(Array(sql.utf8).withUnsafeBufferPointer(SQLScreening.changesRows) == changes)
     }
 

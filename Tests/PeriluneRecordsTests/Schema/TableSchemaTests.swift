@@ -53,7 +53,7 @@ import Testing
         #expect(table.uniqueKeys == [[0]])
     }
 
-    @Test func `keys are told: unique ones without the partial and those on expressions, foreign ones with both sides`() throws {
+    @Test func `keys are listed: unique ones without the partial and those on expressions, foreign ones with both sides`() throws {
         let table = try read("book")
         #expect(Set(table.uniqueKeys) == [[0], [1, 2]])
         #expect(!table.primaryKeyIsRowID)

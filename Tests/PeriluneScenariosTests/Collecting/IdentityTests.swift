@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// What a scenario is told apart by, and what its seed follows from.
+/// What tells scenarios apart, and what its seed follows from.
 @Suite struct IdentityTests {
     private static let text = "for i = 1, 4 do scenario('s' .. i, function(t) print(math.random(1000000)) check(true) end) end"
     private static let files = [

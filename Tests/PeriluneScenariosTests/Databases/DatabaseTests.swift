@@ -52,7 +52,7 @@ import Testing
         #expect(mistake == "template \"x\": option `timeout`: expected a duration (\"2m\", a number of seconds), got the string \"soon\"")
     }
 
-    @Test func `a migration that fails is told with its file`() async throws {
+    @Test func `a migration that fails is reported with its file`() async throws {
         let run = try await run("scenario('a', function(t) end)", ["migrations/2_bad.sql": "CREATE TABEL x"])
         let failure = try run.result("a").failures[0]
         #expect(failure.file?.hasSuffix("migrations/2_bad.sql") == true, "\(failure)")

@@ -178,7 +178,7 @@ test("where calls are not rewritten a failure shows the value", function()
   matches(S.run("b_scenario.lua > s", {}).failures[1].message, "check: expected an expression")
 end)
 
-test("a file with an error of syntax is told as it is written", function()
+test("a file with an error of syntax is reported as it is written", function()
   local S = language()
   local err = fails("syntax", S.load, "a_scenario.lua", "check(a == b)\nlocal = 1")
   equal(err.file, "a_scenario.lua")

@@ -93,12 +93,12 @@ scenario("d", function(t) return t.fixtures.anwser end)]])
   matches(S.run("a_scenario.lua > d", {}).failures[1].message, "did you mean `answer`?")
 end)
 
-test("global variables that a scenario sets are told", function()
+test("global variables that a scenario sets are reported", function()
   equal(run("zulu, alpha = 1, 2").notes, { "the scenario set global variables: alpha, zulu" })
   equal(run("local x = 1").notes, {})
 end)
 
-test("what a scenario does to the globals of Lua is told, and ends with it", function()
+test("what a scenario does to the globals of Lua is reported, and ends with it", function()
   seen = {}
   local result = run("t.defer(function() table.insert(seen, #tostring(t)) end)\ntable, string, print, expect, _G = nil\nlocal x = nil + 1")
   equal(result.outcome, "failed")
@@ -187,7 +187,7 @@ test("the clock begins as the scenario says", function()
   equal(asked, "2026-03-31 00:00:00.000")
 end)
 
-test("effects are stubbed, and their calls are told", function()
+test("effects are stubbed, and their calls are recorded", function()
   local host = {
     stub = function(...) asked = { ... } end,
     calls = function() return { { arguments = { { to = "ada" }, n = 1 } }, { arguments = { "a", 2, n = 2 } } } end,
@@ -259,12 +259,12 @@ test("the scan of a table under another name is one of the table", function()
   equal(names_table("SELECT 'lines l' FROM invoices AS l -- lines l", "l", "lines"), false)
 end)
 
-test("writes are told", function()
+test("writes are reported", function()
   local host = queries_host{ { sql = "SELECT 1" }, { sql = "/* x */ insert INTO a VALUES (1)", is_write = true }, { sql = "WITH x AS (SELECT 1) DELETE FROM a", is_write = true }, { sql = "PRAGMA x", is_write = true } }
   equal(#failure("expect(t.queries(function() end)):no_writes()", host).details, 3)
 end)
 
-test("a scenario that may run so many queries fails with more", function()
+test("a scenario with a limit on queries fails with more", function()
   local count = 0
   local S = language{ query_count = function() return count end }
   count_query = function() count = count + 1 end

@@ -36,7 +36,7 @@ test("cells have their kinds", function()
   equal(texts[6], 'a | "b"\nA')
 end)
 
-test("mistakes in a text table are told with their line", function()
+test("mistakes in a text table are reported with their line", function()
   language()
   local function mistake(text, part) matches(fails("text_table", read, text), part) end
   mistake("", "has no row of headings")

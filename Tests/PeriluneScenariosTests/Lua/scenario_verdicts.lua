@@ -14,7 +14,7 @@ test("a check, an expectation or a step that fails inside of pcall fails the sce
   equal(failure("t.defer(function() pcall(check, false) end)").message, "check")
 end)
 
-test("each failure is told once, also one that ends the scenario", function()
+test("each failure is reported once, also one that ends the scenario", function()
   equal(#run("check(false)").failures, 1)
   equal(#run("t.step('a', function() t.step('b', function() check(false) end) end)").failures, 1)
   equal(#run("t.step('a', function() error('x') end)").failures, 1)
@@ -95,7 +95,7 @@ test("how often a stub is called can be stated", function()
   equal(stubbed(":once()", 3).failures[1].details, { "expected 1 time, got 3 times", "called at x.lua:1", "called at x.lua:2", "called at x.lua:3" })
 end)
 
-test("each stub of a chain has its own count, and one without is told if nothing calls it", function()
+test("each stub of a chain has its own count, and one without is reported if nothing calls it", function()
   local host = effects_host()
   host.called("mail", "send")
   local result = run("t.effects.mail:stub('send', 1):once():stub('fetch', 2):once():stub('list', 3)\nt.effects.mail:stub('send', 2)", host)
@@ -104,7 +104,7 @@ test("each stub of a chain has its own count, and one without is told if nothing
   equal(result.notes, { "the stub of mail.list was never called; :once() requires a call" })
 end)
 
-test("counts of stubs that are wrong are told", function()
+test("counts of stubs that are wrong are reported", function()
   local host = effects_host()
   matches(failure("t.effects.mail:once()", host).message, "t.effects.mail:once: call it on a stub")
   matches(run("t.effects.mail:stub('a', 1):times()", host).failures[1].message, "expected a number of calls, got nil")

@@ -145,7 +145,7 @@ import PeriluneTestTools
         #expect(stressed.summary.results[0].notes == ["passed 5 times"])
     }
 
-    @Test func `after so many failures no more begin`() async throws {
+    @Test func `after the maximum number of failures no more begin`() async throws {
         let project = try ScenarioProject("for i = 1, 9 do scenario('s' .. i, function(t) error('no') end) end")
         let run = try await project.run { $0.bail = 2 }
         #expect(run.summary.count(.failed) == 2)

@@ -28,7 +28,7 @@ import Testing
         #expect(project.read("scenarios/__snapshots__/b/x.snap")?.contains("of b") == true)
     }
 
-    @Test func `two scenarios of a file that compare different values with one snapshot are told`() async throws {
+    @Test func `two scenarios of a file that compare different values with one snapshot are reported`() async throws {
         let project = try ScenarioProject(scenario("one", "1", "x") + scenario("two", "2", "x") + scenario("three", "1", "x"))
         let run = try await project.run { $0.snapshots = .replace }
         #expect(try run.outcome("one") == .passed && run.outcome("three") == .passed)
@@ -49,7 +49,7 @@ import Testing
         #expect(project.read("scenarios/__snapshots__/a/x.snap.new") == nil)
     }
 
-    @Test func `snapshots that nothing compares are told, and removed on wish`() async throws {
+    @Test func `snapshots that nothing compares are reported, and removed on wish`() async throws {
         let project = try ScenarioProject(scenario("one", "1", "x") + scenario("two", "2", "y"))
         _ = try await project.run { $0.snapshots = .replace }
         try project.write(scenario("one", "1", "x"), to: "scenarios/a_scenario.lua")

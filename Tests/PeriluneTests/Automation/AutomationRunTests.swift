@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `one that cannot be triggered is told with its name and place`() async throws {
+    @Test func `one that cannot be triggered is reported with its name and place`() async throws {
         try await withTemporaryFolder { folder in
             try "\nperilune.automation{ name = 'a', on = { change = 'none' }, run = print }"
                 .write(toFile: "\(folder)/a.lua", atomically: true, encoding: .utf8)

@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a preview begins with what live has, also while somebody uses it`() async throws {
+    @Test func `a preview begins with what live has, also while it is in use`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"
             let live = try DatabasePool(path: path)

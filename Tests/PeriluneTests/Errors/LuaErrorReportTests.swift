@@ -29,7 +29,7 @@ import Testing
         #expect(report.json.contains(#""suggestions":["total_cents"]"#))
     }
 
-    @Test func `a function that was defined before is quoted, and calls are told`() async throws {
+    @Test func `a function that was defined before is quoted, and calls are listed`() async throws {
         let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
         try await host.run(source: "function outer()\n  inner()\nend\nfunction inner()\n  error('no')\nend", named: "defined.lua")
         let error = await #expect(throws: LuaError.self) { try await host.call("outer") }

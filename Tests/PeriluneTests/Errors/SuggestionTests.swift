@@ -54,7 +54,7 @@ import Testing
         #expect(suggestion("no such function: frobnicate") == nil)
     }
 
-    @Test func `text in double quotes is told about`() {
+    @Test func `text in double quotes is explained`() {
         let sql = #"SELECT * FROM customer WHERE name = "Ana""#
         #expect(suggestion("no such column: Ana", sql)?.help == "write text in single quotes: 'Ana'")
         let newer = #"no such column: "Ana" - should this be a string literal in single-quotes?"#

@@ -55,7 +55,7 @@ enum NotesExample {
     // end
 
     @Suite(.defaultDatabase(migrations: notesSchema)) struct Tests {
-        @Test func `hooks change and refuse notes, and are told of them`() async throws {
+        @Test func `hooks change and refuse notes, and are notified of them`() async throws {
             let tool = try await NotesTool(hooks: "\(folder)/hooks.lua")
             let lines = await tool.run(["buy tea #shop", "", "call Ada"])
             #expect(lines.count == 3)

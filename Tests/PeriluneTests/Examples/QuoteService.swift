@@ -53,7 +53,7 @@ enum QuoteExample {
 
     @Suite(.defaultDatabase(.pool("quotes.sqlite", migrations: quotesSchema, usesFilesInTests: true)), .timeLimit(.minutes(15)))
     struct Tests {
-        @Test func `requests are answered in parallel, and one that goes wrong disturbs nobody`() async throws {
+        @Test func `requests are answered in parallel, and one that goes wrong disturbs no other`() async throws {
             let service = try await QuoteService(rules: "\(folder)/rules.lua")
             let quotes = try await withThrowingTaskGroup(of: Quote.self) { group in
                 for count in 1...60 {

@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func `a host that nobody keeps ends with its timers`() async throws {
+    @Test func `a host without references ends with its timers`() async throws {
         try await Dependencies.inProcess(.live) {
             let calls = Mutex(0)
             weak var former: ScriptHost?

@@ -248,7 +248,7 @@ struct ModuleTests {
         }
     }
 
-    @Test func `effects outside are recorded, not done, in a preview and where somebody takes them`() async throws {
+    @Test func `effects outside are recorded, not done, in a preview and where they are recorded`() async throws {
         let done = Mutex(0)
         let records = LogRecords()
         @Sendable func define(_ mail: ScriptModule) {
@@ -438,7 +438,7 @@ struct ModuleTests {
         #expect(same)
     }
 
-    @Test func `an error that describes itself is told in its words`() async throws {
+    @Test func `an error that describes itself is reported in its words`() async throws {
         struct Refusal: LocalizedError { let errorDescription: String? }
         let host = try await ScriptHost()
         try await host.register(module: "m") { m in

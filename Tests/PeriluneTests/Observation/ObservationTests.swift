@@ -6,7 +6,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Observations in hosts: whoever writes, values reach them, and nothing comes after the end.
+/// Observations in hosts: values reach them from every writer, and nothing comes after the end.
 @Suite(.timeLimit(.minutes(15))) struct ObservationTests {
     private func makePool() throws -> DatabasePool {
         let path = NSTemporaryDirectory() + "/perilune-observation-\(UUID().uuidString).sqlite"
@@ -42,7 +42,7 @@ import Testing
         function has_third() return #values == 3 end
         """
 
-    @Test func `a script is told of what Swift and other scripts write`() async throws {
+    @Test func `a script is notified of what Swift and other scripts write`() async throws {
         let pool = try makePool()
         let host = try await makeHost(over: pool), other = try await makeHost(over: pool)
         try await host.run(source: Self.counting)
@@ -58,7 +58,7 @@ import Testing
         try remove(pool)
     }
 
-    @Test func `observers of transactions are told later of those of Swift and of other scripts`() async throws {
+    @Test func `observers of transactions are notified later of those of Swift and of other scripts`() async throws {
         let pool = try makePool()
         let host = try await makeHost(over: pool), other = try await makeHost(over: pool)
         try await host.run(source: """
@@ -112,7 +112,7 @@ import Testing
         try remove(pool)
     }
 
-    @Test func `of more changes than can wait it is told that there were many`() async throws {
+    @Test func `more changes than can wait are reported as many`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
         let host = try await makeHost(over: queue)

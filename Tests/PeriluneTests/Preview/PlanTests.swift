@@ -174,7 +174,7 @@ import Testing
         #expect(error?.code == .foreignKey)
         #expect(error?.message.hasPrefix("conflict: row ") == true)
         #expect(try folder.values("SELECT id FROM book") == ["5"])
-        // The row that pointed nowhere before is none of the plan's.
+        // The row that pointed nowhere before is not part of the plan.
         try folder.execute("INSERT INTO author VALUES (1)")
         try await plan.apply(to: folder.database)
     }

@@ -15,7 +15,7 @@ import Testing
 
     // MARK: - The original is not touched: PreviewFolder.preview compares all files of its folder
 
-    @Test func `a database with a write-ahead log that nobody uses gets no files beside it`() async throws {
+    @Test func `a database with an unused write-ahead log gets no files beside it`() async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.one)
         #expect(try folder.contents().keys.sorted() == ["shop.sqlite"])
         let (report, _) = try await folder.preview("db:execute('DELETE FROM t')")
@@ -101,7 +101,7 @@ import Testing
         #expect(try killed.contents().keys.sorted() == ["shop.sqlite", "shop.sqlite-wal"])
     }
 
-    @Test func `a transaction that a program left behind when it was killed is told, and left to the next program`() async throws {
+    @Test func `a transaction that a program left behind when it was killed is reported, and left to the next program`() async throws {
         let folder = try PreviewFolder(Self.one)
         // As it is while a program writes: some pages are in the file, the journal says what was there.
         let other = try DatabaseQueue(path: folder.database)

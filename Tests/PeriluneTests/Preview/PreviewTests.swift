@@ -197,7 +197,7 @@ import Testing
         #expect(report["no\"key"]?.rows == [RowChange(kind: .updated, before: [1], after: [2])])
     }
 
-    @Test func `keys that change to others which count as the same are told, and make no plan`() async throws {
+    @Test func `keys that change to others which count as the same are reported, and make no plan`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE named (name TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO named VALUES ('A', 1), ('b', 2);
@@ -230,7 +230,7 @@ import Testing
         #expect(try await folder.preview("db:execute('DELETE FROM author WHERE id = 2')").plan != nil)
     }
 
-    @Test func `virtual tables of other programs are in nobody's way`() async throws {
+    @Test func `virtual tables of other programs are not in the way`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE t (id INTEGER PRIMARY KEY);
@@ -366,7 +366,7 @@ import Testing
     @Test(arguments: [
         "for i = 1, 10 do db:execute([[ATTACH ':memory:' AS x]] .. i) end", "rows = db:rows('SELECT * FROM t') rows()",
     ])
-    func `what a script leaves attached or open is in nobody's way`(leaving: String) async throws {
+    func `what a script leaves attached or open is not in the way`(leaving: String) async throws {
         let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
         let (report, _) = try await folder.preview("\(leaving) db:execute('INSERT INTO t VALUES (3)')", trusted: true)
         #expect(report["t"]?.counts == [1, 0, 0])

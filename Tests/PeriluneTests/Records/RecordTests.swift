@@ -107,7 +107,7 @@ struct RecordTests {
         #expect(label == "Hello, Camus")
     }
 
-    @Test func `mistakes are told as scripts are told them`() async throws {
+    @Test func `mistakes are reported as to scripts`() async throws {
         let host = try await makeHost()
         let missing = await #expect(throws: LuaError.self) {
             try await host.record("Author", key: 99).decoded(as: Author.self)

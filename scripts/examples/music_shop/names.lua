@@ -120,7 +120,7 @@ function names.person(random)
   return random:pick(country.first), random:pick(country.last), country
 end
 
---- Returns the name of an artist, somebody's own or a band's, and that of a country.
+--- Returns the name of an artist, of a person or a band, and that of a country.
 function names.artist(random)
   local first, last, country = names.person(random)
   if random:chance(40) then return first .. " " .. last, country.name end

@@ -1,4 +1,4 @@
---- Questions that somebody who runs a music shop asks, each answered twice: by requests, and by SQL written by hand.
+--- Questions of the owner of a music shop, each answered twice: by requests, and by SQL written by hand.
 --
 --     perilune run questions.lua               prints the answers
 --
