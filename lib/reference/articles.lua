@@ -66,7 +66,7 @@ local function add_contract(lines, item)
 end
 
 local function add_function(lines, item)
-  add(lines, "### " .. reference.signature(item))
+  add(lines, "### " .. (reference.signature(item):gsub("%.%.%.", "\\.\\.\\.")))
   add(lines, "")
   paragraphs(lines, item.text)
   add_examples(lines, item.examples)

@@ -48,7 +48,7 @@
 ---```
 ---@param options perilune.automation_options
 ---@return perilune.automation
----@raises argument: an option is not valid; definition: another automation has this name; unknown_table: there is no such table
+---@raises argument: an option is not valid; definition: another automation has this name; unknown_table: the table does not exist
 ---@access outside blocks
 function perilune.automation(options) end
 

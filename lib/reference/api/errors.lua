@@ -86,35 +86,35 @@
 ---| "syntax" # a text is not Lua. Only reports name it: `load` returns the message, and `pcall` the text
 ---| "timeout" # the script or the scenario has run longer than it may. Only reports name it: no script can catch it
 ---| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used where the library runs the transaction
----| "unknown_action" # there is no such action of a foreign key
----| "unknown_association" # there is no association of this name
----| "unknown_automation" # there is no automation of this name
----| "unknown_collation" # there is no collation of this name
----| "unknown_column" # there is no column of this name
----| "unknown_conflict_policy" # there is no such conflict policy
+---| "unknown_action" # the foreign key action does not exist
+---| "unknown_association" # no association has this name
+---| "unknown_automation" # no automation has this name
+---| "unknown_collation" # no collation has this name
+---| "unknown_column" # no column has this name
+---| "unknown_conflict_policy" # the conflict policy does not exist
 ---| "unknown_constraint" # the table has no constraint of this name
 ---| "unknown_detail" # a full-text table has no such detail
 ---| "unknown_event" # a trigger cannot run on an event of this name
 ---| "unknown_exclusion" # the frame of a window can exclude nothing of this name
 ---| "unknown_field" # a migrator has no field of this name that can be set
 ---| "unknown_hook" # a record class has no hook of this name
----| "unknown_index" # there is no such index
----| "unknown_kind" # there is no such kind of change, of full-text pattern, or of generated column
+---| "unknown_index" # the index does not exist
+---| "unknown_kind" # the kind of change, full-text pattern or generated column does not exist
 ---| "unknown_member" # a value has no member of this name
----| "unknown_method" # there is no method of this name
+---| "unknown_method" # no method has this name
 ---| "unknown_migration" # no migration of this name is registered, or none has been applied
----| "unknown_mode" # there is no such mode of an automation
----| "unknown_option" # there is no option of this name
+---| "unknown_mode" # the mode of an automation does not exist
+---| "unknown_option" # no option has this name
 ---| "unknown_override" # `perilune.with` can override nothing of this name
 ---| "unknown_parameter" # the request has no parameter of this name
 ---| "unknown_property" # a column has no property of this name that can be removed
 ---| "unknown_signal" # the host does not deliver this signal
----| "unknown_table" # there is no table of this name
----| "unknown_tokenizer" # there is no tokenizer of this name
----| "unknown_trigger" # there is no trigger of this name
+---| "unknown_table" # no table has this name
+---| "unknown_tokenizer" # no tokenizer has this name
+---| "unknown_trigger" # no trigger has this name
 ---| "unknown_unit" # a duration has no such part
----| "unknown_verb" # there is no such verb of `statement`
----| "unknown_view" # there is no view of this name
+---| "unknown_verb" # the verb of `statement` does not exist
+---| "unknown_view" # no view has this name
 ---| "usage" # a function was called where or when it must not be called
 ---| "validation" # a record is not valid; `errors` says why
 ---| "yield" # a function that waits was called where nothing can wait

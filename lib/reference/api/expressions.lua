@@ -841,7 +841,7 @@ function perilune.ntile(count) end
 ---print(Book:select(Book.c.year:lag(1, 0):over{ order_by = "year" }):order("year"):fetch_value())  --> 0
 ---```
 ---@param distance? integer 1 by default
----@param default? any where there is no such row; NULL by default
+---@param default? any the value for rows without such a row; NULL by default
 ---@return perilune.expression
 function column:lag(distance, default) end
 
@@ -850,7 +850,7 @@ function column:lag(distance, default) end
 ---print(Book:select(Book.c.year:lead():over{ order_by = "year" }):order("year"):fetch_value())  --> 1851
 ---```
 ---@param distance? integer 1 by default
----@param default? any where there is no such row; NULL by default
+---@param default? any the value for rows without such a row; NULL by default
 ---@return perilune.expression
 function column:lead(distance, default) end
 

@@ -37,7 +37,7 @@ local db = {}
 ---```
 ---@param options perilune.transaction_observer_options
 ---@return perilune.transaction_observer
----@raises argument: no function is given, or an option is not valid; unknown_table: there is no such table; unknown_kind: there is no such kind
+---@raises argument: no function is given, or an option is not valid; unknown_table: the table does not exist; unknown_kind: the kind does not exist
 ---@access any
 function db:observe_transactions(options) end
 
@@ -83,7 +83,7 @@ function observer:remove() end
 function observer:is_active() end
 
 ---@class perilune.observation_options
----@field looks_first? boolean true if what there is now is not delivered; false by default
+---@field looks_first? boolean true to skip the current value; false by default
 ---@field poll? perilune.duration how often to check whether another process has written; never by default
 ---@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds
 ---@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
@@ -110,7 +110,7 @@ function db:observe(fetch, callback, options) end
 ---db:notify_changes("tag")
 ---```
 ---@param ... string the tables that have changed; all by default
----@raises unknown_table: there is no such table
+---@raises unknown_table: the table does not exist
 ---@access any
 function db:notify_changes(...) end
 

@@ -69,7 +69,7 @@ function perilune.uuid() end
 ---@param m? integer
 ---@param n? integer
 ---@return number
----@raises argument: there is no integer from `m` to `n`
+---@raises argument: the range from `m` to `n` is empty
 function perilune.random(m, n) end
 
 ---Returns the current date and time. In tests the clock is frozen unless the test moves it.
@@ -103,7 +103,7 @@ function perilune.with(overrides, body, ...) end
 ---```
 ---@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both
 ---@return perilune.enum
----@raises argument: there is no case, or two cases have the same value
+---@raises argument: no case is given, or two cases have the same value
 function perilune.enum(cases) end
 
 ---The type that `perilune.enum` makes. Each case is a field.
@@ -140,7 +140,7 @@ function enum.from(raw) end
 ---```
 ---@param raw integer|string
 ---@return perilune.case? case
----@return string? message what is wrong if there is no such case
+---@return string? message what is wrong, if no case has the value
 ---@raises none
 function enum:from_database(raw) end
 

@@ -58,7 +58,7 @@ function perilune.record(table_name, options) end
 ---@class perilune.record_class: perilune.request
 ---@overload fun(fields?: table<string, any>): perilune.record
 ---@access any
----@raises unknown_column: there is no such column; unknown_table: the table does not exist; argument: an argument has the wrong type; constraint_*: a constraint is violated
+---@raises unknown_column: the column does not exist; unknown_table: the table does not exist; argument: an argument has the wrong type; constraint_*: a constraint is violated
 ---@field c table<string, perilune.expression> the columns
 ---@field requests table<string, function> named requests: `function Author.requests:old() ... end` is then a method of the class, its requests and associations; `default` applies to all requests
 local Class = {}
@@ -79,7 +79,7 @@ function Class:extend(options) end
 ---```
 ---@param key any|table<string, any>|any[]
 ---@return perilune.record|perilune.record[]
----@raises record_not_found: there is no such row; argument: the columns are not a unique key
+---@raises record_not_found: the row does not exist; argument: the columns are not a unique key
 function Class:find(key) end
 
 ---Returns the first record, the one with a key, or the first of a query with arguments; nil if there is none.
@@ -173,7 +173,7 @@ function Class:insert_all(list, options) end
 ---@param record perilune.record|perilune.draft
 ---@param options? perilune.write_options
 ---@return perilune.record|false
----@raises record_not_found: there is no such row
+---@raises record_not_found: the row does not exist
 function Class:update(record, options) end
 
 ---Updates the row of a record or draft, or inserts it if there is none.
@@ -233,7 +233,7 @@ function Class:exists(key) end
 ---@param verb "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
 ---@param ... any what the verb takes
 ---@return perilune.write_statement
----@raises unknown_verb: there is no such verb; argument: the verb does not take these arguments
+---@raises unknown_verb: the verb does not exist; argument: the verb does not take these arguments
 function Class:statement(verb, ...) end
 
 ---Inserts the rows that a request selects, in one statement.
@@ -316,7 +316,7 @@ function Class:is(value) end
 ---except that an insert leaves the column to its default, where `perilune.null` writes NULL.
 ---@class perilune.record
 ---@access any
----@raises unknown_column: there is no such column; argument: an argument has the wrong type; changed_key: the key was changed; constraint_*: a constraint is violated; validation: the class finds the record invalid
+---@raises unknown_column: the column does not exist; argument: an argument has the wrong type; changed_key: the key was changed; constraint_*: a constraint is violated; validation: the class finds the record invalid
 ---@field [string] any the value of a column
 local record = {}
 
@@ -791,7 +791,7 @@ local single_row = {}
 ---```
 ---@param ... string columns
 ---@return perilune.single_row
----@raises unknown_column: there is no such column
+---@raises unknown_column: the column does not exist
 function single_row:reset(...) end
 
 ---The columns of the row that an upsert was to insert, for its option `update`: `perilune.excluded.price`.

@@ -12,7 +12,7 @@
 
 ---@class perilune.request
 ---@access any
----@raises argument: an argument has the wrong type; unknown_column: there is no such column; unknown_table: the table does not exist
+---@raises argument: an argument has the wrong type; unknown_column: the column does not exist; unknown_table: the table does not exist
 local request = {}
 
 ---Returns the request with one more condition.
@@ -277,7 +277,7 @@ function request:fetch_one(db) end
 ---@param db? perilune.database
 ---@param key? any
 ---@return perilune.record
----@raises record_not_found: there is no such record
+---@raises record_not_found: the record does not exist
 function request:find(db, key) end
 
 ---Iterates over the records without holding all of them in memory.
@@ -348,7 +348,7 @@ function request:pluck(...) end
 ---@return integer
 function request:fetch_count(db) end
 
----Returns whether there is no row.
+---Returns whether the request has no rows.
 ---```lua
 ---print(Book:filter("year > 1900"):is_empty())  --> true
 ---```
@@ -563,7 +563,7 @@ function prepared:fetch_one(db, values) end
 ---@return integer
 function prepared:fetch_count(db, values) end
 
----Returns whether there is no row.
+---Returns whether the request has no rows.
 ---```lua
 ---local prepared = Tag:filter("name = :name"):prepare()
 ---print(prepared:is_empty{ name = "sea" })  --> false

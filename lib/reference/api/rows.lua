@@ -43,7 +43,7 @@ function row:has(name) end
 ---@param name string|integer a name or a position
 ---@param type? perilune.type
 ---@return any
----@raises unknown_column: there is no such column; conversion: the value is not of that type
+---@raises unknown_column: the column does not exist; conversion: the value is not of that type
 function row:get(name, type) end
 
 ---Returns the value of a column as `get` does; NULL is an error.
@@ -53,7 +53,7 @@ function row:get(name, type) end
 ---@param name string|integer
 ---@param type? perilune.type
 ---@return any
----@raises unknown_column: there is no such column; conversion: the value is NULL, or not of that type
+---@raises unknown_column: the column does not exist; conversion: the value is NULL, or not of that type
 function row:require(name, type) end
 
 ---Returns the value of a column as an integer. NULL is nil.
@@ -62,7 +62,7 @@ function row:require(name, type) end
 ---```
 ---@param name string|integer
 ---@return integer?
----@raises unknown_column: there is no such column; conversion: the value is not an integer
+---@raises unknown_column: the column does not exist; conversion: the value is not an integer
 function row:integer(name) end
 
 ---Returns the value of a column as a float. NULL is nil.
@@ -71,7 +71,7 @@ function row:integer(name) end
 ---```
 ---@param name string|integer
 ---@return number?
----@raises unknown_column: there is no such column; conversion: the value is not a float
+---@raises unknown_column: the column does not exist; conversion: the value is not a float
 function row:float(name) end
 
 ---Returns the value of a column as a string. NULL is nil.
@@ -80,7 +80,7 @@ function row:float(name) end
 ---```
 ---@param name string|integer
 ---@return string?
----@raises unknown_column: there is no such column; conversion: the value is not a string
+---@raises unknown_column: the column does not exist; conversion: the value is not a string
 function row:string(name) end
 
 ---Returns the value of a column as a boolean. NULL is nil.
@@ -89,7 +89,7 @@ function row:string(name) end
 ---```
 ---@param name string|integer
 ---@return boolean?
----@raises unknown_column: there is no such column; conversion: the value is not a boolean
+---@raises unknown_column: the column does not exist; conversion: the value is not a boolean
 function row:boolean(name) end
 
 ---Returns the value of a column as a date. NULL is nil.
@@ -98,7 +98,7 @@ function row:boolean(name) end
 ---```
 ---@param name string|integer
 ---@return perilune.date?
----@raises unknown_column: there is no such column; conversion: the value is not a date
+---@raises unknown_column: the column does not exist; conversion: the value is not a date
 function row:date(name) end
 
 ---Returns the value of a column as parts of a date. NULL is nil.
@@ -107,7 +107,7 @@ function row:date(name) end
 ---```
 ---@param name string|integer
 ---@return perilune.date_components?
----@raises unknown_column: there is no such column; conversion: the value is neither a date nor a time
+---@raises unknown_column: the column does not exist; conversion: the value is neither a date nor a time
 function row:date_components(name) end
 
 ---Returns the value of a column that holds a Julian day, as a date. NULL is nil.
@@ -116,7 +116,7 @@ function row:date_components(name) end
 ---```
 ---@param name string|integer
 ---@return perilune.date?
----@raises unknown_column: there is no such column; conversion: the value is not a number
+---@raises unknown_column: the column does not exist; conversion: the value is not a number
 function row:julian_date(name) end
 
 ---Returns what SQLite has stored in a column. It tells a BLOB from a TEXT, which are both strings in Lua.
@@ -125,7 +125,7 @@ function row:julian_date(name) end
 ---```
 ---@param name string|integer
 ---@return "null"|"integer"|"real"|"text"|"blob"
----@raises unknown_column: there is no such column
+---@raises unknown_column: the column does not exist
 function row:storage_class(name) end
 
 ---Calls a function with the bytes of a column and returns its results, unless the column is missing or NULL.

@@ -197,7 +197,7 @@ function t.run_protected(path, arguments) end
 ---```
 ---@param options? { to?: string } `to` is the last migration to run, or how its name begins
 ---@return string[]
----@raises unknown_migration: there is no migration `to`
+---@raises unknown_migration: the migration `to` does not exist
 function t.migrate(options) end
 
 ---Undoes the last migration by its `down`; returns its name.
@@ -270,7 +270,7 @@ function t.step(name, f) end
 ---@param ... any
 function t.note(...) end
 
----Adds a value to the report: text as it is, any other value as Lua writes it.
+---Adds a value to the report: text unchanged, any other value as Lua writes it.
 ---```lua
 ---scenario("an attachment", function(t)
 ---  t.attach("schema.sql", t.db:schema_sql())
@@ -321,7 +321,7 @@ function db:query(sql, ...) end
 ---```
 ---@param table_name? string
 ---@return string
----@raises unknown_table: there is no such table
+---@raises unknown_table: the table does not exist
 function db:schema(table_name) end
 
 ---Returns `"ok"`, or what SQLite finds wrong with the file and its foreign keys.

@@ -31,7 +31,7 @@ function db:create_table(name, options, block) end
 ---```
 ---@param name string
 ---@param options? { if_exists?: boolean }
----@raises unknown_table: there is no such table; definition: it is a view
+---@raises unknown_table: the table does not exist; definition: it is a view
 function db:drop_table(name, options) end
 
 ---Alters a table: its columns, keys, constraints, and what it is as a whole. All of it is done, or nothing.
@@ -54,7 +54,7 @@ function db:drop_table(name, options) end
 ---@param options? { dry_run?: boolean } may be left out; a dry run makes the changes, undoes them, and returns their statements
 ---@param block fun(t: perilune.table_alteration)
 ---@return string[]? statements of a dry run; printed, they are SQL
----@raises unknown_table: there is no such table; unknown_column: there is no such column; definition: it is a view or a virtual table, or something would be lost; constraint_*: a row violates what is added; sql: SQLite cannot do it
+---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; definition: it is a view or a virtual table, or something would be lost; constraint_*: a row violates what is added; sql: SQLite cannot do it
 function db:alter_table(name, options, block) end
 
 ---Renames a table, also where indexes, views, triggers and foreign keys name it.
@@ -64,7 +64,7 @@ function db:alter_table(name, options, block) end
 ---```
 ---@param name string
 ---@param new_name string
----@raises unknown_table: there is no such table; definition: a full-text table is synchronized with it
+---@raises unknown_table: the table does not exist; definition: a full-text table is synchronized with it
 function db:rename_table(name, new_name) end
 
 ---Creates an index: by its name with the option `on`, or on columns of a table, from which it gets its name.
@@ -78,7 +78,7 @@ function db:rename_table(name, new_name) end
 ---@param name string the name of the index, or of the table if columns follow
 ---@param options string|string[]|{ on: string, columns: any[], unique?: boolean, where?: any, if_not_exists?: boolean } a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
 ---@param more? { unique?: boolean, where?: any, if_not_exists?: boolean } options behind a list of columns
----@raises unknown_table: there is no such table; unknown_column: there is no such column; argument: an index on expressions has no name
+---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; argument: an index on expressions has no name
 function db:create_index(name, options, more) end
 
 ---Drops an index, given by its name or by table and columns.
@@ -90,7 +90,7 @@ function db:create_index(name, options, more) end
 ---@param name string
 ---@param columns? string[]
 ---@param options? { if_exists?: boolean }
----@raises unknown_index: there is no such index; definition: several indexes have these columns
+---@raises unknown_index: the index does not exist; definition: several indexes have these columns
 function db:drop_index(name, columns, options) end
 
 ---Creates a view of SQL or of a request.
@@ -112,7 +112,7 @@ function db:create_view(name, query, options) end
 ---```
 ---@param name string
 ---@param options? { if_exists?: boolean }
----@raises unknown_view: there is no such view; definition: it is a table
+---@raises unknown_view: the view does not exist; definition: it is a table
 function db:drop_view(name, options) end
 
 ---Creates a trigger on a table, or with `instead_of` on a view.
@@ -133,7 +133,7 @@ function db:drop_view(name, options) end
 ---```
 ---@param name string
 ---@param options perilune.trigger_options
----@raises unknown_table: there is no such table or view; unknown_column: there is no such column; unknown_event: there is no such event; definition: the options contradict each other or the table; argument: an option is not valid; sql: SQLite refuses it
+---@raises unknown_table: the table or does not exist view; unknown_column: the column does not exist; unknown_event: the event does not exist; definition: the options contradict each other or the table; argument: an option is not valid; sql: SQLite refuses it
 function db:create_trigger(name, options) end
 
 ---@class perilune.trigger_options
@@ -156,7 +156,7 @@ function db:create_trigger(name, options) end
 ---```
 ---@param name string
 ---@param options? { if_exists?: boolean }
----@raises unknown_trigger: there is no such trigger
+---@raises unknown_trigger: the trigger does not exist
 function db:drop_trigger(name, options) end
 
 ---Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table.
@@ -181,7 +181,7 @@ function db:create_fts5(name, options) end
 ---@field temporary? boolean
 ---@field if_not_exists? boolean
 
----Removes the triggers that keep a full-text table synchronized, for one that is gone or is to stay as it is.
+---Removes the triggers that keep a full-text table synchronized, one that was dropped, or that should no longer change.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---db:drop_fts5_synchronization("book_text")
@@ -191,12 +191,12 @@ function db:create_fts5(name, options) end
 ---@raises argument: `name` is not a name
 function db:drop_fts5_synchronization(name) end
 
----Makes a pattern for full-text search from text that people type, in which nothing is an operator.
+---Makes a pattern for full-text search from text that users type; nothing in the text is an operator.
 ---```lua
 ---print(perilune.fts5_pattern('the "white whale'))  --> "the" "white" "whale"
 ---```
 ---@param text string
----@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" what must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while people type; `"prefix_phrase"` stands at the beginning of a column
+---@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" what must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while users type; `"prefix_phrase"` stands at the beginning of a column
 ---@return string pattern one that matches nothing if the text contains no word
 ---@raises argument: `text` is not a string, or the kind is unknown
 function perilune.fts5_pattern(text, kind) end
@@ -281,7 +281,7 @@ function db:trigger_exists(name) end
 ---```
 ---@param table_name string
 ---@return perilune.column_info[]
----@raises unknown_table: there is no such table or view
+---@raises unknown_table: the table or view does not exist
 function db:columns(table_name) end
 
 ---Returns the primary key of a table: its columns, and whether the key is the row id.
@@ -290,7 +290,7 @@ function db:columns(table_name) end
 ---```
 ---@param table_name string
 ---@return { columns: string[], rowid: boolean }
----@raises unknown_table: there is no such table
+---@raises unknown_table: the table does not exist
 function db:primary_key(table_name) end
 
 ---Returns the indexes of a table. Among the columns, `false` stands for an expression.
@@ -299,7 +299,7 @@ function db:primary_key(table_name) end
 ---```
 ---@param table_name string
 ---@return { name: string, columns: (string|false)[], unique: boolean, partial: boolean, origin: "create index"|"unique"|"primary key" }[]
----@raises unknown_table: there is no such table
+---@raises unknown_table: the table does not exist
 function db:indexes(table_name) end
 
 ---Returns whether columns, in any order, are the primary key or have a unique index without a condition.
@@ -309,7 +309,7 @@ function db:indexes(table_name) end
 ---@param table_name string
 ---@param columns string[]
 ---@return boolean
----@raises unknown_table: there is no such table; argument: `columns` is not a list
+---@raises unknown_table: the table does not exist; argument: `columns` is not a list
 function db:has_unique_key(table_name, columns) end
 
 ---Returns the foreign keys of a table.
@@ -319,7 +319,7 @@ function db:has_unique_key(table_name, columns) end
 ---```
 ---@param table_name string
 ---@return { table: string, columns: string[], referenced_columns: string[], on_update: string, on_delete: string }[]
----@raises unknown_table: there is no such table
+---@raises unknown_table: the table does not exist
 function db:foreign_keys(table_name) end
 
 ---Returns the rows that violate a foreign key.
@@ -328,7 +328,7 @@ function db:foreign_keys(table_name) end
 ---```
 ---@param table_name? string only those of this table
 ---@return { table: string, rowid: integer?, referenced_table: string, key: integer }[]
----@raises unknown_table: there is no such table
+---@raises unknown_table: the table does not exist
 function db:foreign_key_violations(table_name) end
 
 ---Returns the SQL of the schema, one statement a line, tables first.
@@ -533,7 +533,7 @@ function column:default_sql(sql) end
 ---```
 ---@param name "binary"|"nocase"|"rtrim"|"localized_case_insensitive"|string
 ---@return perilune.column_definition
----@raises unknown_collation: there is no such collation
+---@raises unknown_collation: the collation does not exist
 function column:collate(name) end
 
 ---Computes the column from others.
@@ -568,7 +568,7 @@ function column:using(expression) end
 ---```
 ---@param ... "type"|"not_null"|"unique"|"check"|"default"|"collate"|"references"|"generated_as"
 ---@return perilune.column_definition
----@raises unknown_property: there is no such property; definition: the column does not have it
+---@raises unknown_property: the property does not exist; definition: the column does not have it
 function column:without(...) end
 
 ---Makes the column refer to another table.
@@ -581,7 +581,7 @@ function column:without(...) end
 ---@param table_name string
 ---@param options? { column?: string, on_delete?: string, on_update?: string, deferred?: boolean } actions are `"cascade"`, `"restrict"`, `"set null"`, `"set default"` and `"no action"`; a deferred key is checked when the transaction ends
 ---@return perilune.column_definition
----@raises unknown_table: there is no such table; unknown_action: there is no such action
+---@raises unknown_table: the table does not exist; unknown_action: the action does not exist
 function column:references(table_name, options) end
 
 ---What `t:belongs_to` returns. The methods return it, so that they can be chained.
@@ -641,7 +641,7 @@ function alteration:add_column_sql(sql) end
 ---```
 ---@param name string
 ---@param new_name string
----@raises unknown_column: there is no such column
+---@raises unknown_column: the column does not exist
 function alteration:rename_column(name, new_name) end
 
 ---Drops a column that nothing names: no key, check, index, view or trigger.
@@ -650,7 +650,7 @@ function alteration:rename_column(name, new_name) end
 ---print(#db:columns("book"))  --> 5
 ---```
 ---@param name string
----@raises unknown_column: there is no such column; definition: something names it; sql: something names it
+---@raises unknown_column: the column does not exist; definition: something names it; sql: something names it
 function alteration:drop_column(name) end
 
 ---Changes the type of a column, and its other properties with the methods of the column that is returned. What is not named stays.
@@ -666,7 +666,7 @@ function alteration:drop_column(name) end
 ---@param name string
 ---@param type? string as for `t:column`; nil leaves it as it is
 ---@return perilune.column_definition
----@raises unknown_column: there is no such column; definition: values would change
+---@raises unknown_column: the column does not exist; definition: values would change
 function alteration:change_column(name, type) end
 
 ---Puts columns first, in an order. The others follow in theirs.
@@ -675,7 +675,7 @@ function alteration:change_column(name, type) end
 ---print(db:columns("tag")[1].name)  --> name
 ---```
 ---@param names string|string[]
----@raises unknown_column: there is no such column
+---@raises unknown_column: the column does not exist
 function alteration:order_columns(names) end
 
 ---Makes columns the primary key of a table that has none. Row ids stay.
@@ -687,7 +687,7 @@ function alteration:order_columns(names) end
 ---print(table.concat(db:primary_key("book_tag").columns, ", "))  --> tag_id, book_id
 ---```
 ---@param columns string|string[] with `on_conflict`
----@raises unknown_column: there is no such column; definition: the table has a primary key; constraint_*: rows have the same key
+---@raises unknown_column: the column does not exist; definition: the table has a primary key; constraint_*: rows have the same key
 function alteration:primary_key(columns) end
 
 ---Makes the columns of the primary key columns like others.
@@ -705,7 +705,7 @@ function alteration:drop_primary_key() end
 ---```
 ---@param columns string|string[]
 ---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback"
----@raises unknown_column: there is no such column; constraint_unique: rows agree in these columns
+---@raises unknown_column: the column does not exist; constraint_unique: rows agree in these columns
 function alteration:unique_key(columns, policy) end
 
 ---Drops a unique key, whether it was defined for the table or with its column.
@@ -714,7 +714,7 @@ function alteration:unique_key(columns, policy) end
 ---print(db:has_unique_key("author", { "name" }))  --> false
 ---```
 ---@param columns string|string[] in the order of the key
----@raises definition: there is no such key; unknown_column: there is no such column
+---@raises definition: the key does not exist; unknown_column: the column does not exist
 function alteration:drop_unique_key(columns) end
 
 ---Adds a foreign key, as in `db:create_table`.
@@ -728,7 +728,7 @@ function alteration:drop_unique_key(columns) end
 ---@param columns string|string[]
 ---@param table_name string
 ---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean }
----@raises unknown_column: there is no such column; unknown_table: there is no such table; definition: rows violate it
+---@raises unknown_column: the column does not exist; unknown_table: the table does not exist; definition: rows violate it
 function alteration:foreign_key(columns, table_name, options) end
 
 ---Drops a foreign key, whether it was defined for the table or with its column.
@@ -737,7 +737,7 @@ function alteration:foreign_key(columns, table_name, options) end
 ---print(#db:foreign_keys("book"))  --> 0
 ---```
 ---@param columns string|string[]
----@raises definition: there is no such key; unknown_column: there is no such column
+---@raises definition: the key does not exist; unknown_column: the column does not exist
 function alteration:drop_foreign_key(columns) end
 
 ---Adds columns that refer to the primary key of another table, with an index, as in `db:create_table`.
@@ -748,7 +748,7 @@ function alteration:drop_foreign_key(columns) end
 ---@param name string
 ---@param options? { table?: string, columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean, unique?: boolean, indexed?: boolean }
 ---@return perilune.belongs_to_definition
----@raises unknown_table: there is no such table
+---@raises unknown_table: the table does not exist
 function alteration:belongs_to(name, options) end
 
 ---Adds a condition that all rows must satisfy.
@@ -767,7 +767,7 @@ function alteration:check(condition) end
 ---print((pcall(db.execute, db, "UPDATE book SET year = -1")))  --> true
 ---```
 ---@param condition string|perilune.expression|fun(c: table): any
----@raises definition: there is no such check
+---@raises definition: the check does not exist
 function alteration:drop_check(condition) end
 
 ---Adds a constraint written in SQL.
@@ -786,7 +786,7 @@ function alteration:constraint(sql) end
 ---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> true
 ---```
 ---@param name string
----@raises unknown_constraint: there is no such constraint
+---@raises unknown_constraint: the constraint does not exist
 function alteration:drop_constraint(name) end
 
 ---Makes the table STRICT or WITHOUT ROWID, or no longer so.
@@ -805,5 +805,5 @@ function alteration:options(options) end
 ---```
 ---@param columns string|any[]
 ---@param options? { name?: string, unique?: boolean, where?: any, if_not_exists?: boolean }
----@raises unknown_column: there is no such column
+---@raises unknown_column: the column does not exist
 function alteration:add_index(columns, options) end

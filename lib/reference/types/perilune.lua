@@ -54,7 +54,7 @@ function perilune.uuid() end
 ---print(number == 5 or number == 6)  --> true
 ---```
 ---
----- Raises `argument` if there is no integer from `m` to `n`
+---- Raises `argument` if the range from `m` to `n` is empty
 ---@param m? integer
 ---@param n? integer
 ---@return number
@@ -92,7 +92,7 @@ function perilune.with(overrides, body, ...) end
 ---print(db:fetch_value("SELECT ?", Color.white))  --> 1
 ---```
 ---
----- Raises `argument` if there is no case, or two cases have the same value
+---- Raises `argument` if no case is given, or two cases have the same value
 ---@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both
 ---@return perilune.enum
 function perilune.enum(cases) end
@@ -162,14 +162,14 @@ function perilune.queue(path, options) end
 ---@return perilune.database
 function perilune.pool(path, options) end
 
----Makes a pattern for full-text search from text that people type, in which nothing is an operator.
+---Makes a pattern for full-text search from text that users type; nothing in the text is an operator.
 ---```lua
 ---print(perilune.fts5_pattern('the "white whale'))  --> "the" "white" "whale"
 ---```
 ---
 ---- Raises `argument` if `text` is not a string, or the kind is unknown
 ---@param text string
----@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" what must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while people type; `"prefix_phrase"` stands at the beginning of a column
+---@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" what must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while users type; `"prefix_phrase"` stands at the beginning of a column
 ---@return string pattern one that matches nothing if the text contains no word
 function perilune.fts5_pattern(text, kind) end
 
@@ -474,7 +474,7 @@ function perilune.on_error(f) end
 ---
 ---- Raises `argument` if an option is not valid
 ---- Raises `definition` if another automation has this name
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- To be called outside blocks
 ---@param options perilune.automation_options
 ---@return perilune.automation
@@ -532,7 +532,7 @@ function members.from(raw) end
 ---```
 ---@param raw integer|string
 ---@return perilune.case? case
----@return string? message what is wrong if there is no such case
+---@return string? message what is wrong, if no case has the value
 function members:from_database(raw) end
 
 ---Returns the stored value of a case.
@@ -1229,7 +1229,7 @@ function members:create_table(name, options, block) end
 ---print(db:table_exists("book_tag"))  --> false
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `definition` if it is a view
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
@@ -1255,8 +1255,8 @@ function members:drop_table(name, options) end
 ---print(statements)  --> ALTER TABLE "tag" RENAME COLUMN "name" TO "label";
 ---```
 ---
----- Raises `unknown_table` if there is no such table
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if it is a view or a virtual table, or something would be lost
 ---- Raises `constraint_*` if a row violates what is added
 ---- Raises `sql` if SQLite cannot do it
@@ -1275,7 +1275,7 @@ function members:alter_table(name, options, block) end
 ---print(db:table_exists("label"))  --> true
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `definition` if a full-text table is synchronized with it
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
@@ -1293,8 +1293,8 @@ function members:rename_table(name, new_name) end
 -----> book_on_year
 ---```
 ---
----- Raises `unknown_table` if there is no such table
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an index on expressions has no name
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
@@ -1311,7 +1311,7 @@ function members:create_index(name, options, more) end
 ---print(#db:indexes("book"))  --> 0
 ---```
 ---
----- Raises `unknown_index` if there is no such index
+---- Raises `unknown_index` if the index does not exist
 ---- Raises `definition` if several indexes have these columns
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
@@ -1344,7 +1344,7 @@ function members:create_view(name, query, options) end
 ---print(db:view_exists("title"))  --> false
 ---```
 ---
----- Raises `unknown_view` if there is no such view
+---- Raises `unknown_view` if the view does not exist
 ---- Raises `definition` if it is a table
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
@@ -1370,9 +1370,9 @@ function members:drop_view(name, options) end
 ---print((pcall(db.execute, db, "DELETE FROM tag")))  --> false
 ---```
 ---
----- Raises `unknown_table` if there is no such table or view
----- Raises `unknown_column` if there is no such column
----- Raises `unknown_event` if there is no such event
+---- Raises `unknown_table` if the table or does not exist view
+---- Raises `unknown_column` if the column does not exist
+---- Raises `unknown_event` if the event does not exist
 ---- Raises `definition` if the options contradict each other or the table
 ---- Raises `argument` if an option is not valid
 ---- Raises `sql` if SQLite refuses it
@@ -1390,7 +1390,7 @@ function members:create_trigger(name, options) end
 ---print(db:trigger_exists("keep_tags"))  --> false
 ---```
 ---
----- Raises `unknown_trigger` if there is no such trigger
+---- Raises `unknown_trigger` if the trigger does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -1414,7 +1414,7 @@ function members:drop_trigger(name, options) end
 ---@param options perilune.fts5_options
 function members:create_fts5(name, options) end
 
----Removes the triggers that keep a full-text table synchronized, for one that is gone or is to stay as it is.
+---Removes the triggers that keep a full-text table synchronized, one that was dropped, or that should no longer change.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---db:drop_fts5_synchronization("book_text")
@@ -1520,7 +1520,7 @@ function members:trigger_exists(name) end
 ---print(db:columns("book")[3].name, db:columns("book")[3].not_null)  --> title	true
 ---```
 ---
----- Raises `unknown_table` if there is no such table or view
+---- Raises `unknown_table` if the table or view does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -1533,7 +1533,7 @@ function members:columns(table_name) end
 ---print(#db:primary_key("book_tag").columns, db:primary_key("book").rowid)  --> 2	true
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -1546,7 +1546,7 @@ function members:primary_key(table_name) end
 ---print(db:indexes("author")[1].origin)  --> unique
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -1559,7 +1559,7 @@ function members:indexes(table_name) end
 ---print(db:has_unique_key("author", { "name" }), db:has_unique_key("book", { "title" }))  --> true	false
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if `columns` is not a list
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
@@ -1575,7 +1575,7 @@ function members:has_unique_key(table_name, columns) end
 ---print(key.table, key.columns[1], key.on_delete)  --> author	author_id	cascade
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -1588,7 +1588,7 @@ function members:foreign_keys(table_name) end
 ---print(#db:foreign_key_violations())  --> 0
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -1623,8 +1623,8 @@ function members:schema_sql() end
 ---```
 ---
 ---- Raises `argument` if no function is given, or an option is not valid
----- Raises `unknown_table` if there is no such table
----- Raises `unknown_kind` if there is no such kind
+---- Raises `unknown_table` if the table does not exist
+---- Raises `unknown_kind` if the kind does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -1678,7 +1678,7 @@ function members:observe(fetch, callback, options) end
 ---db:notify_changes("tag")
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -1728,7 +1728,7 @@ function members:has(name) end
 ---print(db:fetch_one("SELECT born FROM author"):get("born", "date").year)  --> 1819
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `conversion` if the value is not of that type
 ---@param name string|integer a name or a position
 ---@param type? perilune.type
@@ -1740,7 +1740,7 @@ function members:get(name, type) end
 ---print(db:fetch_one("SELECT title FROM book"):require("title"))  --> Typee
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `conversion` if the value is NULL, or not of that type
 ---@param name string|integer
 ---@param type? perilune.type
@@ -1752,7 +1752,7 @@ function members:require(name, type) end
 ---print(db:fetch_one("SELECT pages FROM book WHERE id = 1"):integer("pages"))  --> 326
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `conversion` if the value is not an integer
 ---@param name string|integer
 ---@return integer?
@@ -1763,7 +1763,7 @@ function members:integer(name) end
 ---print(db:fetch_one("SELECT 1.5 AS n"):float("n"))  --> 1.5
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `conversion` if the value is not a float
 ---@param name string|integer
 ---@return number?
@@ -1774,7 +1774,7 @@ function members:float(name) end
 ---print(db:fetch_one("SELECT title FROM book"):string("title"))  --> Typee
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `conversion` if the value is not a string
 ---@param name string|integer
 ---@return string?
@@ -1785,7 +1785,7 @@ function members:string(name) end
 ---print(db:fetch_one("SELECT is_read FROM book"):boolean("is_read"))  --> true
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `conversion` if the value is not a boolean
 ---@param name string|integer
 ---@return boolean?
@@ -1796,7 +1796,7 @@ function members:boolean(name) end
 ---print(db:fetch_one("SELECT born FROM author"):date("born").month)  --> 8
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `conversion` if the value is not a date
 ---@param name string|integer
 ---@return perilune.date?
@@ -1807,7 +1807,7 @@ function members:date(name) end
 ---print(db:fetch_one("SELECT '12:30' AS opens"):date_components("opens").hour)  --> 12
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `conversion` if the value is neither a date nor a time
 ---@param name string|integer
 ---@return perilune.date_components?
@@ -1818,7 +1818,7 @@ function members:date_components(name) end
 ---print(db:fetch_one("SELECT 2440587.5 AS day"):julian_date("day").year)  --> 1970
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `conversion` if the value is not a number
 ---@param name string|integer
 ---@return perilune.date?
@@ -1829,7 +1829,7 @@ function members:julian_date(name) end
 ---print(db:fetch_one("SELECT x'00' AS data"):storage_class("data"))  --> blob
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---@param name string|integer
 ---@return "null"|"integer"|"real"|"text"|"blob"
 function members:storage_class(name) end
@@ -2381,7 +2381,7 @@ function members:default_sql(sql) end
 ---print(db:fetch_value("SELECT COUNT(*) FROM word WHERE text = 'TEA'"))  --> 1
 ---```
 ---
----- Raises `unknown_collation` if there is no such collation
+---- Raises `unknown_collation` if the collation does not exist
 ---- Raises `definition` if the block has ended, or the column has the property already
 ---- Raises `argument` if an argument has the wrong type
 ---@param name "binary"|"nocase"|"rtrim"|"localized_case_insensitive"|string
@@ -2425,7 +2425,7 @@ function members:using(expression) end
 ---print(db:columns("book")[3].not_null)  --> false
 ---```
 ---
----- Raises `unknown_property` if there is no such property
+---- Raises `unknown_property` if the property does not exist
 ---- Raises `definition` if the column does not have it
 ---- Raises `definition` if the block has ended, or the column has the property already
 ---- Raises `argument` if an argument has the wrong type
@@ -2441,8 +2441,8 @@ function members:without(...) end
 ---print(db:foreign_keys("page")[1].table)  --> book
 ---```
 ---
----- Raises `unknown_table` if there is no such table
----- Raises `unknown_action` if there is no such action
+---- Raises `unknown_table` if the table does not exist
+---- Raises `unknown_action` if the action does not exist
 ---- Raises `definition` if the block has ended, or the column has the property already
 ---- Raises `argument` if an argument has the wrong type
 ---@param table_name string
@@ -2520,7 +2520,7 @@ function members:add_column_sql(sql) end
 ---print(db:fetch_value("SELECT label FROM tag ORDER BY id"))  --> sea
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
@@ -2533,7 +2533,7 @@ function members:rename_column(name, new_name) end
 ---print(#db:columns("book"))  --> 5
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if something names it
 ---- Raises `sql` if something names it
 ---- Raises `definition` if the block has ended, or the change contradicts the table
@@ -2552,7 +2552,7 @@ function members:drop_column(name) end
 ---print(db:fetch_value("SELECT pages FROM book WHERE title = 'TYPEE'"))  --> 326 pages
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if values would change
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
@@ -2567,7 +2567,7 @@ function members:change_column(name, type) end
 ---print(db:columns("tag")[1].name)  --> name
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param names string|string[]
@@ -2582,7 +2582,7 @@ function members:order_columns(names) end
 ---print(table.concat(db:primary_key("book_tag").columns, ", "))  --> tag_id, book_id
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if the table has a primary key
 ---- Raises `constraint_*` if rows have the same key
 ---- Raises `definition` if the block has ended, or the change contradicts the table
@@ -2607,7 +2607,7 @@ function members:drop_primary_key() end
 ---print(db:has_unique_key("book", { "author_id", "title" }))  --> true
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `constraint_unique` if rows agree in these columns
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
@@ -2621,8 +2621,8 @@ function members:unique_key(columns, policy) end
 ---print(db:has_unique_key("author", { "name" }))  --> false
 ---```
 ---
----- Raises `definition` if there is no such key
----- Raises `unknown_column` if there is no such column
+---- Raises `definition` if the key does not exist
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param columns string|string[] in the order of the key
@@ -2637,8 +2637,8 @@ function members:drop_unique_key(columns) end
 ---print(db:foreign_keys("tag")[1].table)  --> book
 ---```
 ---
----- Raises `unknown_column` if there is no such column
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_column` if the column does not exist
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `definition` if rows violate it
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
@@ -2653,8 +2653,8 @@ function members:foreign_key(columns, table_name, options) end
 ---print(#db:foreign_keys("book"))  --> 0
 ---```
 ---
----- Raises `definition` if there is no such key
----- Raises `unknown_column` if there is no such column
+---- Raises `definition` if the key does not exist
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param columns string|string[]
@@ -2666,7 +2666,7 @@ function members:drop_foreign_key(columns) end
 ---print(db:foreign_keys("tag")[1].columns[1], db:index_exists("tag_on_author_id"))  --> author_id	true
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
@@ -2693,7 +2693,7 @@ function members:check(condition) end
 ---print((pcall(db.execute, db, "UPDATE book SET year = -1")))  --> true
 ---```
 ---
----- Raises `definition` if there is no such check
+---- Raises `definition` if the check does not exist
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param condition string|perilune.expression|fun(c: table): any
@@ -2719,7 +2719,7 @@ function members:constraint(sql) end
 ---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> true
 ---```
 ---
----- Raises `unknown_constraint` if there is no such constraint
+---- Raises `unknown_constraint` if the constraint does not exist
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
@@ -2745,7 +2745,7 @@ function members:options(options) end
 ---print(db:indexes("book")[1].unique)  --> true
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param columns string|any[]
@@ -2987,7 +2987,7 @@ local members = {}
 ---print(Classic:find(1):label())  --> Herman Melville (classic)
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3000,9 +3000,9 @@ function members:extend(options) end
 ---print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)  --> Jules Verne	3
 ---```
 ---
----- Raises `record_not_found` if there is no such row
+---- Raises `record_not_found` if the row does not exist
 ---- Raises `argument` if the columns are not a unique key
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3015,7 +3015,7 @@ function members:find(key) end
 ---print(Book:fetch_one(2).title, Book:fetch_one("SELECT * FROM book WHERE year > ? ORDER BY year", 1850).title)  --> Moby-Dick	Moby-Dick
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3029,7 +3029,7 @@ function members:fetch_one(key, ...) end
 ---print(#Book:fetch_all(), #Book:fetch_all("SELECT * FROM book WHERE year < ?", 1850))  --> 3	1
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3045,7 +3045,7 @@ function members:fetch_all(sql, ...) end
 -----> Moby-Dick
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3059,7 +3059,7 @@ function members:rows(sql, ...) end
 ---print(Book:from_sql("SELECT * FROM book WHERE title LIKE ?", "M%"):fetch_one().year)  --> 1851
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3073,7 +3073,7 @@ function members:from_sql(sql, ...) end
 ---print(Book:fetch_count())  --> 3
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3085,7 +3085,7 @@ function members:fetch_count() end
 ---print(Book.from_row(db:fetch_one("SELECT * FROM book")).title)  --> Typee
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3099,7 +3099,7 @@ function members.from_row(row) end
 ---print(Tag:insert(draft).id)  --> 3
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3112,7 +3112,7 @@ function members.draft(fields) end
 ---print(Tag:insert{ name = "ships" }.id)  --> 3
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3127,7 +3127,7 @@ function members:insert(fields, options) end
 ---```
 ---
 ---- Raises `constraint_*` if a constraint is violated, and the message says by which element
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3144,8 +3144,8 @@ function members:insert_all(list, options) end
 ---print(Book:find(1).pages)  --> 330
 ---```
 ---
----- Raises `record_not_found` if there is no such row
----- Raises `unknown_column` if there is no such column
+---- Raises `record_not_found` if the row does not exist
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3159,7 +3159,7 @@ function members:update(record, options) end
 ---print(Tag:save(Tag{ name = "ships" }).id)  --> 3
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3173,7 +3173,7 @@ function members:save(record, options) end
 ---print(Tag:upsert(Tag.draft{ name = "sea" }, { target = "name" }).id)  --> 1
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3187,7 +3187,7 @@ function members:upsert(record, options) end
 ---print(Tag:delete(Tag:find(1)), Tag:fetch_count())  --> true	1
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3201,7 +3201,7 @@ function members:delete(record, options) end
 ---print(Tag:delete_one(1), Tag:delete_one(1))  --> true	false
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3214,7 +3214,7 @@ function members:delete_one(key) end
 ---print(BookTag:delete_all())  --> 3
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3226,7 +3226,7 @@ function members:delete_all() end
 ---print(Book:exists(1), Book:exists(99))  --> true	false
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3239,9 +3239,9 @@ function members:exists(key) end
 ---print(Tag:statement("insert", Tag.draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
 ---```
 ---
----- Raises `unknown_verb` if there is no such verb
+---- Raises `unknown_verb` if the verb does not exist
 ---- Raises `argument` if the verb does not take these arguments
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3257,7 +3257,7 @@ function members:statement(verb, ...) end
 ---print(Archive:insert_from(Book:filter("year < 1850"):select("id", "title")).changed_rows)  --> 1
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3273,7 +3273,7 @@ function members:insert_from(request, options) end
 ---print(#Recent:fetch_all(), Recent:unscoped():fetch_count())  --> 2	3
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3288,7 +3288,7 @@ function members:unscoped() end
 ---```
 ---
 ---- Raises `record_not_found` if the row has gone
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3301,7 +3301,7 @@ function members:refresh(record) end
 ---print(Tag.inserted(Tag{ name = "ships" }).id)  --> 3
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3315,7 +3315,7 @@ function members.inserted(record, options) end
 ---print(Tag:update_changes(Tag:find(1), { name = "ocean" }))  --> true
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3332,7 +3332,7 @@ function members:update_changes(record, change, options) end
 ---print(Tag:changes(tag).name.old)  --> sea
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3345,7 +3345,7 @@ function members:changes(record) end
 ---print(Tag:has_changes(Tag:find(1)))  --> false
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3358,7 +3358,7 @@ function members:has_changes(record) end
 ---print(Tag:is(Tag:find(1)), Tag:is(Book:find(1)))  --> true	false
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
@@ -3382,7 +3382,7 @@ local members = {}
 ---print(tag.id)  --> 3
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3398,7 +3398,7 @@ function members:insert(db, options) end
 ---print(draft:inserted().id, draft.id)  --> 3	nil
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3417,7 +3417,7 @@ function members:inserted(db, options) end
 ---```
 ---
 ---- Raises `record_not_found` if the row has gone
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3434,7 +3434,7 @@ function members:update(db, options) end
 ---```
 ---
 ---- Raises `record_not_found` if the row has gone
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3451,7 +3451,7 @@ function members:update_changes(change, options) end
 ---print(Tag:find(9).name)  --> ships
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3468,7 +3468,7 @@ function members:save(db, options) end
 ---print(tag.id)  --> 1
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3484,7 +3484,7 @@ function members:upsert(db, options) end
 ---print(tag:delete(), tag:delete())  --> true	false
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3499,7 +3499,7 @@ function members:delete(db, options) end
 ---print(Tag:find(1):exists(), Tag{ id = 9 }:exists())  --> true	false
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3516,7 +3516,7 @@ function members:exists(db) end
 ---```
 ---
 ---- Raises `record_not_found` if the row has gone
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3532,7 +3532,7 @@ function members:refresh(db) end
 ---print(tag:changes().name.old, tag:changes().name.new)  --> sea	lake
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3548,7 +3548,7 @@ function members:changes() end
 ---print(tag:has_changes())  --> true
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3561,7 +3561,7 @@ function members:has_changes() end
 ---print(Tag:find(1):copy().name)  --> sea
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3578,7 +3578,7 @@ function members:copy() end
 ---```
 ---
 ---- Raises `validation` if it is called outside of `validate`
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3595,7 +3595,7 @@ function members:invalid(column, message) end
 ---print(Tag{ name = "" }:validation_errors()[1].column)  --> name
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
@@ -3994,7 +3994,7 @@ local members = {}
 ---print(settings:reset("theme").theme)  --> light
 ---```
 ---
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---@param ... string columns
 ---@return perilune.single_row
 function members:reset(...) end
@@ -4016,7 +4016,7 @@ local members = {}
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param condition perilune.condition
 ---@param ... perilune.argument arguments of SQL text
@@ -4029,7 +4029,7 @@ function members:filter(condition, ...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param key any a value, or for a key of several columns a table
 ---@return perilune.request
@@ -4041,7 +4041,7 @@ function members:filter_key(key) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param keys any[]
 ---@return perilune.request
@@ -4053,7 +4053,7 @@ function members:filter_keys(keys) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@return perilune.request
 function members:none() end
@@ -4064,7 +4064,7 @@ function members:none() end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@return perilune.request
 function members:all() end
@@ -4077,7 +4077,7 @@ function members:all() end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param pattern string
 ---@return perilune.request
@@ -4089,7 +4089,7 @@ function members:matching(pattern) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... string|perilune.expression
 ---@return perilune.request
@@ -4101,7 +4101,7 @@ function members:order(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... string|perilune.expression
 ---@return perilune.request
@@ -4113,7 +4113,7 @@ function members:then_order(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@return perilune.request
 function members:reversed() end
@@ -4124,7 +4124,7 @@ function members:reversed() end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@return perilune.request
 function members:unordered() end
@@ -4135,7 +4135,7 @@ function members:unordered() end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param count integer from 0
 ---@param offset? integer how many rows are skipped
@@ -4148,7 +4148,7 @@ function members:limit(count, offset) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param count integer from 0
 ---@return perilune.request
@@ -4160,7 +4160,7 @@ function members:offset(count) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... string|perilune.expression
 ---@return perilune.request
@@ -4172,7 +4172,7 @@ function members:select(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@return perilune.request
 function members:distinct() end
@@ -4183,7 +4183,7 @@ function members:distinct() end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... string|perilune.expression
 ---@return perilune.request
@@ -4195,7 +4195,7 @@ function members:group(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param condition perilune.condition
 ---@param ... perilune.argument arguments of SQL text
@@ -4208,7 +4208,7 @@ function members:having(condition, ...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.expression|string
 ---@return perilune.request
@@ -4221,7 +4221,7 @@ function members:annotated_with(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param name string
 ---@return perilune.request
@@ -4233,7 +4233,7 @@ function members:aliased(name) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.request
 ---@return perilune.request
@@ -4245,7 +4245,7 @@ function members:union(other) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.request
 ---@return perilune.request
@@ -4257,7 +4257,7 @@ function members:union_all(other) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.request
 ---@return perilune.request
@@ -4269,7 +4269,7 @@ function members:intersect(other) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.request
 ---@return perilune.request
@@ -4281,7 +4281,7 @@ function members:except(other) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.association an integer behind an association of a table to itself says how many levels
 ---@return perilune.request
@@ -4293,7 +4293,7 @@ function members:including_all(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.association
 ---@return perilune.request
@@ -4305,7 +4305,7 @@ function members:including_optional(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.association
 ---@return perilune.request
@@ -4317,7 +4317,7 @@ function members:including_required(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.association
 ---@return perilune.request
@@ -4329,7 +4329,7 @@ function members:joining_optional(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.association
 ---@return perilune.request
@@ -4341,7 +4341,7 @@ function members:joining_required(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.association
 ---@return perilune.request
@@ -4353,7 +4353,7 @@ function members:annotated_with_optional(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.association
 ---@return perilune.request
@@ -4368,7 +4368,7 @@ function members:annotated_with_required(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return perilune.record[]
@@ -4380,7 +4380,7 @@ function members:fetch_all(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return perilune.record?
@@ -4391,9 +4391,9 @@ function members:fetch_one(db) end
 ---print(Book:filter{ author_id = 1 }:find(2).title)  --> Moby-Dick
 ---```
 ---
----- Raises `record_not_found` if there is no such record
+---- Raises `record_not_found` if the record does not exist
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@param key? any
@@ -4406,7 +4406,7 @@ function members:find(db, key) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return fun(): perilune.record?
@@ -4420,7 +4420,7 @@ function members:rows(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return fun(): ...
@@ -4432,7 +4432,7 @@ function members:tuples(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return any
@@ -4445,7 +4445,7 @@ function members:fetch_value(db) end
 ---
 ---- Raises `null` if a value is NULL
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return any[]
@@ -4457,7 +4457,7 @@ function members:fetch_values(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return any[]
@@ -4470,7 +4470,7 @@ function members:fetch_optional_values(db) end
 ---
 ---- Raises `null` if a value is NULL
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return table<any, true>
@@ -4482,7 +4482,7 @@ function members:fetch_set(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... string|perilune.expression
 ---@return any[]
@@ -4494,19 +4494,19 @@ function members:pluck(...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return integer
 function members:fetch_count(db) end
 
----Returns whether there is no row.
+---Returns whether the request has no rows.
 ---```lua
 ---print(Book:filter("year > 1900"):is_empty())  --> true
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return boolean
@@ -4518,7 +4518,7 @@ function members:is_empty(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return boolean
@@ -4530,7 +4530,7 @@ function members:exists(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param column string|perilune.expression
 ---@param db? perilune.database
@@ -4543,7 +4543,7 @@ function members:min(column, db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param column string|perilune.expression
 ---@param db? perilune.database
@@ -4556,7 +4556,7 @@ function members:max(column, db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param column string|perilune.expression
 ---@param db? perilune.database
@@ -4569,7 +4569,7 @@ function members:sum(column, db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param column string|perilune.expression
 ---@param db? perilune.database
@@ -4582,7 +4582,7 @@ function members:average(column, db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param column string|perilune.expression
 ---@param db? perilune.database
@@ -4596,7 +4596,7 @@ function members:total(column, db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param number integer from 1
 ---@param size integer from 1
@@ -4612,7 +4612,7 @@ function members:page(number, size, db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param size integer from 1
 ---@param db? perilune.database
@@ -4626,7 +4626,7 @@ function members:in_batches(size, db) end
 ---
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@param changes table<string, any>
@@ -4641,7 +4641,7 @@ function members:update_all(db, changes, options) end
 ---
 ---- Raises `constraint_foreign_key` if other rows refer to one of these
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@param options? { returning?: boolean|string|string[] } with `returning` the deleted records are returned
@@ -4654,7 +4654,7 @@ function members:delete_all(db, options) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param verb "update_all"|"delete_all"
 ---@param ... any what the verb takes
@@ -4667,7 +4667,7 @@ function members:statement(verb, ...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return string sql
@@ -4680,7 +4680,7 @@ function members:sql(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@return perilune.query_plan
@@ -4693,7 +4693,7 @@ function members:explain(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@return perilune.prepared_request
 function members:prepare() end
@@ -4706,7 +4706,7 @@ function members:prepare() end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- To be called outside blocks
 ---@param db? perilune.database
@@ -4723,7 +4723,7 @@ function members:observe(db, callback, options) end
 ---
 ---- Raises `argument` if the request does not come from an association through links
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.record|any records or keys
 function members:add(...) end
@@ -4735,7 +4735,7 @@ function members:add(...) end
 ---
 ---- Raises `argument` if the request does not come from an association through links
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.record|any records or keys
 ---@return integer
@@ -4749,7 +4749,7 @@ function members:remove(...) end
 ---
 ---- Raises `argument` if the request does not come from an association through links
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param list (perilune.record|any)[] records or keys
 ---@param db? perilune.database
@@ -4761,7 +4761,7 @@ function members:replace(list, db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.record_class|perilune.request
 ---@param condition perilune.condition
@@ -4775,7 +4775,7 @@ function members:join(other, condition, ...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.record_class|perilune.request
 ---@param condition perilune.condition
@@ -4789,7 +4789,7 @@ function members:left_join(other, condition, ...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.record_class|perilune.request
 ---@param condition perilune.condition
@@ -4803,7 +4803,7 @@ function members:right_join(other, condition, ...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.record_class|perilune.request
 ---@param condition perilune.condition
@@ -4817,7 +4817,7 @@ function members:full_join(other, condition, ...) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.record_class|perilune.request
 ---@return perilune.request
@@ -4829,7 +4829,7 @@ function members:cross_join(other) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param other perilune.request
 ---@return perilune.request
@@ -4841,7 +4841,7 @@ function members:or_filter(other) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param condition table<string, any>
 ---@return perilune.request
@@ -4854,7 +4854,7 @@ function members:filter_given(condition) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param value any
 ---@param derive fun(request: perilune.request, value: any): perilune.request
@@ -4869,7 +4869,7 @@ function members:when(value, derive, otherwise) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param cursor? string the field `next` of a page; nil for the first rows
 ---@param size integer how many records at most
@@ -4883,7 +4883,7 @@ function members:page_after(cursor, size, db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param cursor? string the field `previous` of a page; nil for the last rows
 ---@param size integer how many records at most
@@ -4897,7 +4897,7 @@ function members:page_before(cursor, size, db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@param key table<string, any>
@@ -4912,7 +4912,7 @@ function members:find_or_build(db, key, others) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@param key table<string, any>
@@ -4927,7 +4927,7 @@ function members:find_or_create(db, key, others) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param fields? table<string, any>
 ---@return perilune.record
@@ -4940,7 +4940,7 @@ function members:build(fields) end
 ---
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@param fields? table<string, any>
@@ -4955,7 +4955,7 @@ function members:create(db, fields) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param list perilune.record[]
 ---@param ... perilune.association
@@ -4983,7 +4983,7 @@ function members:preload(list, ...) end
 ---- Raises `validation` if a record is not valid
 ---- Raises `argument` if a value has the wrong type
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@param values table<string, any> columns and associations; in place of a table also a record
@@ -5000,7 +5000,7 @@ function members:save_nested(db, values, options) end
 ---- Raises `argument` if an option is not valid
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
 ---@param options? perilune.association_options
@@ -5016,7 +5016,7 @@ function members:belongs_to(target, options) end
 ---- Raises `argument` if an option is not valid
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
 ---@param options? perilune.association_options
@@ -5032,7 +5032,7 @@ function members:has_one(target, options) end
 ---- Raises `argument` if an option is not valid
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `argument` if an argument has the wrong type
----- Raises `unknown_column` if there is no such column
+---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
 ---@param options? perilune.association_options
@@ -5085,7 +5085,7 @@ function members:fetch_one(db, values) end
 ---@return integer
 function members:fetch_count(db, values) end
 
----Returns whether there is no row.
+---Returns whether the request has no rows.
 ---```lua
 ---local prepared = Tag:filter("name = :name"):prepare()
 ---print(prepared:is_empty{ name = "sea" })  --> false
@@ -6102,7 +6102,7 @@ function members:json_valid() end
 ---
 ---- Raises `argument` if an argument has the wrong type
 ---@param distance? integer 1 by default
----@param default? any where there is no such row; NULL by default
+---@param default? any the value for rows without such a row; NULL by default
 ---@return perilune.expression
 function members:lag(distance, default) end
 
@@ -6113,7 +6113,7 @@ function members:lag(distance, default) end
 ---
 ---- Raises `argument` if an argument has the wrong type
 ---@param distance? integer 1 by default
----@param default? any where there is no such row; NULL by default
+---@param default? any the value for rows without such a row; NULL by default
 ---@return perilune.expression
 function members:lead(distance, default) end
 
@@ -6536,7 +6536,7 @@ function members:is_active() end
 end
 
 ---@class perilune.observation_options
----@field looks_first? boolean true if what there is now is not delivered; false by default
+---@field looks_first? boolean true to skip the current value; false by default
 ---@field poll? perilune.duration how often to check whether another process has written; never by default
 ---@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds
 ---@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
@@ -6921,35 +6921,35 @@ db = nil
 ---| "syntax" # a text is not Lua. Only reports name it: `load` returns the message, and `pcall` the text
 ---| "timeout" # the script or the scenario has run longer than it may. Only reports name it: no script can catch it
 ---| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used where the library runs the transaction
----| "unknown_action" # there is no such action of a foreign key
----| "unknown_association" # there is no association of this name
----| "unknown_automation" # there is no automation of this name
----| "unknown_collation" # there is no collation of this name
----| "unknown_column" # there is no column of this name
----| "unknown_conflict_policy" # there is no such conflict policy
+---| "unknown_action" # the foreign key action does not exist
+---| "unknown_association" # no association has this name
+---| "unknown_automation" # no automation has this name
+---| "unknown_collation" # no collation has this name
+---| "unknown_column" # no column has this name
+---| "unknown_conflict_policy" # the conflict policy does not exist
 ---| "unknown_constraint" # the table has no constraint of this name
 ---| "unknown_detail" # a full-text table has no such detail
 ---| "unknown_event" # a trigger cannot run on an event of this name
 ---| "unknown_exclusion" # the frame of a window can exclude nothing of this name
 ---| "unknown_field" # a migrator has no field of this name that can be set
 ---| "unknown_hook" # a record class has no hook of this name
----| "unknown_index" # there is no such index
----| "unknown_kind" # there is no such kind of change, of full-text pattern, or of generated column
+---| "unknown_index" # the index does not exist
+---| "unknown_kind" # the kind of change, full-text pattern or generated column does not exist
 ---| "unknown_member" # a value has no member of this name
----| "unknown_method" # there is no method of this name
+---| "unknown_method" # no method has this name
 ---| "unknown_migration" # no migration of this name is registered, or none has been applied
----| "unknown_mode" # there is no such mode of an automation
----| "unknown_option" # there is no option of this name
+---| "unknown_mode" # the mode of an automation does not exist
+---| "unknown_option" # no option has this name
 ---| "unknown_override" # `perilune.with` can override nothing of this name
 ---| "unknown_parameter" # the request has no parameter of this name
 ---| "unknown_property" # a column has no property of this name that can be removed
 ---| "unknown_signal" # the host does not deliver this signal
----| "unknown_table" # there is no table of this name
----| "unknown_tokenizer" # there is no tokenizer of this name
----| "unknown_trigger" # there is no trigger of this name
+---| "unknown_table" # no table has this name
+---| "unknown_tokenizer" # no tokenizer has this name
+---| "unknown_trigger" # no trigger has this name
 ---| "unknown_unit" # a duration has no such part
----| "unknown_verb" # there is no such verb of `statement`
----| "unknown_view" # there is no view of this name
+---| "unknown_verb" # the verb of `statement` does not exist
+---| "unknown_view" # no view has this name
 ---| "usage" # a function was called where or when it must not be called
 ---| "validation" # a record is not valid; `errors` says why
 ---| "yield" # a function that waits was called where nothing can wait

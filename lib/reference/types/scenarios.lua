@@ -130,7 +130,7 @@ function members.run_protected(path, arguments) end
 ---scenario("migrating", { database = "empty" }, function(t) check(#t.migrate() == 1) end)
 ---```
 ---
----- Raises `unknown_migration` if there is no migration `to`
+---- Raises `unknown_migration` if the migration `to` does not exist
 ---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
 ---- To be called inside a scenario
 ---@param options? { to?: string } `to` is the last migration to run, or how its name begins
@@ -226,7 +226,7 @@ function members.step(name, f) end
 ---@param ... any
 function members.note(...) end
 
----Adds a value to the report: text as it is, any other value as Lua writes it.
+---Adds a value to the report: text unchanged, any other value as Lua writes it.
 ---```lua
 ---scenario("an attachment", function(t)
 ---  t.attach("schema.sql", t.db:schema_sql())
@@ -289,7 +289,7 @@ function members:query(sql, ...) end
 ---scenario("the schema", function(t) expect(t.db:schema("customer")):contains("CREATE TABLE customer") end)
 ---```
 ---
----- Raises `unknown_table` if there is no such table
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `usage` if an argument is not valid
 ---- To be called inside a scenario
 ---@param table_name? string
