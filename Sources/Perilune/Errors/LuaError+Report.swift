@@ -51,7 +51,7 @@ extension ErrorReport {
         }
         takeInnerPosition()
         if let hints = error.hints { take(hints) }
-        if help == nil, let name = ScriptNames.suggestion(for: message) {
+        if help == nil, sourceLine?.contains("perilune") != false, let name = ScriptNames.suggestion(for: message) {
             help = "did you mean `\(name)`?"
             suggestions = [name]
         }
@@ -79,7 +79,12 @@ extension ErrorReport {
     package mutating func addSource(from texts: SourceTexts) {
         file = file.map(texts.fullName)
         for index in trace.indices { trace[index].file = texts.fullName(trace[index].file) }
-        if let file, let line, let text = texts.line(line, of: file) { sourceLine = text }
+        guard let file, let line, let text = texts.line(line, of: file) else { return }
+        sourceLine = text
+        // The name is a field of another table.
+        if !text.contains("perilune"), ScriptNames.suggestion(for: message).map({ [$0] }) == suggestions {
+            (help, suggestions) = (nil, [])
+        }
     }
 
     /// Adds what the schema says about a name that does not exist.

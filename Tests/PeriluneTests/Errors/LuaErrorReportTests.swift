@@ -47,6 +47,12 @@ import Testing
         #expect(syntax.text.hasPrefix("error: "))
     }
 
+    @Test func `a function that a table of the script lacks is not suggested from perilune`() async throws {
+        let report = try await report(of: "local rates = { rate = 1 } rates.rat()")
+        #expect(report.message.contains("(field 'rat')"))
+        #expect(report.help == nil && report.suggestions == [])
+    }
+
     @Test func `errors that no host has thrown are reported with what is in them`() throws {
         let state = try LuaState()
         let error = #expect(throws: LuaError.self) { try state.run("error('plain')") }
