@@ -60,6 +60,12 @@ static const module modules[] = {
     {"perilune.events.automation_triggers", (const char[]){
 #embed "../../lib/perilune/events/automation_triggers.lua"
         , 0}},
+    {"perilune.events.history", (const char[]){
+#embed "../../lib/perilune/events/history.lua"
+        , 0}},
+    {"perilune.events.history_notes", (const char[]){
+#embed "../../lib/perilune/events/history_notes.lua"
+        , 0}},
     {"perilune.events.loop", (const char[]){
 #embed "../../lib/perilune/events/loop.lua"
         , 0}},

@@ -39,6 +39,9 @@ static const module modules[] = {
     {"reference.api.expressions", (const char[]){
 #embed "../../lib/reference/api/expressions.lua"
         , 0}},
+    {"reference.api.history", (const char[]){
+#embed "../../lib/reference/api/history.lua"
+        , 0}},
     {"reference.api.migrations", (const char[]){
 #embed "../../lib/reference/api/migrations.lua"
         , 0}},

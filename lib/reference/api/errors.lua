@@ -54,6 +54,7 @@
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold
 ---| "forbidden" # scripts may not do this in this host
+---| "history" # the history of a table is not installed, or does not have what is asked for, or rows have changed since
 ---| "hook" # a hook of a record class has not called the function that it got exactly once, or hooks nest too deep
 ---| "host" # a function of the host has thrown an error of Swift
 ---| "immutable" # a column of a record class is written only when the record is inserted

@@ -219,6 +219,26 @@ function perilune.record(table_name, options) end
 ---@return perilune.single_row_class
 function perilune.single_row(table_name, options) end
 
+---Returns the history of the table of a class.
+---
+---The class gets the method `as_of(time)`, which returns the records as they were at a time, to be fetched, and its records get the method
+---`history(db)`, which returns the versions of their row, a list of `perilune.version`, the oldest first.
+---```lua
+---local history = perilune.history(Tag)
+---history:install(db)
+---history:write("tidy up", function(db) db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1") end)
+---for _, version in ipairs(Tag:find(1):history()) do print(version.event, version.record.name, version.note) end
+-----> start	sea	nil
+-----> update	ocean	tidy up
+---history:undo(1)
+---print(Tag:find(1).name, #Tag:as_of("1970-01-01"):fetch_all())  --> sea	0
+---```
+---
+---- Raises `argument` if it is not a record class
+---@param class perilune.record_class
+---@return perilune.history
+function perilune.history(class) end
+
 ---Makes a table that exists for one statement: of a request, or of SQL, which may read the table itself.
 ---```lua
 ---local numbers = perilune.common_table("numbers", { "n" }, "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?", 4)
@@ -4006,6 +4026,113 @@ end
 ---@field [string] perilune.expression
 
 do
+---The history of a table.
+---@class perilune.history
+local members = {}
+
+---Installs the history in a database, as part of a migration, or brings it up to date with the columns of the table. The rows that are
+---there are its first versions.
+---```lua
+---perilune.history(Book):install(db)
+---print(db:fetch_value("SELECT COUNT(*) FROM book_history"))  --> 3
+---```
+---
+---- Raises `definition` if it is not a table of the main database with a primary key
+---- Raises `unknown_table` if there is no such table
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+function members:install(db) end
+
+---Removes the history, or only what keeps it.
+---```lua
+---local history = perilune.history(Book)
+---history:install(db)
+---history:remove(db)
+---print(db:table_exists("book_history"))  --> false
+---```
+---
+---- Raises `history` if it is not installed
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param options? { keep_versions?: boolean } keeps what is in it, for another installation
+function members:remove(db, options) end
+
+---Returns whether the history is kept in a database.
+---```lua
+---print(perilune.history(Book):is_installed())  --> false
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@return boolean
+function members:is_installed(db) end
+
+---Calls a function in a transaction, as `db:write` does, which has a note in the histories of all tables.
+---```lua
+---local history = perilune.history(Book)
+---history:install(db)
+---history:write("spoiled by water", function(db) db:execute("DELETE FROM book WHERE id = 2") end)
+---print(db:fetch_value("SELECT history_event FROM book_history WHERE history_transaction = 1"))  --> delete
+---```
+---
+---- Raises `history` if it is not installed
+---- Raises `nested_access` if in a block of the same database
+---- Raises `busy` if another connection holds the lock
+---- Raises `argument` if an argument has the wrong type
+---- To be called outside blocks of the same database
+---@param db? perilune.database may be left out
+---@param note string
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns
+function members:write(db, note, block, ...) end
+
+---Returns the transactions with notes, the newest first.
+---```lua
+---local history = perilune.history(Book)
+---history:install(db)
+---history:write("read all", function(db) db:execute("UPDATE book SET is_read = TRUE") end)
+---print(history:transactions()[1].id, history:transactions()[1].note)  --> 1	read all
+---```
+---
+---- Raises `history` if it is not installed
+---- Raises `argument` if an argument has the wrong type
+---@param limit? integer how many at most; 20 by default
+---@param db? perilune.database
+---@return { id: integer, note: string, time: perilune.date }[]
+function members:transactions(limit, db) end
+
+---Makes the rows that a transaction has changed what they were before, in all tables with a history. That is a transaction with a note, too,
+---and can be undone.
+---```lua
+---local history = perilune.history(Book)
+---history:install(db)
+---history:write("read all", function(db) db:execute("UPDATE book SET is_read = TRUE") end)
+---print(history:undo(1), db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3	1
+---```
+---
+---- Raises `history` if it is not installed, there is no such transaction, or a row has been changed since
+---- Raises `definition` if rows that others have added would refer to nothing
+---- Raises `constraint_*` if what the rows were violates a constraint
+---- Raises `argument` if an argument has the wrong type
+---@param transaction integer the id of a transaction
+---@param db? perilune.database
+---@return integer count how many rows were restored
+function members:undo(transaction, db) end
+
+end
+
+---What a row was.
+---@class perilune.version
+---@field version integer
+---@field event "start"|"insert"|"update"|"delete" `"start"`: it was there when the history was installed
+---@field time perilune.date
+---@field transaction integer? of those with a note
+---@field note string?
+---@field record perilune.record? the row as it became; nil for a deletion
+---@field changed string[] the columns that an update has changed
+
+do
 ---@class perilune.request
 local members = {}
 
@@ -6889,6 +7016,7 @@ db = nil
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold
 ---| "forbidden" # scripts may not do this in this host
+---| "history" # the history of a table is not installed, or does not have what is asked for, or rows have changed since
 ---| "hook" # a hook of a record class has not called the function that it got exactly once, or hooks nest too deep
 ---| "host" # a function of the host has thrown an error of Swift
 ---| "immutable" # a column of a record class is written only when the record is inserted

@@ -1,0 +1,175 @@
+--- The history of tables.
+
+local Author, Book, history
+
+local function make_books()
+  db:execute[[
+    CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER REFERENCES author ON DELETE CASCADE, title TEXT, price REAL,
+      cover BLOB, length INTEGER GENERATED ALWAYS AS (length(title)));
+    INSERT INTO author VALUES (1, 'Melville');
+    INSERT INTO book (id, author_id, title, price) VALUES (1, 1, 'Typee', 5)]]
+  Author, Book = perilune.record("author"), perilune.record("book")
+  history = perilune.history(Book)
+  history:install(db)
+  perilune.history(Author):install()
+end
+
+--- Makes all that the history has so far old.
+local function date(time)
+  db:execute("UPDATE book_history SET history_time = ? WHERE history_time > '2020-01-01'", time)
+end
+
+local function titles(time)
+  local list = {}
+  for index, book in ipairs(Book:as_of(time):fetch_all()) do list[index] = book.title end
+  return list
+end
+
+test("a class shows its records as they were", function()
+  make_books()
+  date("2001-01-01 00:00:00.000")
+  db:execute("INSERT INTO book (id, title, cover) VALUES (2, 'Omoo', x'00ff')")
+  date("2002-01-01 00:00:00.000")
+  db:execute("UPDATE book SET title = 'Typee!' WHERE id = 1")
+  date("2003-01-01 00:00:00.000")
+  db:execute("DELETE FROM book WHERE id = 2; UPDATE book SET id = 7")
+  date("2004-01-01 00:00:00.000")
+  equal(titles("2000-06-01"), {})
+  equal(titles("2001-06-01"), { "Typee" })
+  equal(titles(perilune.date("2002-06-01")), { "Typee", "Omoo" })
+  equal(titles("2003-06-01"), { "Typee!", "Omoo" })
+  equal(Book:as_of("2005-01-01"):fetch_all()[1].id, 7)
+  equal(#titles("2005-01-01"), 1)
+  local omoo = Book:as_of("2002-06-01"):fetch_all()[2]
+  equal(tostring(omoo.cover), "\0\xff")
+  equal(omoo.length, 4)
+end)
+
+test("a record has versions, with their transactions and notes", function()
+  make_books()
+  equal(history:write("sale", function(db, a)
+    Book:find(db, 1):update_changes(db, function(book) book.price, book.title = 4, "Typee (sale)" end)
+    return a, 2
+  end, 1), 1)
+  local book = Book:find(1)
+  book:delete()
+  local versions = book:history()
+  equal({ versions[1].event, versions[2].event, versions[3].event }, { "start", "update", "delete" })
+  equal(versions[2].changed, { "title", "price", "length" })
+  equal(versions[2].note, "sale")
+  equal(versions[2].transaction, 1)
+  equal(versions[3].note, nil)
+  equal(versions[1].record.title, "Typee")
+  equal(versions[3].record, nil)
+  equal(versions[1].time.year > 2020, true)
+  equal(history:transactions()[1].note, "sale")
+  equal(#history:transactions(1, db), 1)
+end)
+
+test("a transaction is undone in all tables", function()
+  make_books()
+  local before = { db:fetch_all("SELECT * FROM author"), db:fetch_all("SELECT * FROM book") }
+  history:write("mistake", function(db)
+    db:execute("INSERT INTO book (id, title) VALUES (5, 'new'); UPDATE book SET price = 100, title = 'x'; DELETE FROM author WHERE id = 1")
+    db:execute("INSERT INTO author VALUES (2, 'temporary'); DELETE FROM author WHERE id = 2; UPDATE book SET id = 6 WHERE id = 5")
+  end)
+  equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
+  equal(history:undo(1), 5)
+  equal({ db:fetch_all("SELECT * FROM author"), db:fetch_all("SELECT * FROM book") }, before)
+  equal(history:transactions()[1].note, "undo of transaction 1")
+  equal(history:undo(2), 3)
+  equal(db:fetch_values("SELECT id FROM book"), { 6 })
+end)
+
+test("rows that others have added are not deleted or left behind by an undo", function()
+  make_books()
+  history:write("new author", function(db) db:execute("INSERT INTO author VALUES (2, 'Camus')") end)
+  db:execute("INSERT INTO book (id, author_id, title) VALUES (2, 2, 'The Plague')")
+  local before = db:fetch_all("SELECT * FROM book")
+  matches(fails("definition", history.undo, history, 1), "rows of `book` refer to rows of `author` that do not exist")
+  equal(db:fetch_all("SELECT * FROM book"), before)
+  equal(db:fetch_value("SELECT COUNT(*) FROM author"), 2)
+  equal(db:fetch_value("PRAGMA foreign_keys"), 1)
+end)
+
+test("what was changed since is not undone", function()
+  make_books()
+  history:write("a", function(db) db:execute("UPDATE book SET price = 6") end)
+  db:execute("UPDATE book SET price = 7")
+  local err = fails("history", history.undo, history, 1)
+  matches(err, "a row of `book` that transaction 1 changed has been changed since")
+  equal(db:fetch_value("SELECT price FROM book"), 7.0)
+  equal(#history:transactions(), 1)
+end)
+
+test("what is rolled back leaves nothing", function()
+  make_books()
+  fails("oh", history.write, history, "a", function(db)
+    db:execute("UPDATE book SET price = 6")
+    error{ kind = "oh" }
+  end)
+  equal(#history:transactions(), 0)
+  equal(#Book:find(1):history(), 1)
+  db:execute("UPDATE book SET price = 6")
+  equal(Book:find(1):history()[2].transaction, nil)
+end)
+
+test("an installation is brought up to date, and removed", function()
+  make_books()
+  equal(history:is_installed(), true)
+  db:alter_table("book", function(t) t:add_column("pages", "integer"):default(3) end)
+  equal(Book:find(1):history()[1].record.pages, nil)
+  history:install(db)
+  db:execute("UPDATE book SET pages = 4")
+  equal(Book:find(1):history()[2].changed, { "pages" })
+  equal(perilune.history(Book), history)
+  history:remove(db, { keep_versions = true })
+  equal(history:is_installed(), false)
+  db:execute("UPDATE book SET pages = 5")
+  equal(#Book:find(1):history(), 2)
+  history:install()
+  db:execute("UPDATE book SET pages = 6")
+  equal(#Book:find(1):history(), 3)
+  history:remove()
+  equal(db:table_exists("book_history"), false)
+  equal(#db:triggers("book"), 0)
+end)
+
+test("what cannot have a history, and misuse, is refused", function()
+  make_books()
+  db:execute("CREATE TABLE nokey (a); CREATE VIEW v AS SELECT 1 AS id; CREATE TABLE taken (id INTEGER PRIMARY KEY, history_time TEXT)")
+  for _, name in ipairs{ "nokey", "v", "taken" } do
+    local other = perilune.history(perilune.record(name))
+    fails("definition", other.install, other, db)
+  end
+  fails("argument", perilune.history)
+  fails("argument", perilune.history, {})
+  fails("argument", perilune.history, Book, Book)
+  equal(fails("unknown_method", function() history:instal() end).suggestion, "install")
+  fails("argument", history.install)
+  fails("argument", history.install, history, 1)
+  fails("argument", history.undo, history, "1")
+  matches(fails("history", history.undo, history, 99), "no transaction has the id 99")
+  fails("argument", history.transactions, history, 0)
+  fails("unknown_option", history.remove, history, db, { keep_version = true })
+  fails("argument", Book.as_of, Book, "yesterday")
+  fails("argument", Book.as_of, Book)
+  local other = perilune.history(perilune.record("nokey"))
+  fails("argument", history.write, history, 1, print)
+  fails("argument", history.write, history, "x")
+  fails("argument", history.write)
+  fails("history", other.write, other, "x", print)
+  matches(fails("history", history.write, history, perilune.queue(), "x", print), "the history of `book` is not installed")
+end)
+
+test("a row that another program writes is in it", function()
+  local path = temporary_path("t.sqlite")
+  local mine = perilune.queue(path)
+  mine:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
+  local Note = perilune.record("note")
+  perilune.history(Note):install(mine)
+  local theirs = perilune.queue(path)
+  theirs:execute("INSERT INTO note (text) VALUES ('theirs')")
+  equal(Note:find(mine, 1):history(mine)[1].event, "insert")
+end)

@@ -1,0 +1,63 @@
+-- What rows were, when, and in which transaction.
+group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01 12:00:00" }, function()
+  local function keep(t)
+    local Book = t.fixtures.models.Book
+    local history = perilune.history(Book)
+    history:install(t.db)
+    t.clock:set("2026-03-02 12:00:00")
+    return Book, history
+  end
+
+  scenario("a class shows its records as they were, and a record its versions", function(t)
+    local Book = keep(t)
+    t.db:execute("UPDATE book SET pages = 1000 WHERE id = 2; DELETE FROM book WHERE id = 3")
+    expect(Book:order("id"):pluck("title")):equals { "Typee", "Moby-Dick" }
+    expect(Book:as_of("2026-03-01 13:00:00"):fetch_all()):rows [[
+      | title      | pages |
+      | Typee      | 326   |
+      | Moby-Dick  | 635   |
+      | The Plague | 308   |
+    ]]
+    local versions = Book:find(2):history()
+    check(#versions == 2)
+    check(versions[2].event == "update")
+    expect(versions[2].changed):equals { "pages" }
+    check(versions[2].time == perilune.now())
+  end)
+
+  scenario("a transaction has a note, and is undone as a whole", function(t)
+    local Book, history = keep(t)
+    history:write(t.db, "old books out", function(db)
+      db:execute("DELETE FROM book WHERE year < 1850")
+      db:execute("UPDATE book SET pages = 0")
+    end)
+    local done = history:transactions()[1]
+    check(done.note == "old books out")
+    check(history:undo(done.id) == 3)
+    expect(Book:order("id"):pluck("pages")):equals { 326, 635, 308 }
+    -- What was changed since is not overwritten.
+    t.db:execute("UPDATE book SET pages = 1 WHERE id = 1")
+    expect_error(function() history:undo(history:transactions()[1].id) end, "has been changed since")
+  end)
+
+  scenario("two writers, one of them another program", function(t)
+    local path = t.tmp_dir .. "/notes.sqlite"
+    local mine, theirs = perilune.pool(path), perilune.queue(path)
+    mine:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
+    local Note = perilune.record("note")
+    local history = perilune.history(Note)
+    history:install(mine)
+    theirs:write(function(db)
+      db:execute("INSERT INTO note (text) VALUES ('theirs')")
+      check(mine:fetch_value("SELECT COUNT(*) FROM note_history") == 0)
+    end)
+    history:write(mine, "mine", function(db) db:execute("UPDATE note SET text = 'mine'") end)
+    local versions = Note:find(mine, 1):history(mine)
+    check(versions[1].transaction == nil)
+    check(versions[2].note == "mine")
+    history:undo(versions[2].transaction, mine)
+    check(theirs:fetch_value("SELECT text FROM note") == "theirs")
+    mine:close()
+    theirs:close()
+  end)
+end)
