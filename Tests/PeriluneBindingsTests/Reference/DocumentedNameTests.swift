@@ -101,6 +101,8 @@ extension KnownNames {
             names.lua.formUnion(name.split(separator: ".").map(String.init))
             if let variable = list.variable { names.members[variable, default: []].formUnion(list.all) }
         }
+        // Scripts call an alteration what they call a definition.
+        names.members["t", default: []].formUnion(names.members["alteration"] ?? [])
         // Types for editors stand below `perilune`, too.
         names.members["perilune", default: []].formUnion(reference.classes.keys.compactMap { $0.split(separator: ".").dropFirst().first.map(String.init) })
         names.lua.formUnion(reference.globals)

@@ -122,7 +122,9 @@ struct KnownNames: Sendable {
     static let foreign: Set<String> = [
         "Codable", "Sendable", "Duration", "Range", "IndexSet", "CharacterSet", "Int", "Int64", "UInt64", "String", "Double", "Data", "Date",
         "DatabaseMigrator", "DatabaseQueue", "DatabasePool", "maximumReaderCount", "addingReportingOverflow", "await", "for", "try", "swift",
-        "systemd", "cron", "longjmp", "fun", "sqlite3", "docc", "git", "jq",
+        "systemd", "cron", "longjmp", "fun", "sqlite3", "docc", "git", "jq", "Array", "perilune.toml",
+        // Files of Lua's test suite.
+        "cstack", "gc", "gengc", "locals", "pm",
     ]
 
     func isKnown(_ name: String, on page: DocumentedPage) -> Bool {
@@ -142,6 +144,7 @@ struct KnownNames: Sendable {
         if span.isLink { return code.split(separator: "/").map(Self.baseName).filter { !swift.contains($0) && !targets.contains($0) } }
         if let path = Self.path(in: code) { return isFile(path, on: page) ? [] : [path] }
         if code.hasPrefix("-") || code.hasPrefix("perilune ") || code.contains("$") || code.contains("//") { return [] }
+        if Self.foreign.contains(code) { return [] }
         var unknown: [String] = []
         // Most code is one word; the expressions below are slow.
         if code.utf8.allSatisfy({ $0 != 46 && $0 != 58 && $0 != 40 && $0 != 123 }) {

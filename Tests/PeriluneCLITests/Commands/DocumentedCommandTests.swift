@@ -133,7 +133,9 @@ import Testing
 
     private func unknownOption(in use: String, _ command: Command) -> String? {
         // Options of a command with others below it are those of any of them: `automations list FILE | run FILE`.
-        let known = command.all.reduce(into: Set<String>()) { $0.formUnion($1.options) }
+        var known = command.all.reduce(into: Set<String>()) { $0.formUnion($1.options) }
+        // It takes what `run` takes, and passes it on.
+        if command.commandName == "watch" { known.formUnion(root.find("run")?.options ?? []) }
         let outsideQuotes = use.replacing(/'[^']*'|"[^"]*"/, with: "")
         return Self.options(in: outsideQuotes).subtracting(known).sorted().first.map { "no option --\($0)" }
     }

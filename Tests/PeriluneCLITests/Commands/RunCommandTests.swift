@@ -507,7 +507,7 @@ import Testing
         #expect((result.status, result.output) == (64, ""))
         #expect(result.errors == "error: unknown command rnu\n  help  did you mean `run`?\n")
         #expect(try folder.perilune("shop.lua").errors.contains("did you mean `perilune run shop.lua`?"))
-        #expect(try folder.perilune("zzz").errors.contains("available: run, console, query, import, schema, dump, apply, migrate, automations, test, types, init, doctor, version, help"))
+        #expect(try folder.perilune("zzz").errors.contains("available: run, watch, console, query, chart, import, schema, dump, apply, "))
     }
 
     @Test(arguments: [

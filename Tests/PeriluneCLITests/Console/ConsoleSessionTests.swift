@@ -60,7 +60,7 @@ import Testing
         #expect(console.run("prices = require('prices')") == [])
         #expect(console.run("prices.raise(100)") == ["110"])
         try folder.write("return { raise = function(cents) return cents * 12 // 10 end }", to: "prices.lua")
-        #expect(console.run(":reload") == ["loaded again: prices"])
+        #expect(console.run(":reload") == ["reloaded: prices"])
         #expect(console.run("require('prices').raise(100)") == ["120"])
         #expect(console.run("for i = 1, 2 do print('line ' .. i) end") == ["line 1", "line 2"])
 
@@ -87,7 +87,7 @@ import Testing
         // What would hit all rows asks; the end.
         console.process.press("DELETE FROM invoice_line;\r")
         console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
-        #expect(console.run("n") == ["not run"])
+        #expect(console.run("n") == ["not executed"])
         #expect(console.end() == 0)
 
         // The next day the history is there.

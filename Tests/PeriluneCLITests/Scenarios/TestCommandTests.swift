@@ -276,7 +276,7 @@ import Testing
 
     @Test(arguments: [
         (["--seed", "xyz"], "--seed: expected hexadecimal digits"), (["--jobs", "0"], "--jobs: expected a number of at least 1"),
-        (["--report", "html"], "--report: expected FORMAT"), (["--filter", "/(/"], "is not a regular expression"),
+        (["--report", "pdf"], "--report: expected FORMAT"), (["--filter", "/(/"], "is not a regular expression"),
         (["--json"], "--json requires --list"), (["nowhere"], "no file or folder `nowhere` exists"),
     ])
     func `wrong usage is reported`(_ arguments: [String], _ message: String) throws {

@@ -12,14 +12,14 @@ import Testing
     }
 
     @Test func `a script runs again when it, or a module that it requires, changes`() throws {
-        let folder = try TestFolder(["a.lua": "print('one', require('lib.m'))", "lib/m.lua": "return 1"])
+        let folder = try TestFolder(["a.lua": "print('one', (require('lib.m')))", "lib/m.lua": "return 1"])
         let process = try CommandProcess(TestFolder.binary, ["watch", "a.lua"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "one\t1")
         Self.waitForEnd(process, runs: 1)
         try folder.write("return 2", to: "lib/m.lua")
         #expect(try process.readLine() == "one\t2")
         Self.waitForEnd(process, runs: 2)
-        try folder.write("print('two', require('lib.m'))", to: "a.lua")
+        try folder.write("print('two', (require('lib.m')))", to: "a.lua")
         #expect(try process.readLine() == "two\t2")
         Self.waitForEnd(process, runs: 3)
         process.interrupt()
@@ -44,7 +44,7 @@ import Testing
         process.send("TERM")
         let result = try process.wait()
         #expect(result.status == 130)
-        #expect(result.errors.contains("module `late` not found") && result.errors.contains("a.lua failed with status 1 after "), "\(result.errors)")
+        #expect(result.errors.contains("module 'late' not found") && result.errors.contains("a.lua failed with status 1 after "), "\(result.errors)")
     }
 
     @Test func `a run that goes on is ended when a file changes, and with the watch`() throws {

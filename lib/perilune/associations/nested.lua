@@ -152,7 +152,7 @@ end
 --- Writes a record that was given as such.
 local function write_record(context, node, link)
   local record = node.record
-  if not context.memories[record] then context.memories[record] = require("perilune.records.steps").remember(record) end
+  if not context.memories[record] then context.memories[record] = records.copy_record(record) end
   if link then
     for column, value in pairs(link) do rawset(record, column, value) end
   end
@@ -294,7 +294,7 @@ function nested.save(class, ...)
   local written
   local is_done, failure = pcall(records.with_access, db, "guard", function() written = with_path(context, write, root) end)
   if is_done then return written end
-  for record, memory in pairs(context.memories) do require("perilune.records.steps").put_back(record, memory) end
+  for record, memory in pairs(context.memories) do records.restore_record(record, memory) end
   error(failure, 0)
 end
 
