@@ -143,7 +143,7 @@ import Testing
         let path = temporaryPath("together.sqlite")
         defer { try? FileManager.default.removeItem(atPath: path) }
         let source = """
-            local file = perilune.queue("\(path)", { busy_timeout = 20 })
+            local file = perilune.queue("\(path)", { busy_timeout = 600 })
             local m, ran = perilune.migrator(), 0
             for i = 1, 40 do
               m:register("v" .. i, function(db)

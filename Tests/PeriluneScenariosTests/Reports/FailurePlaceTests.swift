@@ -82,16 +82,16 @@ import Testing
             "scenarios/helpers.lua": "return function(db)\n  while true do\n    local x = 1\n  end\nend\n",
             "scenarios/a_scenario.lua": """
                 local spin = require("helpers")
-                scenario("in a helper", { timeout = "3s" }, function(t)
+                scenario("in a helper", { timeout = "10s" }, function(t)
                   t.step("waiting", function()
                     spin(t.db)
                   end)
                 end)
-                scenario("in itself", { timeout = "3s" }, function(t)
+                scenario("in itself", { timeout = "10s" }, function(t)
                   local n = 0
                   while true do n = n + 1 end
                 end)
-                scenario("in SQL", { timeout = "3s" }, function(t)
+                scenario("in SQL", { timeout = "10s" }, function(t)
                   check(1 == 1)
                   t.db:fetch_value("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n")
                 end)
