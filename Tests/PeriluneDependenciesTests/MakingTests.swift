@@ -2,7 +2,7 @@ import PeriluneDependencies
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct MakingTests {
+@Suite(.timeLimit(.minutes(60))) struct MakingTests {
     @Test func `dependencies that need each other are an error, not a wait for ever`() async throws {
         try await Dependencies.inProcess(.live) {
             let error = await #expect(throws: DependencyError.self) { try await Dependencies.value(for: HenKey.self) }

@@ -5,7 +5,7 @@ import PeriluneTestSupport
 import Testing
 
 /// A task may be cancelled wherever it waits: what it has begun is undone, and everybody else goes on.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(60)))
 struct CancellationTests {
     /// Writes two rows or none, and waits, computes and asks SQLite for long in between.
     private static let pairs = """

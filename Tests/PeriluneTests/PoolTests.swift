@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct PoolTests {
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(15)))
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)))
     func `calls are served in parallel, each by a host for itself`() async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 2) { host in
@@ -42,7 +42,7 @@ import Testing
         #expect(made.withLock { $0 } <= 3)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(15)))
+    @Test(.defaultDatabase(), .timeLimit(.minutes(60)))
     func `a function that calls the pool again gets the host that waits for it`() async throws {
         let holder = PoolHolder()
         let pool = try await ScriptPool(size: 1) { host in
@@ -56,7 +56,7 @@ import Testing
         #expect(result == 120)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(15)))
+    @Test(.defaultDatabase(), .timeLimit(.minutes(60)))
     func `a host is replaced also if a limit has struck in a call inside, which a function has caught`() async throws {
         let holder = PoolHolder(), made = Mutex(0)
         var configuration = ScriptHost.Configuration()
@@ -77,7 +77,7 @@ import Testing
         #expect(made.withLock { $0 } == 2)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(15)))
+    @Test(.defaultDatabase(), .timeLimit(.minutes(60)))
     func `a host whose script has passed a limit is replaced, one whose script failed is not`() async throws {
         let made = Mutex(0)
         var configuration = ScriptHost.Configuration()
@@ -97,7 +97,7 @@ import Testing
         #expect(made.withLock { $0 } == 2)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(15))) func `a task that is cancelled stops waiting for a host`() async throws {
+    @Test(.defaultDatabase(), .timeLimit(.minutes(60))) func `a task that is cancelled stops waiting for a host`() async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 1)
         let holder = Task {

@@ -201,7 +201,7 @@ struct RunningTests {
         #expect(entered == 50)
     }
 
-    @Test(.timeLimit(.minutes(15))) func `a cancelled task ends its own run, or its wait, and no other`() async throws {
+    @Test(.timeLimit(.minutes(60))) func `a cancelled task ends its own run, or its wait, and no other`() async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.isCancellable = true
         let host = try await ScriptHost(configuration)

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Observers of scripts, where more than one script, or Swift, has to do with them.
-@Suite(.timeLimit(.minutes(15))) struct TransactionObserverTests {
+@Suite(.timeLimit(.minutes(60))) struct TransactionObserverTests {
     private func makeState(over writer: any DatabaseWriter) throws -> LuaState {
         let state = try LuaState(libraries: .trusted)
         try ScriptSetup(database: writer, allowsFiles: true).install(in: state)

@@ -3,7 +3,7 @@ import PeriluneTestTools
 import Testing
 
 /// Commands and options in the documents, and in the help of the commands themselves, exist.
-@Suite(.timeLimit(.minutes(15)), .startsPrograms) struct DocumentedCommandTests {
+@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct DocumentedCommandTests {
     /// A command with its options and the commands below it, as the parser describes them.
     private struct Command: Decodable {
         struct Argument: Decodable {

@@ -51,7 +51,7 @@ enum QuoteExample {
     }
     // end
 
-    @Suite(.defaultDatabase(.pool("quotes.sqlite", migrations: quotesSchema, usesFilesInTests: true)), .timeLimit(.minutes(15)))
+    @Suite(.defaultDatabase(.pool("quotes.sqlite", migrations: quotesSchema, usesFilesInTests: true)), .timeLimit(.minutes(60)))
     struct Tests {
         @Test func `requests are answered in parallel, and one that goes wrong disturbs no other`() async throws {
             let service = try await QuoteService(rules: "\(folder)/rules.lua")

@@ -41,7 +41,7 @@ enum StockWatchExample {
         func show(_ names: [String]) { shown.append(names) }
     }
 
-    @Suite(.timeLimit(.minutes(15))) struct Tests {
+    @Suite(.timeLimit(.minutes(60))) struct Tests {
         @Test func `a script orders by a function of the program, which watches the stock`() async throws {
             try await Dependencies.inProcess(.live) {
                 try await withTemporaryFolder { folder in
