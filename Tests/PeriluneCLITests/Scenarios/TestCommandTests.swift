@@ -251,7 +251,8 @@ import Testing
         process.interrupt()
         let result = try process.wait()
         #expect(result.status == 130)
-        #expect(result.errors.contains("changed: scenarios/books_scenario.lua"))
+        // A program of another test may have inherited an open file of this one, which is closed, and so reported, when that one ends.
+        #expect(result.errors.contains(/changed: .*scenarios\/books_scenario\.lua\n/), "\(result.errors)")
     }
 
     @Test func `in CI snapshots are not written and only is an error`() throws {
