@@ -4,6 +4,7 @@
 ** SQLite's, so that it counts against the limit of the run.
 */
 #include <perilune_arrays.h>
+#include <perilune_sqlite_arrays.h>
 
 #include "CPeriluneRows/Observers/observers.h"
 
@@ -42,19 +43,9 @@ pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
     return copy;
 }
 
-static bool add_room(pdb_connection_observers *observers) {
-    if (observers->change_count < observers->change_capacity) return true;
-    size_t capacity = observers->change_capacity ? observers->change_capacity * 2 : 16;
-    pdb_change *changes = sqlite3_realloc64(observers->changes, capacity * sizeof *changes);
-    if (changes == NULL) return false;
-    observers->changes = changes;
-    observers->change_capacity = capacity;
-    return true;
-}
-
 /* Without memory the run has ended, or SQLite fails at once. */
 static void keep_change(pdb_connection_observers *observers, const pdb_change *change) {
-    if (!add_room(observers)) return;
+    if (!PSQL_ADD_ROOM(observers->changes, observers->change_count, observers->change_capacity)) return;
     observers->changes[observers->change_count++] = pdb_copy_change(change, &observers->changed_bytes);
     plua_context *context = plua_running_context();
     if (context && context->limit && observers->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);

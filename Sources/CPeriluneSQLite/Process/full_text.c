@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <perilune_sqlite_arrays.h>
+
 #include "CPeriluneSQLite/Process/work.h"
 
 /* The document of the current row, as FTS5 offers it. */
@@ -124,10 +126,6 @@ static void finish(sqlite3_context *context, marking *marking, int code) {
     sqlite3_free(marking->result.bytes);
 }
 
-static size_t longest_value(sqlite3_context *context) {
-    return (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
-}
-
 /* highlight(table, column, opening, closing) */
 static void highlight(const Fts5ExtensionApi *api, Fts5Context *row, sqlite3_context *context, int count, sqlite3_value **values) {
     if (count != 3) {
@@ -137,7 +135,7 @@ static void highlight(const Fts5ExtensionApi *api, Fts5Context *row, sqlite3_con
     document document;
     int column = sqlite3_value_int(values[0]);
     marking marking = {
-        .matches = {.document = &document, .column = column}, .result.most = longest_value(context),
+        .matches = {.document = &document, .column = column}, .result.most = psql_longest_value(context),
         .opening = (const char *)sqlite3_value_text(values[1]), .closing = (const char *)sqlite3_value_text(values[2])};
     int code = api->xColumnText(row, column, &marking.text, &marking.length);
     if (code == SQLITE_OK && marking.text) {
@@ -174,13 +172,7 @@ static int note_beginning(void *object, int flags, const char *bytes, int length
     int token = sentences->token++;
     int code = spend(sentences->document, (size_t)length + 1);
     if (code != SQLITE_OK || (token > 0 && !begins_sentence(sentences->text, start))) return code;
-    if (sentences->count == sentences->capacity) {
-        size_t capacity = sentences->capacity ? sentences->capacity * 2 : 64;
-        int *grown = sqlite3_realloc64(sentences->beginnings, capacity * sizeof *grown);
-        if (grown == NULL) return SQLITE_NOMEM;
-        sentences->beginnings = grown;
-        sentences->capacity = capacity;
-    }
+    if (!PSQL_ADD_ROOM(sentences->beginnings, sentences->count, sentences->capacity)) return SQLITE_NOMEM;
     sentences->beginnings[sentences->count++] = token;
     return SQLITE_OK;
 }
@@ -333,7 +325,7 @@ static void snippet(const Fts5ExtensionApi *api, Fts5Context *row, sqlite3_conte
     snippet_place best;
     int length = sqlite3_value_int(values[4]);
     marking marking = {
-        .matches.document = &document, .result.most = longest_value(context), .opening = text_of(values[1]), .closing = text_of(values[2])};
+        .matches.document = &document, .result.most = psql_longest_value(context), .opening = text_of(values[1]), .closing = text_of(values[2])};
     int code = open_document(&document, api, row);
     if (code == SQLITE_OK) code = find_snippet(&document, sqlite3_value_int(values[0]), length, &best);
     if (code == SQLITE_OK) code = api->xColumnText(row, best.column, &marking.text, &marking.length);

@@ -10,12 +10,7 @@
 
 #include "CPeriluneSQLite/Process/work.h"
 
-typedef psql_work work;
-typedef psql_buffer buffer;
-
-static work begin_work(sqlite3_context *context) { return psql_begin_work((psql_is_cancelled *)sqlite3_user_data(context)); }
-
-static inline bool spend(work *work, size_t bytes) { return psql_spend(work, bytes); }
+static psql_work begin_work(sqlite3_context *context) { return psql_begin_work((psql_is_cancelled *)sqlite3_user_data(context)); }
 
 static void fail(sqlite3_context *context) { sqlite3_result_error_code(context, SQLITE_INTERRUPT); }
 
@@ -34,12 +29,12 @@ static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; 
 /* MARK: - instr */
 
 /* The place of a text or blob in another, counted from 1 in characters or bytes; 0 if it is not there. */
-static sqlite3_int64 find(work *work, text in, text needle, bool is_text) {
+static sqlite3_int64 find(psql_work *work, text in, text needle, bool is_text) {
     sqlite3_int64 place = 1;
     const unsigned char *at = in.bytes, *end = in.bytes + in.length;
     while ((size_t)(end - at) >= needle.length) {
         bool is_candidate = *at == *needle.bytes;
-        if (!spend(work, is_candidate ? needle.length : 1)) return 0;
+        if (!psql_spend(work, is_candidate ? needle.length : 1)) return 0;
         if (is_candidate && memcmp(at, needle.bytes, needle.length) == 0) return place;
         place++;
         do at++;
@@ -69,7 +64,7 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
     if (copies[0] == NULL || parts[1].bytes == NULL) {
         sqlite3_result_error_nomem(context);
     } else {
-        work work = begin_work(context);
+        psql_work work = begin_work(context);
         sqlite3_int64 place = parts[0].bytes ? find(&work, parts[0], parts[1], is_text) : 0;
         if (work.has_ended) fail(context);
         else sqlite3_result_int64(context, place);
@@ -79,23 +74,21 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
 
 /* MARK: - replace */
 
-static bool append(buffer *buffer, const void *bytes, size_t length) { return psql_append(buffer, bytes, length); }
-
 /* Appends the text with replacements. Returns false if that fails or is to end. */
-static bool append_replaced(buffer *buffer, work *work, text in, text pattern, text by) {
+static bool append_replaced(psql_buffer *buffer, psql_work *work, text in, text pattern, text by) {
     const unsigned char *at = in.bytes, *kept = at, *end = at + in.length;
     while ((size_t)(end - at) >= pattern.length) {
         bool is_candidate = *at == *pattern.bytes;
-        if (!spend(work, is_candidate ? pattern.length : 1)) return false;
+        if (!psql_spend(work, is_candidate ? pattern.length : 1)) return false;
         if (!is_candidate || memcmp(at, pattern.bytes, pattern.length) != 0) {
             at++;
             continue;
         }
-        if (!append(buffer, kept, (size_t)(at - kept)) || !append(buffer, by.bytes, by.length)) return false;
+        if (!psql_append(buffer, kept, (size_t)(at - kept)) || !psql_append(buffer, by.bytes, by.length)) return false;
         at += pattern.length;
         kept = at;
     }
-    return append(buffer, kept, (size_t)(end - kept));
+    return psql_append(buffer, kept, (size_t)(end - kept));
 }
 
 static void replace(sqlite3_context *context, int count, sqlite3_value **values) {
@@ -108,8 +101,8 @@ static void replace(sqlite3_context *context, int count, sqlite3_value **values)
     }
     text by = text_of(values[2]);
     if (by.bytes == NULL) return;
-    work work = begin_work(context);
-    buffer out = {.most = (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1)};
+    psql_work work = begin_work(context);
+    psql_buffer out = {.most = psql_longest_value(context)};
     if (append_replaced(&out, &work, in, pattern, by)) {
         sqlite3_result_text64(context, out.bytes ? out.bytes : "", out.length, out.bytes ? sqlite3_free : SQLITE_STATIC, SQLITE_UTF8);
         return;
@@ -132,10 +125,10 @@ static size_t character_length(text in) {
 }
 
 /* The length of the character of a set with which the text begins, or ends; 0 if it does with none. */
-static size_t trimmed_length(work *work, text in, text set, bool at_end) {
+static size_t trimmed_length(psql_work *work, text in, text set, bool at_end) {
     while (set.length > 0) {
         size_t length = character_length(set);
-        if (!spend(work, length)) return 0;
+        if (!psql_spend(work, length)) return 0;
         if (length <= in.length && memcmp(at_end ? in.bytes + in.length - length : in.bytes, set.bytes, length) == 0) return length;
         set.bytes += length;
         set.length -= length;
@@ -152,7 +145,7 @@ static void trim_sides(sqlite3_context *context, int count, sqlite3_value **valu
         if (set.bytes == NULL) return;
         set.length = strlen((const char *)set.bytes);
     }
-    work work = begin_work(context);
+    psql_work work = begin_work(context);
     for (size_t length; left && in.length > 0 && (length = trimmed_length(&work, in, set, false)) > 0;) {
         in.bytes += length;
         in.length -= length;
@@ -221,10 +214,10 @@ static bool is_in_set(const unsigned char **pattern, uint32_t character) {
     return member != 0 && is_found != is_inverted;
 }
 
-static outcome match(work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards);
+static outcome match(psql_work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards);
 
 /* Behind a wildcard for any text. */
-static outcome match_any(work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards) {
+static outcome match_any(psql_work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards) {
     uint32_t wanted;
     while ((wanted = read_character(&pattern)) == wildcards->any || (wanted == wildcards->one && wanted != 0)) {
         if (wanted == wildcards->one && read_character(&in) == 0) return NO_LATER_MATCH;
@@ -237,7 +230,7 @@ static outcome match_any(work *work, const unsigned char *pattern, const unsigne
     }
     if (is_set) pattern--; /* the bracket, one byte */
     while (*in) {
-        if (!spend(work, 1)) return NO_LATER_MATCH;
+        if (!psql_spend(work, 1)) return NO_LATER_MATCH;
         const unsigned char *start = in;
         uint32_t character = read_character(&in);
         if (!is_set && !is_equal(wildcards, wanted, character)) continue;
@@ -247,11 +240,11 @@ static outcome match_any(work *work, const unsigned char *pattern, const unsigne
     return NO_LATER_MATCH;
 }
 
-static outcome match(work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards) {
+static outcome match(psql_work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards) {
     const unsigned char *escaped = NULL;
     uint32_t wanted;
     while ((wanted = read_character(&pattern)) != 0) {
-        if (!spend(work, 1)) return NO_LATER_MATCH;
+        if (!psql_spend(work, 1)) return NO_LATER_MATCH;
         if (wanted == wildcards->any) return match_any(work, pattern, in, wildcards);
         if (wanted == wildcards->escape && wanted != 0) {
             if (wildcards->has_sets) {
@@ -297,7 +290,7 @@ static void compare(sqlite3_context *context, int count, sqlite3_value **values,
     }
     const unsigned char *pattern = sqlite3_value_text(values[0]), *in = sqlite3_value_text(values[1]);
     if (pattern == NULL || in == NULL) return;
-    work work = begin_work(context);
+    psql_work work = begin_work(context);
     outcome result = match(&work, pattern, in, &wildcards);
     if (work.has_ended) fail(context);
     else sqlite3_result_int(context, result == MATCH);

@@ -38,6 +38,11 @@ typedef struct {
     int failure; /* SQLite's code */
 } psql_buffer;
 
+/* What SQLite allows for a value, in bytes. */
+static inline size_t psql_longest_value(sqlite3_context *context) {
+    return (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+}
+
 /* Returns false, and sets the failure, if the text becomes too long or memory is short. */
 static inline bool psql_append(psql_buffer *buffer, const void *bytes, size_t length) {
     size_t needed = buffer->length + length;

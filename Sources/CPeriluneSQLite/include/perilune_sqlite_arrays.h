@@ -1,0 +1,30 @@
+/* Arrays that grow in SQLite's memory, so that they count against the limit of the run. To be freed by sqlite3_free. */
+#ifndef PERILUNE_SQLITE_ARRAYS_H
+#define PERILUNE_SQLITE_ARRAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <sqlite3.h>
+
+/*
+** Makes room for one more element of a size in an array to whose pointer `array` points; NULL is an empty one. The array doubles when it is
+** full. Returns false, and does not change it, without memory.
+*/
+static inline bool psql_add_room(void *array, size_t count, size_t *capacity, size_t size) {
+    if (count < *capacity) return true;
+    size_t grown = *capacity ? *capacity * 2 : 16;
+    void *block;
+    memcpy(&block, array, sizeof block); /* a pointer of any type */
+    block = sqlite3_realloc64(block, grown * size);
+    if (block == NULL) return false;
+    memcpy(array, &block, sizeof block);
+    *capacity = grown;
+    return true;
+}
+
+/* The same by names: PSQL_ADD_ROOM(list, count, capacity). */
+#define PSQL_ADD_ROOM(array, count, capacity) psql_add_room(&(array), count, &(capacity), sizeof *(array))
+
+#endif
