@@ -1,6 +1,14 @@
 internal import CPeriluneSQLite
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
 
 /// Statements that Perilune executes to prepare a connection for limits, which no trace shows.
 package enum OwnSQL {
     package static func contains(_ sql: String) -> Bool { sql.hasPrefix(PSQL_OWN_SQL) }
+
+    /// - Parameter sql: Ends with a NUL byte.
+    package static func contains(_ sql: UnsafePointer<CChar>) -> Bool { strncmp(sql, PSQL_OWN_SQL, PSQL_OWN_SQL.utf8.count) == 0 }
 }

@@ -100,7 +100,7 @@ final class StatementTrace {
 
     private func end(_ statement: OpaquePointer) {
         let former = index(of: statement).map { active.remove(at: $0) }
-        guard pauses == 0, let sql = sqlite3_sql(statement), !SQLScreening.isBookkeeping(sql), !OwnSQL.contains(String(cString: sql)) else { return }
+        guard pauses == 0, let sql = sqlite3_sql(statement), !SQLScreening.isBookkeeping(sql), !OwnSQL.contains(sql) else { return }
         let ended = EndedStatement(statement, sql: sql, former: former)
         self.ended = ended
         count += 1
