@@ -5,12 +5,16 @@ require "perilune.associations.association"
 require "perilune.associations.links"
 require "perilune.associations.conditions"
 require "perilune.associations.creating"
-require "perilune.associations.nested"
 
 --- Calls a function with the records (or rows), first with the current ones, then after each transaction that has changed them; without a
 -- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.
 function request.verbs:observe(...)
   return require("perilune.events.value_observation").of_request(self, ...)
+end
+
+--- Writes a record with what belongs to it and what it belongs to. See `nested.save`.
+function request.class_methods.save_nested(...)
+  return require("perilune.associations.nested").save(...)
 end
 
 -- It takes the methods that are there when it is loaded.

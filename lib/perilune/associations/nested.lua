@@ -14,7 +14,6 @@ local marks = require "perilune.runtime.marks"
 local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local classes = require "perilune.requests.classes"
-local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
 local raise = errors.raise
@@ -297,7 +296,5 @@ function nested.save(class, ...)
   for record, memory in pairs(context.memories) do records.restore_record(record, memory) end
   error(failure, 0)
 end
-
-request.class_methods.save_nested = nested.save
 
 return nested
