@@ -57,6 +57,23 @@ local function column_names(schema)
   return names
 end
 
+--- SQL for the same key on both sides: `comparison` for each of its columns, whose name is put in for each `%s`.
+local function same_key(schema, comparison)
+  local parts = {}
+  for index, name in ipairs(schema.primary_key.columns) do
+    local quoted = sql_text.name(name)
+    parts[index] = comparison:format(quoted, quoted)
+  end
+  return table.concat(parts, " AND ")
+end
+
+--- The folded names of the columns that the history has.
+local function known_columns(db, schema)
+  local known = {}
+  for _, column in ipairs(db:columns(name_of(schema.name))) do known[sql_names.fold(column.name)] = true end
+  return known
+end
+
 local function self_of(self, method)
   if getmetatable(self) ~= Histories then
     checks.fail("history:" .. method, "call it with a colon, got " .. errors.describe(self) .. " before the arguments")
@@ -92,8 +109,7 @@ end
 
 --- Adds the columns that the table has got since.
 local function add_columns(db, schema)
-  local known = {}
-  for _, column in ipairs(db:columns(name_of(schema.name))) do known[sql_names.fold(column.name)] = true end
+  local known = known_columns(db, schema)
   for _, column in ipairs(schema.columns) do
     if not known[sql_names.fold(column.name)] then
       db:execute(("ALTER TABLE %s ADD COLUMN %s %s"):format(sql_text.name(name_of(schema.name)), sql_text.name(column.name), column.type))
@@ -116,11 +132,7 @@ local function create_triggers(db, schema)
     db:drop_trigger(trigger_name(schema.name, name), { if_exists = true })
     db:create_trigger(trigger_name(schema.name, name), { on = schema.name, after = event, run = statements, when = when })
   end
-  local is_same_key = {}
-  for index, name in ipairs(schema.primary_key.columns) do
-    is_same_key[index] = ("new.%s IS old.%s"):format(sql_text.name(name), sql_text.name(name))
-  end
-  local same = table.concat(is_same_key, " AND ")
+  local same = same_key(schema, "new.%s IS old.%s")
   create("insert", "insert", insertion(schema, "insert", "new."))
   create("delete", "delete", insertion(schema, "delete", "old."))
   create("update", "update", insertion(schema, "update", "new."), same)
@@ -166,8 +178,7 @@ end
 
 --- The columns of the table that the history has too: others are as old as the last installation.
 local function select_list(db, schema, prefix)
-  local known, terms = {}, {}
-  for _, column in ipairs(db:columns(name_of(schema.name))) do known[sql_names.fold(column.name)] = true end
+  local known, terms = known_columns(db, schema), {}
   for index, name in ipairs(column_names(schema)) do
     terms[index] = (known[sql_names.fold(name)] and prefix .. sql_text.name(name) or "NULL") .. " AS " .. sql_text.name(name)
   end
@@ -192,12 +203,6 @@ local function as_of(self, class, time, surplus)
   -- Of the other columns SQLite takes those of the row with the maximum.
   return class:from_sql(("SELECT %s FROM (SELECT *, max(history_version) FROM %s WHERE history_time <= ? GROUP BY %s) "
     .. "WHERE history_event <> 'delete' ORDER BY %s"):format(select_list(db, schema, ""), history, key, key), moment)
-end
-
-local function key_condition(schema)
-  local parts = {}
-  for index, name in ipairs(schema.primary_key.columns) do parts[index] = "h." .. sql_text.name(name) .. " IS ?" end
-  return table.concat(parts, " AND ")
 end
 
 local function stored_key(self, db, schema, target)
@@ -226,7 +231,7 @@ local function versions_of(self, target, db)
   require_installed(db, schema.name, place)
   local columns, key = select_list(db, schema, "h."), stored_key(self, db, schema, target)
   local source = (" FROM %s AS h LEFT JOIN perilune_transaction AS t ON t.id = h.history_transaction WHERE %s ORDER BY h.history_version"):format(
-    sql_text.name(name_of(schema.name)), key_condition(schema))
+    sql_text.name(name_of(schema.name)), same_key(schema, "h.%s IS ?"))
   local rows = db:fetch_all("SELECT h.history_version, h.history_event, h.history_time, h.history_transaction, t.note AS history_note, "
     .. columns .. source, key)
   local found = self.class:fetch_all(db, "SELECT " .. columns .. source, table.unpack(key))
@@ -289,11 +294,7 @@ end
 
 --- The first and the last version of each row that a transaction has changed, and the one before it, nil if there was none.
 local function changes_of(db, schema, transaction)
-  local history, conditions = sql_text.name(name_of(schema.name)), {}
-  for index, name in ipairs(schema.primary_key.columns) do
-    conditions[index] = ("h.%s IS c.%s"):format(sql_text.name(name), sql_text.name(name))
-  end
-  local same_row = table.concat(conditions, " AND ")
+  local history, same_row = sql_text.name(name_of(schema.name)), same_key(schema, "h.%s IS c.%s")
   local key = sql_text.names(schema.primary_key.columns)
   return db:fetch_all(([[
     SELECT c.first, c.last,
