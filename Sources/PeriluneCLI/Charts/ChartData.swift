@@ -56,10 +56,7 @@ struct ChartData: Equatable {
     }
 
     /// The least and the greatest number, and zero.
-    var range: ClosedRange<Double> {
-        let values = series.flatMap(\.values).compactMap { $0 }
-        return min(values.min() ?? 0, 0)...max(values.max() ?? 0, 0)
-    }
+    var range: ClosedRange<Double> { min(ownRange.lowerBound, 0)...max(ownRange.upperBound, 0) }
 
     /// The least and the greatest number.
     var ownRange: ClosedRange<Double> {
