@@ -161,10 +161,7 @@ struct TestCommand: AsyncParsableCommand {
 
     func run() async throws {
         if common.verbose {
-            for setting in [Setting.scenarios, .migrations] where Settings.current.isSet(setting) {
-                guard let value = Settings.current[setting] else { continue }
-                CommandOutput.note("\(setting.rawValue): \(value.text) (\(value.source.text))", common.errorColors)
-            }
+            for note in [Setting.scenarios, .migrations].compactMap({ Settings.note($0) }) { CommandOutput.note(note, common.errorColors) }
         }
         let session = try TestSession(makeRequest(), colors: common.outputColors)
         let status = try await session.run()

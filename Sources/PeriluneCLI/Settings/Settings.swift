@@ -27,6 +27,9 @@ struct Settings: Sendable {
     struct Value: Equatable, Sendable {
         let text: String
         let source: Source
+
+        /// Where it comes from, to be put behind it: ` (--database)`; nothing where nothing has set it.
+        var origin: String { source == .standard ? "" : " (\(source.text))" }
     }
 
     /// The file; `nil` if there is none.
@@ -61,6 +64,19 @@ struct Settings: Sendable {
     /// The settings of the process. Without the file, if that cannot be used: commands that matter end before, by ``require()``.
     static var current: Settings {
         (try? loaded.get()) ?? Settings(environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// The value of an option, else what holds without it; `nil` if nothing does.
+    ///
+    /// - Parameter name: What messages call the option.
+    static func value(_ setting: Setting, option: String?, named name: String) -> Value? {
+        option.map { Value(text: $0, source: .option(name)) } ?? current[setting]
+    }
+
+    /// A setting for `--verbose`: `context: test (PERILUNE_CONTEXT)`; `nil` if nothing has set it.
+    static func note(_ setting: Setting, option: String? = nil, named name: String = "") -> String? {
+        guard let value = value(setting, option: option, named: name), value.source != .standard else { return nil }
+        return "\(setting.rawValue): \(value.text)\(value.origin)"
     }
 
     /// Refuses a file that cannot be used.

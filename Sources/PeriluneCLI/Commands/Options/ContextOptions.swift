@@ -15,8 +15,5 @@ struct ContextOptions: ParsableArguments {
     func resolved() throws -> CommandContext { try CommandContext(context) }
 
     /// The context and what has set it, for `--verbose`; `nil` if nothing has.
-    var note: String? {
-        let value = context.map { Settings.Value(text: $0.rawValue, source: .option("--context")) } ?? Settings.current[.context]
-        return value.flatMap { $0.source == .standard ? nil : "context: \($0.text) (\($0.source.text))" }
-    }
+    var note: String? { Settings.note(.context, option: context?.rawValue, named: "--context") }
 }

@@ -12,18 +12,13 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     var database: String?
 
     /// The database, by the option or by the settings, and which of them it is; `nil` for none.
-    private var value: Settings.Value? {
-        database.map { Settings.Value(text: $0, source: .option("--database")) } ?? Settings.current[.database]
-    }
+    private var value: Settings.Value? { Settings.value(.database, option: database, named: "--database") }
 
     /// The path of the file; `nil` for a private database in memory.
     var path: String? { value.flatMap { $0.text == ":memory:" ? nil : $0.text } }
 
     /// The database and where its name comes from, for `--verbose`.
-    var note: String {
-        let source = value.map { " (\($0.source.text))" } ?? ""
-        return "database: \(path ?? "private, in memory")\(source)"
-    }
+    var note: String { "database: \(path ?? "private, in memory")\(value?.origin ?? "")" }
 
     /// The path of the file, for commands that do nothing without one.
     func requirePath() throws -> String {

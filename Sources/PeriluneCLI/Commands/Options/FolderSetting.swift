@@ -6,8 +6,8 @@ struct FolderSetting {
 
     /// - Parameter name: What messages call the option.
     init(_ setting: Setting, option: String?, named name: String) {
-        let value = option.map { Settings.Value(text: $0, source: .option(name)) } ?? Settings.current[setting]
+        let value = Settings.value(setting, option: option, named: name)
         path = value?.text ?? "."
-        origin = value.flatMap { $0.source == .standard ? nil : " (\($0.source.text))" } ?? ""
+        origin = value?.origin ?? ""
     }
 }

@@ -32,8 +32,7 @@ struct ScriptLimitOptions: ParsableArguments {
     /// The limits that hold and where they come from, for `--verbose`.
     var notes: [String] {
         [(Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil)].compactMap { setting, isOption in
-            guard !isOption, let value = Settings.current[setting] else { return nil }
-            return "\(setting.rawValue): \(value.text) (\(value.source.text))"
+            isOption ? nil : Settings.note(setting)
         }
     }
 }
