@@ -40,7 +40,7 @@ enum Main {
         let arguments = words.first == "help" ? words.filter { $0 != HelpTopic.noPager } : words
         do {
             try ProcessResources.check()
-            if try HelpTopic.write(for: words, commands: commandNames) { return }
+            if try HelpTopic.write(for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commandNames) { return }
             try requireKnownCommand(arguments)
             if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
             var command = try parse(arranged(arguments))

@@ -15,12 +15,11 @@ struct HelpTopic {
     ///
     /// - Returns: Whether they do. Help on commands, and without a name, is that of the parser of arguments.
     /// - Throws: ``CommandFailure`` with the nearest name if nothing has that name.
-    static func write(for words: [String], commands: [String]) throws -> Bool {
-        let arguments = words.filter { $0 != Self.noPager }
+    static func write(for arguments: [String], isPaged: Bool, commands: [String]) throws -> Bool {
         guard arguments.count == 2, arguments[0] == "help", let name = arguments.last, !name.hasPrefix("-"), !commands.contains(name)
         else { return false }
         let text = try HelpTopic(name: name).text(commands: commands)
-        try Pager.paging(if: !words.contains(Self.noPager)) {
+        try Pager.paging(if: isPaged) {
             try StandardStreams.write(text)
             try StandardStreams.flush()
         }
