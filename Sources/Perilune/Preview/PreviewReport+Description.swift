@@ -39,7 +39,8 @@ extension TableChanges {
 }
 
 extension RowChange {
-    fileprivate var mark: String {
+    /// What stands before a row where changes are listed.
+    package var mark: String {
         switch kind {
         case .inserted: "+"
         case .updated: "~"

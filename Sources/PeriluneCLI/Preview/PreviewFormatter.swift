@@ -81,7 +81,7 @@ struct PreviewFormatter {
         for row in table.rows {
             let cells = (row.after ?? row.before ?? []).map(Cell.init)
             let changed = Set(row.changedColumns)
-            var entries = [(Cell.text([]), Self.mark(row.kind))]
+            var entries = [(Cell.text([]), row.mark)]
             for (column, cell) in cells.enumerated() {
                 let old = changed.contains(column) ? row.before.map { Cell($0[column]) } : nil
                 entries.append((cell, Self.text(cell, was: old)))
@@ -101,14 +101,6 @@ struct PreviewFormatter {
         case .inserted: colors.green(text)
         case .updated: colors.cyan(text)
         case .deleted: colors.red(text)
-        }
-    }
-
-    private static func mark(_ kind: RowChange.Kind) -> String {
-        switch kind {
-        case .inserted: "+"
-        case .updated: "~"
-        case .deleted: "-"
         }
     }
 

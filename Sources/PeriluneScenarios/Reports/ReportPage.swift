@@ -154,8 +154,7 @@ package struct ReportPage {
                 guard changed.contains(index), let before = row.before else { return "<td>\(value(values[index]))</td>" }
                 return "<td class=\"changed\"><del>\(value(before[index]))</del> <ins>\(value(values[index]))</ins></td>"
             }
-            let mark = row.kind == .inserted ? "+" : row.kind == .updated ? "~" : "-"
-            return "<tr class=\"\(row.kind.rawValue)\"><th scope=\"row\" title=\"\(row.kind.rawValue)\">\(mark)</th>\(cells.joined())</tr>\n"
+            return "<tr class=\"\(row.kind.rawValue)\"><th scope=\"row\" title=\"\(row.kind.rawValue)\">\(row.mark)</th>\(cells.joined())</tr>\n"
         }
         let more = table.hiddenCount > 0 ? "<p class=\"dim\">and \(table.hiddenCount) more</p>\n" : ""
         return rows.isEmpty ? more : self.table([""] + table.columns, rows) + more
