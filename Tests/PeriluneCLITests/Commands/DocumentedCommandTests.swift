@@ -1,39 +1,14 @@
 import Foundation
-import PeriluneTestTools
 import Testing
 
+@testable import PeriluneCLI
+
 /// Commands and options in the documents, and in the help of the commands themselves, exist.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct DocumentedCommandTests {
-    /// A command with its options and the commands below it, as the parser describes them.
-    private struct Command: Decodable {
-        struct Argument: Decodable {
-            struct Name: Decodable {
-                let kind: String
-                let name: String
-            }
-            let names: [Name]?
-        }
-
-        let commandName: String
-        let discussion: String?
-        let arguments: [Argument]?
-        let subcommands: [Command]?
-
-        var options: Set<String> { Set((arguments ?? []).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)) }
-        var all: [Command] { [self] + (subcommands ?? []).flatMap(\.all) }
-
-        func find(_ name: String) -> Command? { subcommands?.first { $0.commandName == name } }
-    }
-
-    private struct Dump: Decodable {
-        let command: Command
-    }
-
-    private let root: Command
+@Suite struct DocumentedCommandTests {
+    private let root: CommandDescription
 
     init() throws {
-        let result = try TestFolder().perilune("--experimental-dump-help")
-        root = try JSONDecoder().decode(Dump.self, from: Data(result.output.utf8)).command
+        root = try CommandDescription.read()
     }
 
     @Test func `commands and options in the documents exist`() throws {
@@ -131,7 +106,7 @@ import Testing
         return unknownOption(in: use, command)
     }
 
-    private func unknownOption(in use: String, _ command: Command) -> String? {
+    private func unknownOption(in use: String, _ command: CommandDescription) -> String? {
         // Options of a command with others below it are those of any of them: `automations list FILE | run FILE`.
         var known = command.all.reduce(into: Set<String>()) { $0.formUnion($1.options) }
         // It takes what `run` takes, and passes it on.
@@ -139,4 +114,11 @@ import Testing
         let outsideQuotes = use.replacing(/'[^']*'|"[^"]*"/, with: "")
         return Self.options(in: outsideQuotes).subtracting(known).sorted().first.map { "no option --\($0)" }
     }
+}
+
+extension CommandDescription {
+    /// The names of its options after two hyphens.
+    fileprivate var options: Set<String> { Set((arguments ?? []).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)) }
+
+    fileprivate func find(_ name: String) -> CommandDescription? { subcommands?.first { $0.commandName == name } }
 }
