@@ -82,11 +82,11 @@ private final class PagerProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        let words = ["/bin/sh", "-c", command].map { (word: String) in strdup(word) } + [nil]
-        let settings = variables.map { strdup("\($0)=\($1)") } + [nil]
-        defer { for text in words + settings { free(text) } }
         var id: pid_t = 0
-        return posix_spawn(&id, "/bin/sh", &actions, nil, words, settings) == 0 ? id : nil
+        let code = withCStrings(["/bin/sh", "-c", command].map { Array($0.utf8) }) { words in
+            withCStrings(variables) { variables in posix_spawn(&id, "/bin/sh", &actions, nil, words, variables) }
+        }
+        return code == 0 ? id : nil
     }
 
     /// Gives standard output back, and waits until the reader has left.

@@ -104,20 +104,17 @@ struct ChildProcess {
 
     /// - Throws: ``CommandFailure`` if the process cannot be started.
     init(_ arguments: [[UInt8]], environment: [String: String]) throws {
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { Array("\($0)=\($1)".utf8) }
-        let words = Self.strings([Array("perilune".utf8)] + arguments), settings = Self.strings(variables)
-        defer { for text in words + settings { free(text) } }
         try StandardStreams.flush()
         var id: pid_t = 0
-        let code = posix_spawn(&id, "/proc/self/exe", nil, nil, words, settings)
+        let code = withCStrings([Array("perilune".utf8)] + arguments) { words in
+            withCStrings(ProcessInfo.processInfo.environment.merging(environment) { $1 }) { variables in
+                posix_spawn(&id, "/proc/self/exe", nil, nil, words, variables)
+            }
+        }
         guard code == 0 else {
             throw CommandFailure(ErrorReport("cannot run the script: \(String(cString: strerror(code)))", kind: "io"))
         }
         self.id = id
-    }
-
-    private static func strings(_ texts: [[UInt8]]) -> [UnsafeMutablePointer<CChar>?] {
-        texts.map { bytes in strdup((bytes + [0]).map { CChar(bitPattern: $0) }) } + [nil]
     }
 
     /// How it has ended, as shells say it; `nil` if it has not.
