@@ -39,10 +39,7 @@ struct ChartCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Write a picture (SVG) to a file.", valueName: "file"), completion: .file(extensions: ["svg"]))
     var output: String?
 
-    @Option(
-        name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("The value of a parameter of the statement; repeatable.", valueName: "name=value"), transform: QueryParameter.init)
-    var parameters: [QueryParameter] = []
+    @OptionGroup var parameter: ParameterOption
 
     @OptionGroup var pager: PagerOption
     @OptionGroup var context: ContextOptions
@@ -57,7 +54,7 @@ struct ChartCommand: ParsableCommand {
         if let path { try context.resolved().requireLive("chart", database: path) }
         if common.verbose { CommandOutput.note(database.note, common.errorColors) }
         let rows = CollectedRows()
-        let runner = QueryRunner(sql: try QueryCommand.statement(sql), database: path, parameters: parameters)
+        let runner = QueryRunner(sql: try QueryCommand.statement(sql), database: path, parameters: parameter.parameters)
         let changes = try runner.run { columns in
             rows.columns = columns
             return rows
@@ -66,10 +63,8 @@ struct ChartCommand: ParsableCommand {
         let data = try ChartData(columns: rows.columns, rows: rows.rows)
         let kind = type ?? (data.isContinuous ? .line : .bar)
         if let output { return try OutputFile.write(Array(picture(data, kind).utf8), to: output) }
-        try pager.paging {
-            try StandardStreams.write(Array(text(data, kind).utf8))
-            try StandardStreams.flush()
-        }
+        let destination = OutputDestination.standardOutput
+        try destination.writing(pager) { try destination.write(Array(text(data, kind).utf8)) }
     }
 
     private func text(_ data: ChartData, _ kind: ChartKind) -> String {

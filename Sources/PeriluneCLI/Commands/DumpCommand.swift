@@ -45,10 +45,7 @@ struct DumpCommand: ParsableCommand {
         let queue = try DatabaseFile.openForReading(path)
         Interrupts.onFirst { queue.interrupt() }
         let destination = try output.open()
-        try pager.paging(isFile: destination.isFile) {
-            try write(queue, to: destination)
-            try destination.finish()
-        }
+        try destination.writing(pager) { try write(queue, to: destination) }
     }
 
     private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws {

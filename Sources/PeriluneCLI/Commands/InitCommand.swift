@@ -29,13 +29,7 @@ struct InitCommand: ParsableCommand {
                 continue
             }
             let parent = (path as NSString).deletingLastPathComponent
-            if !parent.isEmpty {
-                do {
-                    try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-                } catch {
-                    throw CommandFailure(ErrorReport("cannot create the folder \(parent)", kind: "io"))
-                }
-            }
+            if !parent.isEmpty { try OutputFolder.make(parent) }
             try OutputFile.write(Array(text.utf8), to: path)
             try StandardStreams.write(Array((path + "\n").utf8))
         }

@@ -17,11 +17,7 @@ struct ManualCommand: ParsableCommand {
     var folder: String
 
     func run() throws {
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw CommandFailure(ErrorReport("cannot make the folder \(folder)", kind: "io"))
-        }
+        try OutputFolder.make(folder)
         for command in try CommandDescription.read().all {
             let page = ManualPage(command: command)
             try OutputFile.write(Array(page.text.utf8), to: "\(folder)/\(page.fileName)")

@@ -41,12 +41,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
     @Option(help: ArgumentHelp("The table name for --format insert.", valueName: "name"))
     var table = "result"
 
-    @Option(
-        name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "The value of a statement parameter; repeatable.", valueName: "name=value"),
-        transform: QueryParameter.init)
-    var parameters: [QueryParameter] = []
+    @OptionGroup var parameter: ParameterOption
 
     @Flag(help: "Allow the statement to change the database.")
     var write = false
@@ -60,7 +55,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         if let path { try context.resolved().requireLive("query", database: path) }
         let colors = common.errorColors
         if common.verbose { CommandOutput.note(database.note, colors) }
-        var runner = QueryRunner(sql: try Self.statement(sql), database: path, parameters: parameters)
+        var runner = QueryRunner(sql: try Self.statement(sql), database: path, parameters: parameter.parameters)
         runner.isWriting = write
         runner.showsArguments = common.verbose
         let destination = try OutputDestination(output)
@@ -69,12 +64,10 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         let format = format ?? output.flatMap { ResultFormat(fileName: $0) } ?? .standard(isTerminal: isTerminal)
         let width = isTerminal ? TerminalSize.current.columns : nil
         let outputColors = destination.isFile ? .off : common.outputColors
-        let changes = try pager.paging(isFile: destination.isFile) {
-            let changes = try runner.run { columns in
+        let changes = try destination.writing(pager) {
+            try runner.run { columns in
                 format.makeFormatter(columns: columns, colors: outputColors, width: width, table: table)
             }
-            try destination.finish()
-            return changes
         }
         if let changes, common.verbose || StandardStreams.isErrorTerminal {
             CommandOutput.note(changes == 1 ? "1 row changed" : "\(changes) rows changed", colors)

@@ -64,10 +64,7 @@ struct SchemaCommand: AsyncParsableCommand {
         try context.resolved().requireLive("schema", database: path)
         let text = try await text(DatabaseFile.openForReading(path))
         let destination = try output.open()
-        try pager.paging(isFile: destination.isFile) {
-            try destination.write(Array(text.utf8))
-            try destination.finish()
-        }
+        try destination.writing(pager) { try destination.write(Array(text.utf8)) }
     }
 
     private func text(_ queue: DatabaseQueue) async throws -> String {

@@ -47,6 +47,20 @@ final class OutputFile {
     }
 }
 
+/// Folders into which commands write.
+enum OutputFolder {
+    /// Makes a folder, and those above it, where they do not exist.
+    ///
+    /// - Throws: ``CommandFailure``.
+    static func make(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw CommandFailure(ErrorReport("cannot create the folder \(path)", kind: "io"))
+        }
+    }
+}
+
 /// A file, or standard output.
 enum OutputDestination {
     case file(OutputFile)
@@ -59,6 +73,15 @@ enum OutputDestination {
     }
 
     var isFile: Bool { if case .file = self { true } else { false } }
+
+    /// Has a closure write to it, through the pager if that is standard output, and finishes it.
+    func writing<Result>(_ pager: PagerOption, _ body: () throws -> Result) throws -> Result {
+        try Pager.paging(if: !pager.noPager && !isFile) {
+            let result = try body()
+            try finish()
+            return result
+        }
+    }
 
     func write(_ bytes: [UInt8]) throws {
         switch self {

@@ -14,11 +14,7 @@ struct NewMigration {
         let existing = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let base = "\(folder)/\(Self.number(after: existing))_\(slug)"
         let files = isSQL ? [(base + ".sql", Self.sql), (base + ".down.sql", Self.downSQL)] : [(base + ".lua", Self.lua)]
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw CommandFailure(ErrorReport("cannot create the folder \(folder)", kind: "io"))
-        }
+        try OutputFolder.make(folder)
         for (path, text) in files { try OutputFile.write(Array(text.utf8), to: path) }
         return files.map(\.0)
     }

@@ -1,0 +1,9 @@
+import ArgumentParser
+
+/// The values of the parameters of a statement.
+struct ParameterOption: ParsableArguments {
+    @Option(
+        name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("The value of a statement parameter; repeatable.", valueName: "name=value"), transform: QueryParameter.init)
+    var parameters: [QueryParameter] = []
+}
