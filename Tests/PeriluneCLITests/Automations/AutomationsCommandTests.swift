@@ -233,7 +233,7 @@ import Testing
     @Test func `a callback that runs as the service ends is no failure`() throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "idle", on = { event = "never" }, run = function() end }
-            perilune.after("10ms", function() print("ready") io.stdout:flush() while true do end end)
+            perilune.after("10ms", function() print("ready") io.stdout:flush() while true do os.time() end end)
             """])
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
@@ -262,7 +262,7 @@ import Testing
 
     @Test func `a run that loops is cancelled when the service is asked to end`() throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """
-            perilune.automation{ name = "loops", on = { event = "go" }, run = function() print("ready") io.stdout:flush() while true do end end }
+            perilune.automation{ name = "loops", on = { event = "go" }, run = function() print("ready") io.stdout:flush() while true do os.time() end end }
             perilune.after("10ms", function() perilune.emit("go") end)
             """])
         let process = try CommandProcess(

@@ -110,7 +110,15 @@ import Testing
         #expect(result.errors.hasPrefix("error: no method `fetch_al`; did you mean `fetch_all`? Available: "))
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (field 'quue')") == "queue")
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'quue')") == nil)
+        #expect(ScriptNames.suggestion(for: "attempt to call a nil value (field 'quue')", in: "other.quue()") == nil)
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (method 'paint')") == nil)
+        #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'scenaro')") == "scenario")
+        #expect(ScriptNames.suggestion(for: "attempt to index a nil value (global 'perlune')") == "perilune")
+    }
+
+    @Test func `a script whose tables are missing is reminded that its database is in memory`() throws {
+        let result = try TestFolder().perilune("run", "-e", "print(perilune.record('artist'):fetch_count())")
+        #expect(result.errors.contains("help  the database is empty and in memory; use --database PATH to open a file\n"), "\(result.errors)")
     }
 
     @Test func `a column that hides a method of rows is reported, and the method can be reached`() throws {
@@ -250,7 +258,7 @@ import Testing
               db:execute("CREATE TABLE t (a)")
               print("holding") io.stdout:flush()
               io.read("l")
-              while true do end
+              while true do os.time() end
             end)
             """
         ])
@@ -358,7 +366,7 @@ import Testing
 
     // MARK: - Ctrl-C and pipes
 
-    @Test(arguments: [
+    @Test(.endsLoopBySignal, arguments: [
         "print('ready') io.stdout:flush() while true do end",
         "print('ready') io.stdout:flush() while true do pcall(function() while true do end end) end",
         "print('ready') io.stdout:flush() coroutine.wrap(function() while true do end end)()",
@@ -380,7 +388,7 @@ import Testing
 
     @Test func `Ctrl-C ends a function that was called later`() throws {
         let folder = try TestFolder()
-        let code = "local timer = perilune.after(0, function() print('ready') io.stdout:flush() while true do end end)"
+        let code = "local timer = perilune.after(0, function() print('ready') io.stdout:flush() while true do os.time() end end)"
         let process = try CommandProcess(TestFolder.binary, ["run", "-e", code], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
         process.interrupt()
@@ -463,7 +471,7 @@ import Testing
             db:write(function(db)
               db:execute("INSERT INTO t VALUES (1)")
               print("ready") io.stdout:flush()
-              while true do end
+              while true do os.time() end
             end)
             """
         ])

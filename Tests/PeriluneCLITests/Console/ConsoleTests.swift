@@ -82,7 +82,7 @@ import Testing
     @Test func `Ctrl-C ends the statement and not the console`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         _ = console.run("kept = 5")
-        console.process.press("print('begins') while true do end\r")
+        console.process.press("print('begins') while true do os.time() end\r")
         console.process.screen { $0.lines.last == "begins" }
         console.process.press("\u{3}")
         let after = console.process.screen { $0.lineBeforeCursor == console.prompt && $0.lines.contains("interrupted") }

@@ -257,7 +257,7 @@ import Testing
             db:write(function(db)
               db:execute("CREATE TABLE t (a)")
               print("holding") io.stdout:flush()
-              while true do end
+              while true do os.time() end
             end)
             """, to: "hold.lua")
         let holder = try CommandProcess(
@@ -283,7 +283,7 @@ import Testing
             return function(db)
               db:execute("CREATE TABLE half (x)")
               print("running") io.stdout:flush()
-              while true do end
+              while true do os.time() end
             end
             """
         ])

@@ -212,7 +212,7 @@ import Testing
             TestFolder.binary,
             [
                 "run", "--database", "shop.sqlite", "--preview", "-e",
-                "db:execute('DELETE FROM book') print('ready') io.stdout:flush() while true do end",
+                "db:execute('DELETE FROM book') print('ready') io.stdout:flush() while true do os.time() end",
             ],
             in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
