@@ -83,6 +83,7 @@ struct CommandProcess {
         posix_spawn_file_actions_addopen(&actions, 0, "\(folder.path)/.\(name).in", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, captured.output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, captured.errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        InheritedFiles.close(in: &actions)
         // `env` changes the folder and resets the signals; it keeps the process id.
         let command = ["/usr/bin/env", "-C", folder.path, "--default-signal=INT,PIPE", program] + arguments
         var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm"]
@@ -180,5 +181,18 @@ struct CommandProcess {
         return CommandResult(
             status: signal == 0 ? (state >> 8) & 0xFF : 128 + signal, output: String(decoding: output, as: UTF8.self),
             errors: String(decoding: errors, as: UTF8.self))
+    }
+}
+
+/// What is open in this process: files of other tests, of which programs would have copies.
+enum InheritedFiles {
+    /// `posix_spawn_file_actions_addclosefrom_np` of glibc 2.34, which Swift's module does not show.
+    private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+        unsafeBitCast($0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt).self)
+    }
+
+    /// Has a program that is started get none but the standard ones.
+    static func close(in actions: inout posix_spawn_file_actions_t) {
+        _ = closeFrom?(&actions, 3)
     }
 }

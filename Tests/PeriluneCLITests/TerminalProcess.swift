@@ -25,6 +25,7 @@ final class TerminalProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         // The leader of a session that has no terminal gets the first one that it opens.
         for descriptor in 0...2 as ClosedRange<CInt> { posix_spawn_file_actions_addopen(&actions, descriptor, name, O_RDWR, 0) }
+        InheritedFiles.close(in: &actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
