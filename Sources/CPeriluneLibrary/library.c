@@ -297,6 +297,9 @@ static const module modules[] = {
     {"perilune.runtime.json", (const char[]){
 #embed "../../lib/perilune/runtime/json.lua"
         , 0}},
+    {"perilune.runtime.loading", (const char[]){
+#embed "../../lib/perilune/runtime/loading.lua"
+        , 0}},
     {"perilune.runtime.marks", (const char[]){
 #embed "../../lib/perilune/runtime/marks.lua"
         , 0}},

@@ -16,16 +16,7 @@ perilune.row = rows.methods
 require "perilune.schema.introspection"
 require "perilune.runtime.functions"
 
---- Puts functions into a table that load the modules which define them, when first called. The last of the modules puts its own
--- in their place.
-local function on_first_call(target, modules, names)
-  for _, name in ipairs(names) do
-    target[name] = function(...)
-      for _, module in ipairs(type(modules) == "table" and modules or { modules }) do require(module) end
-      return target[name](...)
-    end
-  end
-end
+local on_first_call = require "perilune.runtime.loading"
 
 require("perilune.runtime.arity").limit(databases.methods, "db:", {
   path = 0, interrupt = 0, is_inside_transaction = 0, prepare = 1,
@@ -41,13 +32,15 @@ on_first_call(databases.methods, "perilune.events.value_observation", { "observe
 on_first_call(databases.methods, "perilune.events.transaction_observers", { "observe_transactions", "after_next_transaction" })
 on_first_call(perilune, "perilune.schema.full_text_pattern", { "fts5_pattern" })
 on_first_call(perilune, "perilune.migrations.migrator", { "migrator" })
-on_first_call(perilune, "perilune.expressions.expression", {
-  "sql", "column", "value", "parameter", "count", "case", "exists", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
+on_first_call(perilune, "perilune.expressions.expression", { "sql", "column", "value", "parameter", "count", "case", "exists" })
+on_first_call(perilune, { "perilune.expressions.expression", "perilune.expressions.windows" }, {
+  "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
 })
 on_first_call(perilune, { "perilune.record_classes", "perilune.request_methods", "perilune.requests.common_table" }, { "common_table" })
 perilune.excluded = setmetatable({}, { __index = function(_, name)
   require "perilune.record_classes"
   require "perilune.request_methods"
+  require "perilune.requests.inserting"
   return perilune.excluded[name]
 end })
 perilune.fn = setmetatable({}, { __index = function(_, name)

@@ -4,7 +4,8 @@ local request = require "perilune.requests.request"
 require "perilune.associations.association"
 require "perilune.associations.links"
 require "perilune.associations.conditions"
-require "perilune.associations.creating"
+
+require "perilune.runtime.loading"(request.verbs, "perilune.associations.creating", { "build", "create", "find_or_build", "find_or_create" })
 
 --- Calls a function with the records (or rows), first with the current ones, then after each transaction that has changed them; without a
 -- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.

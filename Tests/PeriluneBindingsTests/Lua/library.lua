@@ -6,6 +6,22 @@ test("the parts of the library are there", function()
   end
 end)
 
+test("a script can wrap functions before they are first called, and after", function()
+  local calls, former = {}, { sql = perilune.sql, rank = perilune.rank, column = perilune.column }
+  for name, f in pairs(former) do
+    perilune[name] = function(...)
+      calls[#calls + 1] = name
+      return f(...)
+    end
+  end
+  equal(tostring(perilune.sql("1 + ?", 2)), "(1 + 2)")
+  equal(tostring(perilune.rank():over{ order_by = perilune.column("a") }), '"rank"() OVER (ORDER BY "a")')
+  equal(tostring(perilune.sql("3")), "(3)")
+  equal(calls, { "sql", "rank", "column", "sql" })
+  perilune.sql, perilune.rank, perilune.column = former.sql, former.rank, former.column
+  equal({ tostring(perilune.sql("4")), #calls }, { "(4)", 4 })
+end)
+
 test("a method that there is not gets the nearest", function()
   local err = fails("unknown_method", function() db:fetch_al("SELECT 1") end)
   matches(err, "fetch_all")

@@ -6,7 +6,8 @@
 -- An expression is a shape, shared by all expressions that differ in nothing but their values, and these values in the order in
 -- which it was written. Shapes are made once; Swift sees them when a request is first compiled.
 
-require "perilune.expressions.methods"
 require "perilune.expressions.functions"
-require "perilune.expressions.windows"
+require "perilune.runtime.loading"(require "perilune.expressions.methods", "perilune.expressions.windows", {
+  "over", "order", "distinct", "lag", "lead", "first_value", "last_value", "nth_value",
+})
 return require "perilune.expressions.constructors"

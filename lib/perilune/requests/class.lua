@@ -4,10 +4,12 @@ local sources = require "perilune.requests.source"
 local request = require "perilune.requests.request"
 require "perilune.requests.fetching"
 require "perilune.requests.changes"
-require "perilune.requests.prepared"
-require "perilune.requests.joins"
-require "perilune.requests.keyset_pages"
-local inserting = require "perilune.requests.inserting"
+local on_first_call = require "perilune.runtime.loading"
+
+on_first_call(request.verbs, "perilune.requests.prepared", { "prepare", "page", "in_batches" })
+on_first_call(request.verbs, "perilune.requests.joins", { "join", "left_join", "right_join", "full_join", "cross_join", "or_filter" })
+on_first_call(request.derivations, "perilune.requests.joins", { "when", "filter_given" })
+on_first_call(request.verbs, "perilune.requests.keyset_pages", { "page_after", "page_before" })
 
 local class_request = sources.class_request
 
@@ -36,7 +38,9 @@ function methods.unscoped(class)
   return sources.unscoped_request(class)
 end
 
-methods.insert_from = inserting.insert_from
+function methods.insert_from(...)
+  return require("perilune.requests.inserting").insert_from(...)
+end
 
 require("perilune.runtime.arity").limit(methods, "", { all = 0, unscoped = 0 })
 
