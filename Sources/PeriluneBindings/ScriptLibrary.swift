@@ -165,7 +165,7 @@ final class ScriptLibrary {
 
 extension BindingError {
     /// The error for a name that does not exist, with the nearest that does.
-    static func unknown(_ what: String, _ name: String, among names: [String]) -> BindingError {
+    package static func unknown(_ what: String, _ name: String, among names: [String]) -> BindingError {
         var message = "no \(what) `\(name)`"
         var fields: [String: LuaScalar] = ["name": .string(LuaString(name))]
         if let nearest = nearestName(to: name, among: names) {

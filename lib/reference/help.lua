@@ -132,8 +132,13 @@ local function names_of(index)
   for _, item in ipairs(index.functions) do
     put(item.name, "function", item)
     put(item.member, "function", item)
-    -- `db.fetch_all` is what people type, too.
+    -- `db.fetch_all` is what people type, too, and what begins with all records is called on the class.
     put((item.name:gsub(":", ".")), "function", item)
+    local member = item.name:match("^request[:.](.+)$")
+    if member then
+      put("class:" .. member, "function", item)
+      put("class." .. member, "function", item)
+    end
   end
   for _, class in ipairs(index.class_list) do
     put(reference.shown(class), "class", class)

@@ -13,8 +13,7 @@ extension ScriptHost {
     /// The error with what is known here, and not where it is caught.
     func explained(_ error: LuaError) -> LuaError {
         guard error.hints == nil else { return error }
-        var report = ErrorReport(error)
-        report.addSource(from: sourceTexts)
+        var report = ErrorReport(error, source: sourceTexts)
         if report.help == nil, report.sql != nil, !error.code.isLimit, Suggestion.concerns(report.message), let names = databaseNames() {
             report.addSuggestion(from: SchemaNames(names))
         }
@@ -34,7 +33,9 @@ extension SchemaNames {
 
 extension ErrorReport {
     /// Describes what a script failed with.
-    package init(_ error: LuaError) {
+    ///
+    /// - Parameter texts: Those in which the line is that the error is blamed on.
+    package init(_ error: LuaError, source texts: SourceTexts? = nil) {
         self.init(error.message, kind: error.kind ?? error.code.description)
         if let limit = error.code.isLimit ? error.code : nil { kind = limit.description }
         file = error.file
@@ -51,7 +52,8 @@ extension ErrorReport {
         }
         takeInnerPosition()
         if let hints = error.hints { take(hints) }
-        if help == nil, sourceLine?.contains("perilune") != false, let name = ScriptNames.suggestion(for: message) {
+        if let texts { addSource(from: texts) }
+        if help == nil, let name = ScriptNames.suggestion(for: message, in: sourceLine) {
             help = "did you mean `\(name)`?"
             suggestions = [name]
         }
@@ -76,15 +78,10 @@ extension ErrorReport {
     }
 
     /// Adds the line of source text that the error is blamed on, and puts whole names in place of shortened ones.
-    package mutating func addSource(from texts: SourceTexts) {
+    private mutating func addSource(from texts: SourceTexts) {
         file = file.map(texts.fullName)
         for index in trace.indices { trace[index].file = texts.fullName(trace[index].file) }
-        guard let file, let line, let text = texts.line(line, of: file) else { return }
-        sourceLine = text
-        // The name is a field of another table.
-        if !text.contains("perilune"), ScriptNames.suggestion(for: message).map({ [$0] }) == suggestions {
-            (help, suggestions) = (nil, [])
-        }
+        if let file, let line, let text = texts.line(line, of: file) { sourceLine = text }
     }
 
     /// Adds what the schema says about a name that does not exist.

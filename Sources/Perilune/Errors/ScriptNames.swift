@@ -11,14 +11,24 @@ package enum ScriptNames {
         "value", "value_type", "with",
     ]
 
+    /// Globals: those of Lua, of Perilune, and of the language of scenarios.
+    package static let globals = [
+        "after_each", "assert", "before_each", "check", "collectgarbage", "coroutine", "db", "debug", "dofile", "error", "expect",
+        "expect_error", "factory", "fixture", "getmetatable", "group", "io", "ipairs", "load", "loadfile", "math", "matrix", "next", "os",
+        "package", "pairs", "pcall", "perilune", "print", "rawequal", "rawget", "rawlen", "rawset", "require", "scenario", "select",
+        "setmetatable", "string", "table", "template", "tonumber", "tostring", "type", "utf8", "warn", "xpcall",
+    ]
+
     /// The name that was probably meant in a message such as `attempt to call a nil value (field 'quue')`.
-    package static func suggestion(for message: String) -> String? {
-        guard message.hasPrefix("attempt to call a nil value (") else { return nil }
-        let parts = message.split(separator: "'", omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return nil }
+    ///
+    /// - Parameter line: The line of source text, if it is known: a field may be that of another table than `perilune`.
+    package static func suggestion(for message: String, in line: String? = nil) -> String? {
+        guard let match = message.wholeMatch(of: /attempt to (call|index) a nil value \((field|global) '([^']*)'\)/) else { return nil }
+        let name = String(match.3)
+        if match.2 == "global" { return nearestName(to: name, among: globals) }
         // Methods of databases and migrators suggest the nearest name themselves.
-        guard parts[0].hasSuffix("(field ") else { return nil }
-        return nearestName(to: String(parts[1]), among: perilune)
+        guard match.1 == "call", line?.contains("perilune") != false else { return nil }
+        return nearestName(to: name, among: perilune)
     }
 
     /// Methods of rows that a column may be called like.

@@ -165,10 +165,10 @@ struct ScriptRunner {
     }
 
     private func report(_ error: LuaError, _ texts: SourceTexts, _ host: ScriptHost) async -> ErrorReport {
-        var report = ErrorReport(error)
-        report.addSource(from: texts)
+        var report = ErrorReport(error, source: texts)
         report.addHelp(for: request)
-        if report.help == nil, report.sql != nil, !error.code.isLimit, let names = await host.databaseNames() {
+        let concernsDatabase = report.sql != nil || report.kind == "unknown_table"
+        if report.help == nil, concernsDatabase, !error.code.isLimit, let names = await host.databaseNames() {
             report.addSuggestion(from: SchemaNames(names))
             report.addHelpForEmptyDatabase(request.database, SchemaNames(names))
         }

@@ -85,8 +85,7 @@ struct MigrationSession {
 
     private func failure(_ error: any Error) async -> CommandFailure {
         guard let error = error as? LuaError else { return CommandFailure(ErrorReport("\(error)", kind: "host")) }
-        var report = ErrorReport(error)
-        report.addSource(from: texts)
+        var report = ErrorReport(error, source: texts)
         report.addHelp(for: ScriptRequest(sources: []))
         if report.help == nil, report.sql != nil, !error.code.isLimit, let names = await host.databaseNames() {
             report.addSuggestion(from: SchemaNames(names))

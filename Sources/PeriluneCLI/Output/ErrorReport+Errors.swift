@@ -48,7 +48,7 @@ extension ErrorReport {
 
     /// Reminds of the option without which the database is an empty one.
     mutating func addHelpForEmptyDatabase(_ path: String?, _ schema: SchemaNames) {
-        guard help == nil, path == nil, schema.tables.isEmpty, message.hasPrefix("no such table: ") else { return }
+        guard help == nil, path == nil, schema.tables.isEmpty, message.hasPrefix("no such table: ") || kind == "unknown_table" else { return }
         help = "the database is empty and in memory; use --database PATH to open a file"
     }
 }

@@ -26,6 +26,9 @@ final class EffectStubs {
     /// The functions of a module that have stubs; `nil` if none has.
     func names(of module: String) -> [String]? { stubs[module].map { $0.keys.sorted() } }
 
+    /// The modules that have stubs.
+    var modules: [String] { stubs.keys.sorted() }
+
     /// Keeps a call, and returns what it is answered with.
     func record(_ call: Call) throws -> [LuaValue] {
         calls.append(call)

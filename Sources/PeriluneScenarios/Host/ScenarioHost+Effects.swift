@@ -6,15 +6,26 @@ internal import PeriluneLua
 extension ScenarioHost {
     func installEffects() throws {
         try function("stub") { host, arguments in
-            host.effects.stub(try arguments.get(1), try arguments.get(2), arguments[3])
+            let (module, name): (String, String) = (try arguments.get(1), try arguments.get(2))
+            // Of a module that is not registered nothing is known but its stubs.
+            if host.state.modules.isRegistered(module) { try host.require(name, of: module) }
+            host.effects.stub(module, name, arguments[3])
             return []
         }
         try function("calls") { host, arguments in
             let module: String = try arguments.get(1)
             let name: String? = try arguments[2].isNil ? nil : arguments.get(2)
+            if let name { try host.require(name, of: module) }
             let calls = host.effects.calls.filter { $0.module == module && (name == nil || $0.name == name) }
             return [try host.list(calls, in: arguments.state)]
         }
+    }
+
+    /// Throws for a function that is not registered, has no stub and was not called: a misspelt one would never be called.
+    private func require(_ name: String, of module: String) throws {
+        let known = state.modules.functions(of: module) + effects.calls.filter { $0.module == module }.map(\.name)
+        guard !known.contains(name) else { return }
+        throw BindingError.unknown("function", name, among: Set(known).sorted())
     }
 
     /// A list of calls for the library.

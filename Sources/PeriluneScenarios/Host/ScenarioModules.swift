@@ -2,6 +2,7 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// What scenarios, and the scripts that they run, get by `require` from Swift: what the program has registered, and what the
 /// scenario has stubs for. Functions with effects outside are not called; their calls are recorded, if they have the arguments that the
@@ -18,6 +19,16 @@ struct ScenarioModules {
             let modules = ScenarioModules(registered: registered, effects: effects, outer: outer)
             return try modules.find(name, in: state).map { .value(.table($0)) }
         }
+    }
+
+    /// The modules that are registered or have stubs.
+    var names: [String] { registered.map(\.name) + effects.modules }
+
+    func isRegistered(_ name: String) -> Bool { registered.contains { $0.name == name } }
+
+    /// The functions of a module that are registered or have stubs.
+    func functions(of name: String) -> [String] {
+        (registered.last { $0.name == name }?.functions.map(\.name) ?? []) + (effects.names(of: name) ?? [])
     }
 
     private func find(_ name: String, in state: LuaState) throws -> LuaTable? {
@@ -71,8 +82,10 @@ struct ScenarioModules {
 /// The folders of a project in which `require` looks: that of the file, that of all scenarios, and the one beside which it is.
 struct ScenarioModuleFolders {
     private let folders: [String]
+    private let modules: ScenarioModules
 
-    init(of file: ScenarioFile) {
+    init(of file: ScenarioFile, beside modules: ScenarioModules) {
+        self.modules = modules
         let place = file.place
         var folders: [String] = []
         for folder in [place.folder, place.root, place.project].map({ $0.isEmpty ? "." : $0 }) where !folders.contains(folder) {
@@ -89,9 +102,24 @@ struct ScenarioModuleFolders {
                 try source.module(named: name).map { .source(try prepare($0.file, $0.text), name: $0.file) }
             }
         }
-        try state.addModuleResolver { [folders] name in
-            throw BindingError(
-                "module_not_found", "require: module `\(name)` not found; looked in \(folders.map { "`\($0)`" }.joined(separator: ", "))")
+        try state.addModuleResolver { [self] name in throw notFound(name) }
+    }
+
+    private func notFound(_ name: String) -> BindingError {
+        let message = "require: module `\(name)` not found"
+        guard let nearest = nearestName(to: name, among: modules.names + files) else {
+            return BindingError("module_not_found", "\(message); looked in \(folders.map { "`\($0)`" }.joined(separator: ", "))")
+        }
+        return BindingError(
+            "module_not_found", "\(message); did you mean `\(nearest)`?", fields: ["suggestion": .string(LuaString(nearest))])
+    }
+
+    /// The names of the files that are modules, without those in folders of these folders.
+    private var files: [String] {
+        let suffix = ".lua"
+        return folders.flatMap { folder in
+            ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { $0.hasSuffix(suffix) }.sorted()
+                .map { String($0.dropLast(suffix.count)) }
         }
     }
 }

@@ -36,7 +36,7 @@ final class ScenarioState {
         library = try .fromLua(loader.require("scenarios"))
         try call("install", .table(state.makeTable()))
         try modules.install(in: state)
-        try ScenarioModuleFolders(of: file).install(in: state) { [unowned self] path, text in
+        try ScenarioModuleFolders(of: file, beside: modules).install(in: state) { [unowned self] path, text in
             try self.chunks.module(path, text) { prepared in
                 try LuaString.fromLua(
                     self.call("module", .string(LuaString(path)), .string(LuaString(text)), prepared.map { .string($0) } ?? .nil).first

@@ -80,3 +80,8 @@ test("a condition inside of an optional association cannot mean what lies outsid
   equal(#Book:including_required(a:including_required(Author.publisher:filter(Book.c.id:gt(1)))):fetch_all(), 1)
   equal(#Book:including_optional(a:filter(Book.c.id:gt(1)):including_required(Author.publisher)):fetch_all(), 3)
 end)
+
+test("a misspelt association is suggested, of classes and of records", function()
+  matches(fails("unknown_method", function() return Author.boks end), "did you mean `books`?")
+  matches(fails("unknown_column", function() return Author:find(3).boks end), "did you mean `books`?")
+end)

@@ -20,6 +20,7 @@ import Testing
               check(t.run("script.lua").value == 3)
             end)
             scenario("nowhere", function(t) require("nowhere") end)
+            scenario("misspelt", function(t) require("besde") end)
             scenario("outside", function(t) require("...etc") end)
             """,
         "shop/orders.lua": "return { total = 3 }",
@@ -32,7 +33,31 @@ import Testing
         #expect(try run.outcome("it") == .passed)
         let message = try run.result("nowhere").failures.first?.message.replacing(project.path, with: "P")
         #expect(message == "require: module `nowhere` not found; looked in `P/scenarios/inner`, `P/scenarios`, `P`")
+        #expect(try run.result("misspelt").failures.first?.message == "require: module `besde` not found; did you mean `beside`?")
         #expect(try run.result("outside").failures.first?.message.contains("module `...etc` not found") == true)
+    }
+
+    @Test func `a misspelt function or module of an effect is an error with the nearest name`() async throws {
+        let project = try ScenarioProject("""
+            scenario("calls", function(t)
+              t.effects.mail:stub("send", true)
+              expect(#t.effects.mail:calls("send")):equals(0)
+              t.effects.mail:calls("sned")
+            end)
+            scenario("stub of a function that is not registered", function(t) t.effects.tax:stub("off", 1) end)
+            scenario("require", function(t)
+              t.effects.mailer:stub("send", true)
+              require("mailr")
+            end)
+            """)
+        let run = try await project.run { options in
+            options.register(module: "tax") { tax in tax.function("of") { (cents: Int) in cents / 5 } }
+        }
+        let messages = run.summary.failures.flatMap(\.failures).map(\.message)
+        #expect(messages.count == 3)
+        #expect(messages.contains { $0.hasPrefix("no function `sned`; did you mean `send`?") }, "\(messages)")
+        #expect(messages.contains { $0.hasPrefix("no function `off`; did you mean `of`?") }, "\(messages)")
+        #expect(messages.contains("require: module `mailr` not found; did you mean `mailer`?"), "\(messages)")
     }
 
     @Test func `functions of Swift are called, unless they do something outside`() async throws {

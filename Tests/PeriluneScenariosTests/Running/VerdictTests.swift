@@ -69,6 +69,17 @@ import Testing
         #expect(failure.details == ["expected 1 time, got 0 times"])
     }
 
+    @Test func `a stub that was not called is not reported beside the error that came before`() async throws {
+        let project = try ScenarioProject("""
+            scenario("ends early", function(t)
+              t.effects.mail:stub("send", true):once()
+              error("no")
+            end)
+            """)
+        let failures = try await project.run().result("ends early").failures
+        #expect(failures.map(\.message) == ["no"])
+    }
+
     @Test func `tasks that fail, or have not begun at the end, fail the scenario`() async throws {
         let project = try ScenarioProject("""
             scenario("not begun", function(t)

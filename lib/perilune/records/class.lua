@@ -193,6 +193,16 @@ function record.other_name(found, expected)
     .. "and `require` that module"):format(found.table)
 end
 
+--- What a class and those that it extends have been given: methods and associations.
+local function own_names(info)
+  local names = {}
+  for ancestor in record.ancestors(info) do
+    for name in pairs(ancestor.members) do names[#names + 1] = name end
+    for name in pairs(ancestor.associations or {}) do names[#names + 1] = name end
+  end
+  return names
+end
+
 --- The value of a field that a record does not have: nil for a column that it could have.
 function record.missing(class, name)
   local info = infos[class]
@@ -211,10 +221,7 @@ function record.missing(class, name)
         info.table, record.other_name(twin, info)), { name = name, table = info.table })
     end
   end
-  local names, methods = known_names(info), {}
-  for ancestor in record.ancestors(info) do
-    for member in pairs(ancestor.members) do methods[#methods + 1] = member end
-  end
+  local names, methods = known_names(info), own_names(info)
   for verb in pairs(record.instance_verbs) do methods[#methods + 1] = verb end
   table.sort(methods)
   errors.raise_unknown_column(name, info.table, table.move(methods, 1, #methods, #names + 1, names))
@@ -318,15 +325,17 @@ local function make(class, values, ...)
   raise("internal", ("a record of %s could not be created"):format(info.name))
 end
 
-setmetatable(record.class_verbs, {
-  __index = function(_, name)
-    local verbs, names = record.request_methods(), {}
-    for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
-    for verb in pairs(verbs) do names[#names + 1] = verb end
-    table.sort(names)
-    errors.raise_unknown("method", name, names)
-  end,
-})
+--- Raises for what a class does not have.
+-- @tparam ?table info of the class
+function record.raise_unknown_member(info, name)
+  local verbs, names = record.request_methods(), info and own_names(info) or {}
+  for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
+  for verb in pairs(verbs) do names[#names + 1] = verb end
+  table.sort(names)
+  errors.raise_unknown("method", name, names)
+end
+
+setmetatable(record.class_verbs, { __index = function(_, name) record.raise_unknown_member(nil, name) end })
 
 local function check_list_of_names(option, value)
   if type(value) == "string" then value = { value } end

@@ -58,7 +58,7 @@ record.creators[#record.creators + 1] = function(info)
     if found ~= nil and not info.base then rawset(info.lookup, name, found) end
     if not found and type(name) == "string" then found = member(info, name) or found end
     if found ~= nil then return found end
-    return record.class_verbs[name]
+    record.raise_unknown_member(info, name)
   end })
   info.missing = function(_, name)
     local association = info.associations[name]

@@ -7060,6 +7060,7 @@ db = nil
 ---| "unknown_event" # a trigger cannot run on an event of this name
 ---| "unknown_exclusion" # the frame of a window can exclude nothing of this name
 ---| "unknown_field" # a migrator has no field of this name that can be set
+---| "unknown_function" # a module has no function of this name, registered, with a stub or called
 ---| "unknown_hook" # a record class has no hook of this name
 ---| "unknown_index" # the index does not exist
 ---| "unknown_kind" # the kind of change, full-text pattern or generated column does not exist
