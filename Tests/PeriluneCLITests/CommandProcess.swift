@@ -30,6 +30,10 @@ final class TestFolder {
         try Data(text.utf8).write(to: file)
     }
 
+    func read(_ name: String) throws -> String {
+        try String(contentsOfFile: path + "/" + name, encoding: .utf8)
+    }
+
     func exists(_ name: String) -> Bool {
         FileManager.default.fileExists(atPath: path + "/" + name)
     }

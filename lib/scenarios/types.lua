@@ -81,12 +81,13 @@ local function add_table(lines, db, name, class)
   } do lines[#lines + 1] = (line:gsub("TABLE", class):gsub("KEY", key)) end
 end
 
---- The names of the tables and views that can be the names of classes.
+--- The names of the tables and views that can be the names of classes, without the tables that belong to virtual ones.
 local function names_of(db)
   local names = {}
   for _, name in ipairs(db:fetch_values([[
     SELECT name FROM sqlite_schema
-    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name]])) do
+    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+      AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY name]])) do
     if name:find("^[%a_][%w_]*$") and not observation.is_own_table(name) then names[#names + 1] = name end
   end
   return names

@@ -22,6 +22,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
               perilune automations run stock.lua "low stock" --database shop.sqlite
               perilune automations preview stock.lua "low stock" --database shop.sqlite
               perilune automations trace --database shop.sqlite --last 5
+              perilune automations trace --database shop.sqlite --report runs.html
             """,
         subcommands: [List.self, Trace.self, Run.self, Preview.self])
 
@@ -92,6 +93,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
         @Option(help: "The format of the table.")
         var format: ResultFormat?
 
+        @OptionGroup var page: PageOption
         @OptionGroup var options: Options
 
         func validate() throws {
@@ -103,8 +105,10 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             var request = options.makeRequest()
             request.isReadonly = true
             let table = AutomationTable(format: format, color: options.common.color)
-            request.task = { [name, last] host in
-                try await table.write(host.automationRuns(of: name, last: last).reversed())
+            request.task = { [name, last, page = page.report, database = options.database.path] host in
+                let runs = try await host.automationRuns(of: name, last: last)
+                if let page { try OutputFile.write(Array(AutomationPage(runs: runs, database: database ?? "").text.utf8), to: page) }
+                try table.write(runs.reversed())
             }
             try await options.run(request)
         }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The files of a new project, which runs and passes its scenarios at once.
 enum ProjectTemplate {
     static let files: [(path: String, text: String)] = [
@@ -74,15 +76,7 @@ enum ProjectTemplate {
         ),
         (
             ".luarc.json",
-            """
-            {
-              "runtime.version": "Lua 5.4",
-              "workspace.library": ["types"],
-              "workspace.checkThirdParty": "Disable",
-              "diagnostics.globals": ["db", "perilune"]
-            }
-
-            """
+            editorSettings(types: "types")
         ),
         (
             ".vscode/tasks.json",
@@ -116,4 +110,20 @@ enum ProjectTemplate {
             """
         ),
     ]
+
+    /// The settings of Lua's language server, by which it finds types in a folder.
+    static func editorSettings(types folder: String) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        let name = (try? encoder.encode(folder)).map { String(decoding: $0, as: UTF8.self) } ?? "\"types\""
+        return """
+            {
+              "runtime.version": "Lua 5.4",
+              "workspace.library": [\(name)],
+              "workspace.checkThirdParty": "Disable",
+              "diagnostics.globals": ["db", "perilune"]
+            }
+
+            """
+    }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneLua
 
@@ -23,11 +24,51 @@ public struct ScenarioTypes: Sendable {
     /// - Throws: What `FileManager` throws if the folder or a file cannot be written.
     public func write(to folder: String) throws -> [String] {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        return try files.sorted { $0.key < $1.key }.compactMap { name, text in
-            let path = folder + "/" + name
-            if FileManager.default.contents(atPath: path) == Data(text.utf8) { return nil }
+        return try outdated(in: folder).map { path, text in
             try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
             return path
+        }
+    }
+
+    /// The paths of the files in a folder that are missing or not the same, with the text that they should have.
+    package func outdated(in folder: String) -> [(path: String, text: String)] {
+        files.sorted { $0.key < $1.key }.map { ("\(folder)/\($0.key)", $0.value) }
+            .filter { FileManager.default.contents(atPath: $0.path) != Data($0.text.utf8) }
+    }
+
+    /// The types with those of the tables of a database, of which only the schema is read.
+    ///
+    /// - Throws: What GRDB throws if the file cannot be read.
+    package static func describing(database path: String) async throws -> ScenarioTypes {
+        var configuration = Configuration()
+        configuration.readonly = true
+        // Those of virtual tables that are theirs are made with them.
+        let schema = try await DatabaseQueue(path: path, configuration: configuration).read { db in
+            try String.fetchAll(db, sql: """
+                SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
+                ORDER BY type <> 'table', rowid
+                """)
+        }
+        return try await onLargeStack { try ScenarioTypes(schema: schema) }
+    }
+
+    private init(schema: [String]) throws {
+        let stage = try ScenarioStage(.memory, image: nil, seed: 0)
+        defer { stage.close() }
+        try stage.writer.writeWithoutTransaction { db in for sql in schema { try db.execute(sql: sql) } }
+        let state = try ScenarioState(on: stage, limits: .none, chunks: ChunkCache())
+        defer { state.state.close() }
+        try state.loadLanguage()
+        files = Self.reference.files.merging(["schema.d.lua": try state.types()]) { $1 }
+    }
+
+    /// Lua's parser recurses: it needs a large stack.
+    fileprivate static func onLargeStack<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let thread = Thread { continuation.resume(with: Result { try body() }) }
+            thread.stackSize = LuaThread.defaultStackSizeInBytes
+            thread.start()
         }
     }
 
@@ -54,14 +95,8 @@ extension ScenarioRun {
     public func types() async throws -> ScenarioTypes {
         let selected = try await selectScenarios()
         let (options, chunks, store) = (options, chunks, store)
-        // Lua's parser recurses: it needs a large stack.
-        return try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread {
-                let databases = ScenarioDatabases(store: store, chunks: chunks, options: options)
-                continuation.resume(with: Result { try ScenarioTypes(selected, databases: databases, chunks: chunks) })
-            }
-            thread.stackSize = LuaThread.defaultStackSizeInBytes
-            thread.start()
+        return try await ScenarioTypes.onLargeStack {
+            try ScenarioTypes(selected, databases: ScenarioDatabases(store: store, chunks: chunks, options: options), chunks: chunks)
         }
     }
 }

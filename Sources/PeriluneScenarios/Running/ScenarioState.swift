@@ -32,9 +32,7 @@ final class ScenarioState {
     ///
     /// - Parameter ordinal: The position of the wanted scenario in its file; `nil` for all of them.
     func load(_ file: ScenarioFile, only ordinal: Int? = nil) throws {
-        try loader.provide("scenarios.native.host", .table(host))
-        library = try .fromLua(loader.require("scenarios"))
-        try call("install", .table(state.makeTable()))
+        try loadLanguage()
         try modules.install(in: state)
         try ScenarioModuleFolders(of: file, beside: modules).install(in: state) { [unowned self] path, text in
             try self.chunks.module(path, text) { prepared in
@@ -46,6 +44,13 @@ final class ScenarioState {
         for support in file.supports { try load(support, isSupport: true, as: support.path) }
         if let ordinal { try call("want", .integer(Int64(ordinal))) }
         try load(file.source, isSupport: false, as: file.place.identity)
+    }
+
+    /// Loads the library of scenarios.
+    func loadLanguage() throws {
+        try loader.provide("scenarios.native.host", .table(host))
+        library = try .fromLua(loader.require("scenarios"))
+        try call("install", .table(state.makeTable()))
     }
 
     /// Loads what runs scenarios, before the time of one begins.

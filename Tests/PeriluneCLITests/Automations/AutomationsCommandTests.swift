@@ -192,6 +192,23 @@ import Testing
         #expect(lines[1].hasPrefix("tick,") && (lines[1].contains(",succeeded,") || lines[2].contains(",cancelled,")))
     }
 
+    @Test func `runs are a page with errors, triggers and statements`() throws {
+        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+            perilune.automation{ name = "works", on = { event = "a" }, run = function() db:execute("CREATE TABLE t (x)") end }
+            perilune.automation{ name = "fails", on = { event = "b" }, run = function() error("<b>no</b>") end }
+            """])
+        #expect(try folder.perilune("automations", "run", "a.lua", "works", "--database", "x.sqlite").status == 0)
+        #expect(try folder.perilune("automations", "run", "a.lua", "fails", "--database", "x.sqlite").status == 1)
+        let result = try folder.perilune("automations", "trace", "--database", "x.sqlite", "--report", "runs.html", "--format", "csv")
+        #expect((result.status, result.output.split(whereSeparator: \.isNewline).count) == (0, 3), "\(result.errors)")
+        let page = try folder.read("runs.html")
+        for part in ["Automations of x.sqlite", "2 runs: 1 failed, 1 succeeded", "CREATE TABLE t (x)", "&lt;b&gt;no&lt;/b&gt;", "data-kind=\"failed\""] {
+            #expect(page.contains(part), "\(part) is not in:\n\(page)")
+        }
+        let wrong = try folder.perilune("automations", "trace", "--database", "x.sqlite", "--report", "runs.txt")
+        #expect((wrong.status, wrong.errors.contains("--report: expected a file NAME.html, got runs.txt")) == (64, true))
+    }
+
     @Test(arguments: ["INT", "TERM", "HUP"])
     func `a service that is asked to end keeps how each run has ended`(signal: String) throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """

@@ -1,7 +1,7 @@
 import PeriluneTestTools
 import Testing
 
-/// `perilune help NAME`, and `perilune types`.
+/// `perilune help NAME`.
 @Suite(.startsPrograms) struct HelpTopicTests {
     @Test func `help on a function shows how it is called, what it raises, and an example`() throws {
         let result = try TestFolder().perilune("help", "db:fetch_all")
@@ -29,12 +29,5 @@ import Testing
             let output = try TestFolder().perilune("help", name).output
             for line in output.split(separator: "\n") where line.hasPrefix("      ") { #expect(line.count <= 100, "\(line)") }
         }
-    }
-
-    @Test func `types for editors are written once`() throws {
-        let folder = try TestFolder()
-        let result = try folder.perilune("types", ".types")
-        #expect((result.status, result.errors) == (0, "written: .types/perilune.d.lua\nwritten: .types/scenarios.d.lua\n"))
-        #expect(try folder.perilune("types", ".types").errors == "")
     }
 }

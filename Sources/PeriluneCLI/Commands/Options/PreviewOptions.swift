@@ -5,10 +5,7 @@ struct PreviewReportOptions: ParsableArguments {
     @Option(help: "The format of the report.")
     var format: PreviewFormat?
 
-    @Option(
-        help: ArgumentHelp("Write the report as a page for browsers as well, with all statements.", valueName: "file"),
-        completion: .file(extensions: ["html"]))
-    var report: String?
+    @OptionGroup var page: PageOption
 
     @Option(help: ArgumentHelp("Maximum number of rows shown for each table and kind of change.", valueName: "count"))
     var rows: Int?
@@ -16,11 +13,10 @@ struct PreviewReportOptions: ParsableArguments {
     func apply(to request: inout PreviewRequest) {
         if let format { request.format = format }
         if let rows { request.rowLimit = rows }
-        request.pagePath = report
+        request.pagePath = page.report
     }
 
     func validate() throws {
-        if let report, !report.lowercased().hasSuffix(".html") { throw ValidationError("--report: expected a file NAME.html, got \(report)") }
         if let rows, !(0...10_000).contains(rows) { throw ValidationError("--rows: expected a number from 0 to 10000") }
     }
 }
@@ -46,7 +42,7 @@ struct PreviewOptions: ParsableArguments {
     /// The first of the given options that has a meaning in a preview only.
     var firstForPreview: String? {
         let options = [
-            ("--save", save != nil), ("--check", check), ("--format", report.format != nil), ("--report", report.report != nil), ("--rows", report.rows != nil),
+            ("--save", save != nil), ("--check", check), ("--format", report.format != nil), ("--report", report.page.report != nil), ("--rows", report.rows != nil),
             ("--allow-effects", allowEffects), ("--create", creating.create),
         ]
         return options.first(where: \.1)?.0

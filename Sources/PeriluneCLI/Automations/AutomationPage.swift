@@ -1,0 +1,41 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneScenarios
+
+/// The runs of automations as a page for browsers.
+struct AutomationPage {
+    /// The newest first.
+    let runs: [AutomationRun]
+    let database: String
+
+    private static let outcomes = ["failed", "cancelled", "skipped", "succeeded"]
+
+    var text: String {
+        let counts = Self.outcomes.compactMap { outcome in
+            let count = runs.count { $0.outcome == outcome }
+            return count > 0 ? (outcome: outcome, count: count) : nil
+        }
+        var page = ReportPage(
+            title: "Automations of \(database)",
+            summary: runs.isEmpty ? "no runs" : "\(runs.count) runs: " + counts.map { "\($0.count) \($0.outcome)" }.joined(separator: ", "))
+        page.kinds = counts.map { ReportPage.Kind($0.outcome, $0.outcome, $0.count) }
+        page.entries = runs.map(entry)
+        return page.text
+    }
+
+    private func entry(_ run: AutomationRun) -> ReportPage.Entry {
+        let duration = TimeText.text(.microseconds(Int64(run.durationInMilliseconds * 1000)))
+        let attempts = run.attempts > 1 ? ["\(run.attempts) attempts"] : []
+        return ReportPage.Entry(
+            kind: run.outcome, mark: run.outcome.uppercased(), title: run.automation,
+            details: [run.startedAt, duration] + attempts + (run.reason.map { [$0] } ?? []), isOpen: run.error != nil,
+            body: ReportPage.section("error", ReportPage.text(run.error ?? "")) + ReportPage.section("trigger", ReportPage.text(run.trigger))
+                + ReportPage.section("statements", ReportPage.text(statements(of: run).joined(separator: "\n"))))
+    }
+
+    /// The statements, each on lines of its own.
+    private func statements(of run: AutomationRun) -> [String] {
+        guard let text = run.statements else { return [] }
+        return (try? JSONDecoder().decode([String].self, from: Data(text.utf8))) ?? [text]
+    }
+}

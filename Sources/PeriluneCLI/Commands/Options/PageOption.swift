@@ -1,0 +1,13 @@
+import ArgumentParser
+
+/// The option of commands whose report can also be a page for browsers.
+struct PageOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Write the report as a page for browsers as well, with all statements.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var report: String?
+
+    func validate() throws {
+        if let report, !report.lowercased().hasSuffix(".html") { throw ValidationError("--report: expected a file NAME.html, got \(report)") }
+    }
+}
