@@ -43,6 +43,7 @@ enum Main {
             if try HelpTopic.write(for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commandNames) { return }
             try requireKnownCommand(arguments)
             if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
+            if let plain = PlainRun(arguments), try await plain.run() { return }
             var command = try parse(arranged(arguments))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

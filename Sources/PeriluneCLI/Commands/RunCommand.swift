@@ -97,8 +97,15 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
             if let file { CommandOutput.note("script: \(file)", colors) }
             for note in limits.notes + [self.context.note].compactMap({ $0 }) { CommandOutput.note(note, colors) }
         }
-        if let path = database.path, request.database == nil {
-            CommandOutput.note("test context: using an empty database in memory instead of \(path)", colors)
+        try await RunCommand.run(request, in: context, database: database.path, colors)
+    }
+
+    /// Runs a request, and ends the command if it says so.
+    ///
+    /// - Parameter database: That of the options or the settings, which the request need not use.
+    static func run(_ request: ScriptRequest, in context: CommandContext, database: String?, _ colors: Colors) async throws {
+        if let database, request.database == nil {
+            CommandOutput.note("test context: using an empty database in memory instead of \(database)", colors)
         }
         let status = try await context.run { try await ScriptRunner(request: request, colors: colors).run() }
         try StandardStreams.flush()

@@ -6,16 +6,24 @@ protocol DatabaseCommand {
     static var databaseHelp: String { get }
 }
 
+/// The database of a command, by the option or by the settings.
+enum DatabasePath {
+    static func value(option: String?) -> Settings.Value? { Settings.value(.database, option: option, named: "--database") }
+
+    /// The path of the file; `nil` for a private database in memory.
+    static func path(option: String?) -> String? { value(option: option).flatMap { $0.text == ":memory:" ? nil : $0.text } }
+}
+
 /// The option `--database`, with the help of its command.
 struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     @Option(help: ArgumentHelp(Command.databaseHelp, valueName: "path"), completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var database: String?
 
     /// The database, by the option or by the settings, and which of them it is; `nil` for none.
-    private var value: Settings.Value? { Settings.value(.database, option: database, named: "--database") }
+    private var value: Settings.Value? { DatabasePath.value(option: database) }
 
     /// The path of the file; `nil` for a private database in memory.
-    var path: String? { value.flatMap { $0.text == ":memory:" ? nil : $0.text } }
+    var path: String? { DatabasePath.path(option: database) }
 
     /// The database and where its name comes from, for `--verbose`.
     var note: String { "database: \(path ?? "private, in memory")\(value?.origin ?? "")" }

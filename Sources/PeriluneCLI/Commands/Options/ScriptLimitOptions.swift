@@ -23,10 +23,8 @@ struct ScriptLimitOptions: ParsableArguments {
     var output: Int?
 
     func apply(to request: inout ScriptRequest) {
-        request.isSandboxed = sandbox
-        request.timeout = timeout ?? Settings.current.limit(.timeout, OptionValue.duration)
-        request.memoryInBytes = memory ?? Settings.current.limit(.memory, OptionValue.size)
-        request.outputInBytes = output ?? Settings.current.limit(.output, OptionValue.size) ?? (sandbox ? 64 << 20 : nil)
+        (request.isSandboxed, request.timeout, request.memoryInBytes, request.outputInBytes) = (sandbox, timeout, memory, output)
+        request.addLimitsOfSettings()
     }
 
     /// The limits that hold and where they come from, for `--verbose`.
@@ -34,6 +32,16 @@ struct ScriptLimitOptions: ParsableArguments {
         [(Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil)].compactMap { setting, isOption in
             isOption ? nil : Settings.note(setting)
         }
+    }
+}
+
+extension ScriptRequest {
+    /// Adds the limits of the settings, and those of the sandbox, where it has none.
+    mutating func addLimitsOfSettings() {
+        let settings = Settings.current
+        timeout = timeout ?? settings.limit(.timeout, OptionValue.duration)
+        memoryInBytes = memoryInBytes ?? settings.limit(.memory, OptionValue.size)
+        outputInBytes = outputInBytes ?? settings.limit(.output, OptionValue.size) ?? (isSandboxed ? 64 << 20 : nil)
     }
 }
 

@@ -1,0 +1,32 @@
+import Perilune
+import Testing
+
+@testable import PeriluneCLI
+
+/// `perilune run` without options, which is read without the parser.
+@Suite struct PlainRunTests {
+    @Test(arguments: [
+        ["a.lua"], ["-"], ["a.lua", "1", "--readonly", "x"], ["a.lua", "--", "--sandbox"], ["--database", "d.sqlite", "a.lua"],
+        ["a.lua", "--database", "d.sqlite", "x", "--database", "e"], ["--database", ":memory:", "a.lua"], ["--", "-a.lua", "b"],
+        ["a.lua", "-e", "x"], ["a.lua", "", "é", "--help"], ["a.lua", "--database"],
+    ])
+    func `it is read as the parser reads it`(arguments: [String]) throws {
+        let plain = try #require(PlainRun(["run"] + arguments))
+        for option in [ContextOption.live, .test] {
+            let context = try CommandContext(option)
+            let parsed = try #require(try RunCommand.parseAsRoot(RunArguments.arranged(arguments)) as? RunCommand)
+            let (expected, request) = (parsed.makeRequest(in: context), plain.makeRequest(in: context))
+            #expect("\(request)" == "\(expected)")
+            #expect(request.database == (option == .test || arguments.contains(":memory:") || plain.database == nil ? nil : "d.sqlite"))
+        }
+    }
+
+    @Test(arguments: [
+        [], ["a.lua", "--readonly"], ["-e", "x"], ["--help"], ["--database", "d"], ["--database=d", "a.lua"], [""],
+        ["--database", "", "a.lua"], ["-v", "a.lua"], ["a.lua", "--preview", "--database", "d"], ["--databse", "d", "a.lua"],
+    ])
+    func `everything else is left to the parser`(arguments: [String]) {
+        #expect(PlainRun(["run"] + arguments) == nil)
+        #expect(PlainRun(arguments) == nil)
+    }
+}
