@@ -188,11 +188,11 @@ import Testing
               local task = perilune.spawn(function() while true do perilune.sleep(3600) end end)
               task:wait()
             end)
-            """, timeout: .seconds(2))
+            """, timeout: .seconds(10))
         #expect(result.outcome == .timedOut)
         #expect(result.failures.first?.line == 6)
         #expect(result.failures.first?.step == "waits")
-        #expect(result.failures.first?.message == "timed out: still running after 2.0 s")
+        #expect(result.failures.first?.message == "timed out: still running after 10.0 s")
     }
 
     @Test func `a function that is called late and does not end is ended with the scenario, at its line`() async throws {
