@@ -15,6 +15,18 @@ enum SchemaBinding {
                 [.table(try luaTable(for: table(name.description, of: handle), of: handle))]
             }
         }
+        try defineStatements(in: native)
+    }
+
+    /// Database, name of a table or nil: the SQL of the schema.
+    private static func defineStatements(in native: LuaTable) throws {
+        try native.setFunction("sql") { arguments in
+            let handle = try DatabaseHandle(arguments, 1, for: "schema")
+            let name: String? = if case .string(let name) = arguments[2] { name.description } else { nil }
+            return try SQLiteError.telling {
+                [string(SchemaStatements.text(try withConnection(of: handle) { db in try SchemaStatements.read(in: db, of: name) }))]
+            }
+        }
     }
 
     /// The current table of a name.

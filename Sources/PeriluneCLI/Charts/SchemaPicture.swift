@@ -1,4 +1,5 @@
 internal import Perilune
+internal import PeriluneRecords
 
 /// Tables and their foreign keys as SVG: a table a box, a foreign key a line from its column to the one that it references.
 struct SchemaPicture {
@@ -9,9 +10,9 @@ struct SchemaPicture {
 
     /// A table with the place of its box.
     struct Box {
-        let table: SchemaTable
+        let table: TableDescription
         /// The columns that are shown.
-        let columns: [SchemaTable.Column]
+        let columns: [TableDescription.Column]
         let width: Double
         var x = 0.0
         var y = 0.0
@@ -20,7 +21,7 @@ struct SchemaPicture {
         static let headHeight = 26.0
         var height: Double { Self.headHeight + Double(columns.count) * Self.rowHeight + 6 }
 
-        init(_ table: SchemaTable) {
+        init(_ table: TableDescription) {
             self.table = table
             columns = table.columns.filter { $0.hidden != 1 }
             let texts = columns.map { DisplayText.width($0.name) + DisplayText.width($0.type) + 7 } + [DisplayText.width(table.name) + 2]
@@ -38,10 +39,10 @@ struct SchemaPicture {
     private struct Edge {
         let from: Int
         let to: Int
-        let key: SchemaTable.ForeignKey
+        let key: TableDescription.ForeignKey
     }
 
-    init(_ tables: [SchemaTable]) {
+    init(_ tables: [TableDescription]) {
         var boxes = tables.map(Box.init)
         edges = tables.indices.flatMap { index in
             tables[index].foreignKeys.compactMap { key in

@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import GRDB
 internal import Perilune
+internal import PeriluneRecords
 
 /// The command `perilune dump`.
 struct DumpCommand: ParsableCommand {
@@ -51,8 +52,8 @@ struct DumpCommand: ParsableCommand {
     private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws {
         do {
             try queue.read { db in
-                if let table, try SchemaReader.tables(db, named: table).isEmpty {
-                    throw SchemaCommand.unknown(table, among: try SchemaReader.tables(db).map(\.name))
+                if let table, try TableDescription.readAll(in: db, named: table).isEmpty {
+                    throw SchemaCommand.unknown(table, among: try TableDescription.readAll(in: db).map(\.name))
                 }
                 var dump = DatabaseDump(db: db, write: destination.write)
                 dump.table = table

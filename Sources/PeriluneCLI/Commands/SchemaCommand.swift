@@ -69,14 +69,14 @@ struct SchemaCommand: AsyncParsableCommand {
 
     private func text(_ queue: DatabaseQueue) async throws -> String {
         let (tables, statements, names) = try await DatabaseFile.reading(queue) { [table] db in
-            let tables = try SchemaReader.tables(db, named: table)
-            let names = tables.isEmpty ? try SchemaReader.tables(db).map(\.name) : []
-            return (tables, try SchemaReader.statements(db, of: tables.first.flatMap { table == nil ? nil : $0.name }), names)
+            let tables = try TableDescription.readAll(in: db, named: table)
+            let names = tables.isEmpty ? try TableDescription.readAll(in: db).map(\.name) : []
+            return (tables, try SchemaStatements.read(in: db, of: tables.first.flatMap { table == nil ? nil : $0.name }), names)
         }
         if let table, tables.isEmpty { throw Self.unknown(table, among: names) }
         if isPicture { return SchemaPicture(tables.filter { $0.kind == "table" }).text }
         switch format ?? output.output.flatMap(SchemaFormat.init(fileName:)) ?? .sql {
-        case .sql: return SchemaText.sql(statements)
+        case .sql: return SchemaStatements.text(statements)
         case .json: return SchemaText.json(tables)
         case .diagram: return SchemaText.diagram(tables.filter { $0.kind == "table" })
         case .lua: return try await SchemaMigration.text(tables, statements)

@@ -68,7 +68,7 @@ struct DatabaseExamination {
     /// Deleting a row looks for those that point at it: without an index, in the whole table.
     private func keysWithoutIndex() throws -> [Finding] {
         var findings: [Finding] = []
-        for table in try SchemaReader.tables(db) {
+        for table in try TableDescription.readAll(in: db) {
             for key in table.foreignKeys where !hasIndex(table, key.columns) {
                 let name = "\(table.name)_by_" + key.columns.joined(separator: "_")
                 let columns = key.columns.map(\.quotedName).joined(separator: ", ")
@@ -81,7 +81,7 @@ struct DatabaseExamination {
         return findings.isEmpty ? [Finding(verdict: .ok, text: "every foreign key has an index")] : findings
     }
 
-    private func hasIndex(_ table: SchemaTable, _ columns: [String]) -> Bool {
+    private func hasIndex(_ table: TableDescription, _ columns: [String]) -> Bool {
         let wanted = Set(columns.map { $0.lowercased() })
         let lists = [table.key] + table.indexes.filter { !$0.isPartial }.map { $0.columns.prefix { $0 != nil }.compactMap { $0 } }
         return lists.contains { Set($0.prefix(wanted.count).map { $0.lowercased() }) == wanted }

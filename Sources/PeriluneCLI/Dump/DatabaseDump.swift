@@ -18,7 +18,7 @@ struct DatabaseDump {
     func run() throws {
         var output: [UInt8] = []
         output.append("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
-        let tables = try SchemaReader.tables(db, named: table)
+        let tables = try TableDescription.readAll(in: db, named: table)
         let virtual = tables.filter { $0.kind == "virtual" }
         if parts != .data {
             for table in tables where table.kind == "table" { output.append(table.sql + ";\n") }
@@ -37,7 +37,7 @@ struct DatabaseDump {
         if parts != .data {
             let made = Set(tables.filter { $0.kind != "view" }.map(\.sql))
             // Last, so that triggers do nothing of their own, and indexes are made once.
-            for statement in try SchemaReader.statements(db, of: table == nil ? nil : tables.first?.name) where !made.contains(statement) {
+            for statement in try SchemaStatements.read(in: db, of: table == nil ? nil : tables.first?.name) where !made.contains(statement) {
                 output.append(statement + ";\n")
             }
             let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -48,7 +48,7 @@ struct DatabaseDump {
     }
 
     /// An INSERT for each row, with the row id of tables without a key that is it.
-    private func writeRows(of table: SchemaTable, _ output: inout [UInt8]) throws {
+    private func writeRows(of table: TableDescription, _ output: inout [UInt8]) throws {
         let columns = table.columns.filter { $0.hidden == 0 }.map(\.name)
         let rowID = try rowIDName(of: table)
         let names = (rowID.map { [$0] } ?? []) + columns.map(\.quotedName)
@@ -72,7 +72,7 @@ struct DatabaseDump {
     }
 
     /// The name of a row id that no column shows: others may refer to it, as full-text tables with contents elsewhere do.
-    private func rowIDName(of table: SchemaTable) throws -> String? {
+    private func rowIDName(of table: TableDescription) throws -> String? {
         guard table.kind == "table" || table.kind == "virtual", !table.isWithoutRowID else { return nil }
         let isKey = table.key.count == 1 && table.columns.contains { $0.keyPosition > 0 && $0.type.lowercased() == "integer" }
         guard !isKey else { return nil }
@@ -82,7 +82,7 @@ struct DatabaseDump {
     }
 
     /// What AUTOINCREMENT has counted.
-    private func writeSequences(_ tables: [SchemaTable], _ output: inout [UInt8]) throws {
+    private func writeSequences(_ tables: [TableDescription], _ output: inout [UInt8]) throws {
         guard try db.tableExists("sqlite_sequence") else { return }
         for row in try Row.fetchAll(db, sql: "SELECT name, seq FROM sqlite_sequence") {
             let name: String = row["name"]

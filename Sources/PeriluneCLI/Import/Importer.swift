@@ -44,7 +44,7 @@ struct Importer {
         do {
             try queue.inTransaction(.immediate) { db in
                 outcome.madeTable = try prepare(db, sources)
-                let schema = try SchemaReader.tables(db, named: table)[0]
+                let schema = try TableDescription.readAll(in: db, named: table)[0]
                 let before = try count(db, schema)
                 for source in sources { try write(source, schema, db, &outcome) }
                 outcome.inserted = try count(db, schema) - before
@@ -56,7 +56,7 @@ struct Importer {
         return outcome
     }
 
-    private func count(_ db: Database, _ schema: SchemaTable) throws -> Int {
+    private func count(_ db: Database, _ schema: TableDescription) throws -> Int {
         try Int.fetchOne(db, sql: "SELECT count(*) FROM \(schema.name.quotedName)") ?? 0
     }
 
@@ -64,12 +64,12 @@ struct Importer {
 
     /// Makes the table if that is wanted. Returns whether it has.
     private func prepare(_ db: Database, _ sources: [ImportSource]) throws -> Bool {
-        if let existing = try SchemaReader.tables(db, named: table).first {
+        if let existing = try TableDescription.readAll(in: db, named: table).first {
             guard existing.kind != "view" else { throw failure("\(table) is a view") }
             return false
         }
         guard makesTable else {
-            let names = try SchemaReader.tables(db).map(\.name)
+            let names = try TableDescription.readAll(in: db).map(\.name)
             let nearest = nearestName(to: table, among: names).map { "did you mean `\($0)`? " } ?? ""
             throw failure("unknown table \(table)", help: nearest + "use --create to create it: \(definition(sources))")
         }
@@ -99,7 +99,7 @@ struct Importer {
     }
 
     /// The columns of the table that those of a file are.
-    private func columns(of source: ImportSource, in schema: SchemaTable) throws -> [SchemaTable.Column] {
+    private func columns(of source: ImportSource, in schema: TableDescription) throws -> [TableDescription.Column] {
         let there = schema.columns.filter { $0.hidden == 0 }
         return try source.columns.map { column in
             if let found = there.first(where: { $0.name.lowercased() == column.name.lowercased() }) { return found }
@@ -110,7 +110,7 @@ struct Importer {
         }
     }
 
-    private func insertion(_ columns: [SchemaTable.Column], _ schema: SchemaTable) throws -> String {
+    private func insertion(_ columns: [TableDescription.Column], _ schema: TableDescription) throws -> String {
         let names = columns.map(\.name.quotedName)
         var sql = "INSERT INTO \(schema.name.quotedName) (\(names.joined(separator: ", "))) VALUES ("
         sql += Array(repeating: "?", count: names.count).joined(separator: ", ") + ")"
@@ -128,7 +128,7 @@ struct Importer {
 
     // MARK: - The rows
 
-    private func write(_ source: ImportSource, _ schema: SchemaTable, _ db: Database, _ outcome: inout Outcome) throws {
+    private func write(_ source: ImportSource, _ schema: TableDescription, _ db: Database, _ outcome: inout Outcome) throws {
         let columns = try columns(of: source, in: schema)
         let statement = try db.makeStatement(sql: insertion(columns, schema))
         let handle = statement.sqliteStatement

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import Perilune
+internal import PeriluneRecords
 
 /// A migration in Lua that makes a schema again, by the schema builder where that makes just the same, else by SQL.
 ///
@@ -8,7 +9,7 @@ struct SchemaMigration {
     /// The migration for tables in their order, and for other statements.
     ///
     /// - Parameter statements: All that make the schema, tables first.
-    static func text(_ tables: [SchemaTable], _ statements: [String]) async throws -> String {
+    static func text(_ tables: [TableDescription], _ statements: [String]) async throws -> String {
         let bySQL = Dictionary(tables.map { ($0.sql, $0) }) { first, _ in first }
         var parts: [String] = []
         for statement in statements {
@@ -32,7 +33,7 @@ struct SchemaMigration {
     ]
 
     /// The call of the builder for a table; `nil` if it says less than the statement.
-    private static func builder(_ table: SchemaTable) -> String? {
+    private static func builder(_ table: TableDescription) -> String? {
         guard table.kind == "table" else { return nil }
         let words = SolidTokens(table.sql).list.filter { $0.kind == .word }.map { $0.text.lowercased() }
         guard !words.contains(where: unspoken.contains) else { return nil }
@@ -51,7 +52,7 @@ struct SchemaMigration {
         return text + "end)"
     }
 
-    private static func line(_ column: SchemaTable.Column, _ key: [String], isAutoIncremented: Bool) -> String {
+    private static func line(_ column: TableDescription.Column, _ key: [String], isAutoIncremented: Bool) -> String {
         if key == [column.name] {
             if isAutoIncremented { return "t:auto_incremented_primary_key(\(quoted(column.name)))" }
             let notNull = column.isNotNull ? ":not_null()" : ""
@@ -63,7 +64,7 @@ struct SchemaMigration {
         return text
     }
 
-    private static func line(_ key: SchemaTable.ForeignKey) -> String {
+    private static func line(_ key: TableDescription.ForeignKey) -> String {
         var options: [String] = []
         let references = key.references.compactMap { $0 }
         if !references.isEmpty { options.append("columns = \(list(references))") }
@@ -75,7 +76,7 @@ struct SchemaMigration {
     // MARK: - Comparing
 
     /// Whether a call makes the same table as its statement does.
-    private static func makesSame(_ lua: String, as table: SchemaTable, among tables: [SchemaTable]) async throws -> Bool {
+    private static func makesSame(_ lua: String, as table: TableDescription, among tables: [TableDescription]) async throws -> Bool {
         // The tables that it refers to, whose keys the builder asks for.
         let names = Set(table.foreignKeys.map { $0.table.lowercased() }).subtracting([table.name.lowercased()])
         let others = tables.filter { names.contains($0.name.lowercased()) && $0.kind == "table" }
@@ -92,30 +93,30 @@ struct SchemaMigration {
         }
     }
 
-    private static func made(_ name: String, by lua: String) async throws -> SchemaTable? {
+    private static func made(_ name: String, by lua: String) async throws -> TableDescription? {
         let queue = try DatabaseQueue()
         let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))
         try await host.run(source: lua, named: "schema")
-        return try await queue.read { db in try SchemaReader.tables(db, named: name).first }
+        return try await queue.read { db in try TableDescription.readAll(in: db, named: name).first }
     }
 
     /// What may differ: the text, the case of types, the names of indexes that SQLite makes itself, and whether the key that is referred
     /// to is named.
-    private static func normalize(_ table: inout SchemaTable, _ others: [SchemaTable]) {
+    private static func normalize(_ table: inout TableDescription, _ others: [TableDescription]) {
         let columns = table.columns.map {
-            SchemaTable.Column(
+            TableDescription.Column(
                 name: $0.name, type: $0.type.lowercased(), isNotNull: $0.isNotNull, defaultValue: $0.defaultValue, keyPosition: $0.keyPosition,
                 hidden: $0.hidden)
         }
         let indexes = table.indexes.map {
-            SchemaTable.Index(name: "", columns: $0.columns, isUnique: $0.isUnique, isPartial: $0.isPartial, origin: $0.origin)
+            TableDescription.Index(name: "", columns: $0.columns, isUnique: $0.isUnique, isPartial: $0.isPartial, origin: $0.origin)
         }
         let keys = Dictionary((others + [table]).map { ($0.name.lowercased(), $0.key) }) { first, _ in first }
         var foreignKeys = table.foreignKeys
         for index in foreignKeys.indices where foreignKeys[index].references.contains(nil) {
             foreignKeys[index].references = keys[foreignKeys[index].table.lowercased()] ?? []
         }
-        table = SchemaTable(name: table.name, kind: table.kind, isWithoutRowID: table.isWithoutRowID, isStrict: table.isStrict, sql: "")
+        table = TableDescription(name: table.name, kind: table.kind, isWithoutRowID: table.isWithoutRowID, isStrict: table.isStrict, sql: "")
         (table.columns, table.foreignKeys) = (columns, foreignKeys)
         table.indexes = indexes.sorted { "\($0.columns)" < "\($1.columns)" }
     }

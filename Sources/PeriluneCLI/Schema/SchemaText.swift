@@ -3,17 +3,13 @@ internal import PeriluneRecords
 
 /// A schema as text in several languages.
 enum SchemaText {
-    static func sql(_ statements: [String]) -> String {
-        statements.map { $0 + ";\n" }.joined()
-    }
-
     // MARK: - JSON
 
-    static func json(_ tables: [SchemaTable]) -> String {
+    static func json(_ tables: [TableDescription]) -> String {
         JSONText.object([("tables", .list(tables.map(object)))]).text + "\n"
     }
 
-    private static func object(_ table: SchemaTable) -> JSONText {
+    private static func object(_ table: TableDescription) -> JSONText {
         .object([
             ("name", .string(table.name)), ("type", .string(table.kind)), ("strict", table.isStrict ? true : nil),
             ("without_rowid", table.isWithoutRowID ? true : nil),
@@ -22,7 +18,7 @@ enum SchemaText {
         ])
     }
 
-    private static func object(_ column: SchemaTable.Column) -> JSONText {
+    private static func object(_ column: TableDescription.Column) -> JSONText {
         .object([
             ("name", .string(column.name)), ("type", .string(column.type)), ("not_null", .boolean(column.isNotNull)),
             ("default", column.defaultValue.map { .string($0) }),
@@ -30,7 +26,7 @@ enum SchemaText {
         ])
     }
 
-    private static func object(_ key: SchemaTable.ForeignKey) -> JSONText {
+    private static func object(_ key: TableDescription.ForeignKey) -> JSONText {
         .object([
             ("columns", .strings(key.columns)), ("table", .string(key.table)),
             ("referenced_columns", key.references.contains(nil) ? nil : .strings(key.references.compactMap { $0 })),
@@ -38,7 +34,7 @@ enum SchemaText {
         ])
     }
 
-    private static func object(_ index: SchemaTable.Index) -> JSONText {
+    private static func object(_ index: TableDescription.Index) -> JSONText {
         .object([
             ("name", .string(index.name)), ("columns", .list(index.columns.map { $0.map { .string($0) } ?? "" })),
             ("unique", .boolean(index.isUnique)), ("partial", .boolean(index.isPartial)),
@@ -50,7 +46,7 @@ enum SchemaText {
     /// An entity relationship diagram: a table a box, a foreign key a line.
     ///
     /// - SeeAlso: mermaid.js.org/syntax/entityRelationshipDiagram.html
-    static func diagram(_ tables: [SchemaTable]) -> String {
+    static func diagram(_ tables: [TableDescription]) -> String {
         var text = "erDiagram\n"
         for table in tables {
             text += "    \(mermaidName(table.name)) {\n"

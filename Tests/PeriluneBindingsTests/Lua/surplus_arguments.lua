@@ -83,7 +83,7 @@ test("so do databases", function()
     path = {}, is_inside_transaction = {}, prepare = { "SELECT 1" }, table_exists = { "book" }, view_exists = { "book" },
     index_exists = { "book" }, trigger_exists = { "book" }, tables = {}, views = {}, triggers = { "book" }, columns = { "book" },
     primary_key = { "book" }, indexes = { "book" }, has_unique_key = { "book", { "id" } }, foreign_keys = { "book" },
-    foreign_key_violations = { "book" }, schema_sql = {}, create_index = { "i", { on = "book", columns = "title" }, {} },
+    foreign_key_violations = { "book" }, schema_sql = { "book" }, create_index = { "i", { on = "book", columns = "title" }, {} },
     drop_index = { "i", {}, {} }, create_view = { "v", "SELECT 1", {} }, drop_view = { "v", {} }, drop_table = { "book", {} },
     create_table = { "t", {}, function() end }, alter_table = { "book", function() end }, rename_table = { "book", "other" },
     create_fts5 = { "f", { columns = "x" } }, drop_fts5_synchronization = { "f" }, add_function = { "f", {}, function() end },

@@ -5,6 +5,18 @@ local function sql_of(name)
     .. "WHERE name = ?", name)
 end
 
+test("the SQL of one table is that of it, its indexes and its triggers", function()
+  db:execute[[
+    CREATE TABLE a (x INTEGER); CREATE TABLE b (y INTEGER); CREATE VIEW v AS SELECT * FROM a; CREATE INDEX a_by_x ON a (x);
+    CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END]]
+  equal(db:schema_sql("A"), "CREATE TABLE a (x INTEGER);\nCREATE INDEX a_by_x ON a (x);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END;\n")
+  equal(db:schema_sql("v"), "CREATE VIEW v AS SELECT * FROM a;\n")
+  matches(db:schema_sql(), "CREATE TABLE b")
+  db:execute("CREATE TABLE other (z INTEGER)")
+  equal(db:schema_sql():find("CREATE TABLE other") < db:schema_sql():find("CREATE INDEX"), true)
+  fails("unknown_table", function() db:schema_sql("c") end)
+end)
+
 test("a view is made and dropped", function()
   db:create_table("book", function(t) t:primary_key("id", "integer") t:column("pages", "integer") end)
   equal(select("#", db:create_view("long_book", "SELECT * FROM book WHERE pages > 1000")), 0)

@@ -40,4 +40,10 @@ local native_schema = {}
 ---@return perilune.table_schema
 function native_schema.table(db, name) end
 
+--- The SQL that makes the schema again, one statement after the other.
+---@param db perilune.database
+---@param name? string only this table or view, with its indexes and triggers
+---@return string
+function native_schema.sql(db, name) end
+
 return native_schema

@@ -161,12 +161,11 @@ function database:foreign_key_violations(name)
   return self:fetch_all(source .. "(?)", name)
 end
 
---- The SQL that makes the schema, one statement a line, tables first.
-function database:schema_sql()
-  local statements = self:fetch_values([[
-    SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-    ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'view' THEN 2 WHEN 'index' THEN 3 ELSE 4 END, name]])
-  return table.concat(statements, "\n")
+--- The SQL that makes the schema again, as `perilune schema` writes it: tables, then indexes, views and triggers.
+-- @tparam ?string name only that table or view with its indexes and triggers
+function database:schema_sql(name)
+  if name ~= nil then name = table_of(self, "schema_sql", name).name end
+  return native_schema.sql(self, name)
 end
 
 local plan_metatable = {
@@ -219,7 +218,7 @@ end
 
 require("perilune.runtime.arity").limit(database, "db:", {
   table_exists = 1, view_exists = 1, index_exists = 1, trigger_exists = 1, tables = 0, views = 0, triggers = 1, columns = 1,
-  primary_key = 1, indexes = 1, has_unique_key = 2, foreign_keys = 1, foreign_key_violations = 1, schema_sql = 0,
+  primary_key = 1, indexes = 1, has_unique_key = 2, foreign_keys = 1, foreign_key_violations = 1, schema_sql = 1,
 })
 
 return introspection

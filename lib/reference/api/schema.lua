@@ -331,13 +331,16 @@ function db:foreign_keys(table_name) end
 ---@raises unknown_table: the table does not exist
 function db:foreign_key_violations(table_name) end
 
----Returns the SQL of the schema, one statement a line, tables first.
+---Returns the SQL that creates the schema again, as `perilune schema` writes it: tables, indexes, views and triggers, each in the order in
+---which they were created.
 ---```lua
 ---print(db:schema_sql():match("CREATE TABLE tag"))  --> CREATE TABLE tag
+---print(db:schema_sql("tag"):match("CREATE TABLE book"))  --> nil
 ---```
+---@param table_name? string only this table or view, with its indexes and triggers
 ---@return string
----@raises none
-function db:schema_sql() end
+---@raises unknown_table: the table does not exist
+function db:schema_sql(table_name) end
 
 -- Defining tables
 

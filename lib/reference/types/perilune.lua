@@ -1616,16 +1616,20 @@ function members:foreign_keys(table_name) end
 ---@return { table: string, rowid: integer?, referenced_table: string, key: integer }[]
 function members:foreign_key_violations(table_name) end
 
----Returns the SQL of the schema, one statement a line, tables first.
+---Returns the SQL that creates the schema again, as `perilune schema` writes it: tables, indexes, views and triggers, each in the order in
+---which they were created.
 ---```lua
 ---print(db:schema_sql():match("CREATE TABLE tag"))  --> CREATE TABLE tag
+---print(db:schema_sql("tag"):match("CREATE TABLE book"))  --> nil
 ---```
 ---
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param table_name? string only this table or view, with its indexes and triggers
 ---@return string
-function members:schema_sql() end
+function members:schema_sql(table_name) end
 
 ---Calls functions when transactions change the database. Changes that a savepoint or a failed statement has undone are not reported. Commits
 ---of other scripts and of Swift are reported when the script next waits or ends, without `will_commit`. What `did_commit` and `did_rollback`

@@ -10,7 +10,7 @@ enum CompletionValues {
     /// Tables and views.
     @Sendable static func tables(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         guard let path = database(words), let queue = try? DatabaseFile.openForReading(path) else { return [] }
-        return (try? queue.read { db in try SchemaReader.tables(db).map(\.name) }) ?? []
+        return (try? queue.read { db in try TableDescription.readAll(in: db).map(\.name) }) ?? []
     }
 
     /// The migrations of the folder, of the command line or the settings.

@@ -1,0 +1,100 @@
+package import GRDB
+
+/// Reading descriptions from SQLite, with table-valued PRAGMA functions: the one reader of the schema.
+extension TableDescription {
+    /// The table or view of a name.
+    ///
+    /// - Parameter name: In any case. Found as SQLite finds it: temporary tables first, then those of the main database, then
+    ///   those of attached ones.
+    /// - Returns: `nil` if there is none.
+    /// - Throws: The error of SQLite for a view that cannot be used.
+    package static func read(_ name: String, in db: Database) throws -> TableDescription? {
+        // The pragma knows the tables of schemas by their older name alone.
+        let known = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"][name.foldedName]
+        let row = try Row.fetchOne(
+            db,
+            sql: "SELECT t.*, \(statement) FROM pragma_table_list(?) AS t, pragma_database_list AS d ON d.name = t.schema "
+                + "ORDER BY d.name <> 'temp', d.seq", arguments: [known ?? name])
+        return try row.map { try read($0, in: db) }
+    }
+
+    /// The tables and views of the main database, without those that SQLite and virtual tables make for themselves, by name.
+    ///
+    /// - Parameter wanted: The name of the only one that is wanted, in any case.
+    package static func readAll(in db: Database, named wanted: String? = nil) throws -> [TableDescription] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT t.*, \(statement) FROM pragma_table_list AS t
+                WHERE t.schema = 'main' AND t.type <> 'shadow' AND t.name NOT LIKE 'sqlite@_%' ESCAPE '@'
+                AND (?1 IS NULL OR lower(t.name) = lower(?1)) ORDER BY t.name
+                """, arguments: [wanted]
+        ).map { try read($0, in: db) }
+    }
+
+    /// The statement that makes a table `t`.
+    private static let statement = """
+        CASE t.schema WHEN 'main' THEN (SELECT s.sql FROM main.sqlite_schema AS s WHERE s.name = t.name AND s.type IN ('table', 'view')) END AS sql
+        """
+
+    /// The columns of a table or view of the main database.
+    static func columns(of name: String, in db: Database) throws -> [Column] {
+        try TableReader(db: db, database: "main", name: name).columns()
+    }
+
+    private static func read(_ row: Row, in db: Database) throws -> TableDescription {
+        let reader = TableReader(db: db, database: row["schema"], name: row["name"])
+        return try TableDescription(
+            database: reader.database, name: reader.name, kind: row["type"], isWithoutRowID: row["wr"], isStrict: row["strict"],
+            sql: row["sql"] ?? "", columns: reader.columns(), foreignKeys: reader.foreignKeys(), indexes: reader.indexes())
+    }
+}
+
+private struct TableReader {
+    let db: Database
+    let database: String
+    let name: String
+
+    private func rows(_ pragma: String, of name: String, order: String) throws -> [Row] {
+        try Row.fetchAll(db, sql: "SELECT * FROM \(pragma)(?, ?) ORDER BY \(order)", arguments: [name, database])
+    }
+
+    func columns() throws -> [TableDescription.Column] {
+        let rows = try rows("pragma_table_xinfo", of: name, order: "cid")
+        // A view that cannot be used has no columns here: let SQLite say why.
+        if rows.isEmpty { _ = try db.makeStatement(sql: "SELECT * FROM \(database.quotedName).\(name.quotedName)") }
+        return rows.map { row in
+            TableDescription.Column(
+                name: row["name"], type: row["type"], isNotNull: row["notnull"], defaultValue: row["dflt_value"], keyPosition: row["pk"],
+                hidden: row["hidden"])
+        }
+    }
+
+    func foreignKeys() throws -> [TableDescription.ForeignKey] {
+        var keys: [(id: Int, key: TableDescription.ForeignKey)] = []
+        // SQLite lists the last one first.
+        for row in try rows("pragma_foreign_key_list", of: name, order: "id DESC, seq") {
+            let id: Int = row["id"]
+            if keys.last?.id != id {
+                keys.append(
+                    (
+                        id,
+                        TableDescription.ForeignKey(
+                            columns: [], table: row["table"], references: [], onUpdate: row["on_update"], onDelete: row["on_delete"])
+                    ))
+            }
+            keys[keys.count - 1].key.columns.append(row["from"])
+            keys[keys.count - 1].key.references.append(row["to"])
+        }
+        return keys.map(\.key)
+    }
+
+    func indexes() throws -> [TableDescription.Index] {
+        try rows("pragma_index_list", of: name, order: "name").map { row in
+            let columns = try rows("pragma_index_info", of: row["name"], order: "seqno")
+            return TableDescription.Index(
+                name: row["name"], columns: columns.map { $0["name"] }, isUnique: row["unique"], isPartial: row["partial"],
+                origin: row["origin"])
+        }
+    }
+}

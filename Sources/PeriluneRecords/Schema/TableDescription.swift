@@ -1,0 +1,82 @@
+/// A table or view as the schema of its database describes it: what all readers of schemas begin with.
+package struct TableDescription: Equatable {
+    package struct Column: Equatable {
+        package let name: String
+        package let type: String
+        package let isNotNull: Bool
+        /// As SQL.
+        package let defaultValue: String?
+        /// From 1; 0 outside of the key.
+        package let keyPosition: Int
+        /// 1: left out by `*`, 2: generated and virtual, 3: generated and stored.
+        package let hidden: Int
+
+        package init(name: String, type: String, isNotNull: Bool, defaultValue: String?, keyPosition: Int, hidden: Int) {
+            self.name = name
+            self.type = type
+            self.isNotNull = isNotNull
+            self.defaultValue = defaultValue
+            self.keyPosition = keyPosition
+            self.hidden = hidden
+        }
+    }
+
+    package struct ForeignKey: Equatable {
+        package var columns: [String]
+        package let table: String
+        /// `nil` means the primary key of the other table.
+        package var references: [String?]
+        /// As SQLite spells it: "NO ACTION", "RESTRICT", "SET NULL", "SET DEFAULT" or "CASCADE".
+        package let onUpdate: String
+        package let onDelete: String
+    }
+
+    package struct Index: Equatable {
+        package let name: String
+        /// `nil` stands for an expression.
+        package let columns: [String?]
+        package let isUnique: Bool
+        package let isPartial: Bool
+        /// c: CREATE INDEX, u: UNIQUE, pk: PRIMARY KEY.
+        package let origin: String
+
+        package init(name: String, columns: [String?], isUnique: Bool, isPartial: Bool, origin: String) {
+            self.name = name
+            self.columns = columns
+            self.isUnique = isUnique
+            self.isPartial = isPartial
+            self.origin = origin
+        }
+    }
+
+    /// `main`, `temp` or the name of an attached database.
+    package let database: String
+    package let name: String
+    /// table, view, virtual or shadow.
+    package let kind: String
+    package let isWithoutRowID: Bool
+    package let isStrict: Bool
+    /// The statement that makes it; empty for what is not in the main database.
+    package let sql: String
+    package var columns: [Column]
+    package var foreignKeys: [ForeignKey]
+    package var indexes: [Index]
+
+    package init(
+        database: String = "main", name: String, kind: String, isWithoutRowID: Bool, isStrict: Bool, sql: String = "",
+        columns: [Column] = [], foreignKeys: [ForeignKey] = [], indexes: [Index] = []
+    ) {
+        self.database = database
+        self.name = name
+        self.kind = kind
+        self.isWithoutRowID = isWithoutRowID
+        self.isStrict = isStrict
+        self.sql = sql
+        self.columns = columns
+        self.foreignKeys = foreignKeys
+        self.indexes = indexes
+    }
+
+    /// The columns of the primary key in its order.
+    package var key: [String] { columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name) }
+}
