@@ -59,7 +59,11 @@ final class ScriptLibrary {
         try set(["blobs": pdb_row_blobs, "columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row], in: rows)
         let databases = try makeNative("databases")
         try databases.setValue("methods", c: pdb_push_database_methods)
-        try set(["define": pdb_define, "guarded": pdb_call_guarded, "unenforced": pdb_call_unenforced], in: databases)
+        try set(
+            [
+                "define": pdb_define, "guarded": pdb_call_guarded, "unenforced": pdb_call_unenforced,
+                "set_write_options": pdb_set_write_options,
+            ], in: databases)
         try DatabaseVerbs.install(in: databases.get("methods"))
         try set(
             [

@@ -27,7 +27,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
 
   scenario("a transaction has a note, and is undone as a whole", function(t)
     local Book, history = keep(t)
-    history:write(t.db, "old books out", function(db)
+    t.db:write({ note = "old books out" }, function(db)
       db:execute("DELETE FROM book WHERE year < 1850")
       db:execute("UPDATE book SET pages = 0")
     end)

@@ -111,7 +111,26 @@ static int open_block(lua_State *L, const char *verb, pdb_access_mode mode, int 
 }
 
 static int block_read(lua_State *L) { return open_block(L, "read", PDB_READ, 1); }
-static int block_write(lua_State *L) { return open_block(L, "write", PDB_WRITE, 1); }
+
+static const char write_options_key; /* in the registry: what `write` with options is, a function of Lua */
+
+int pdb_set_write_options(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &write_options_key);
+    return 0;
+}
+
+/* write([options,] function, ...) */
+static int block_write(lua_State *L) {
+    if (lua_type(L, 2) != LUA_TTABLE) return open_block(L, "write", PDB_WRITE, 1);
+    pdb_check_handle(L, pdb_state_of(L), 1, "write");
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &write_options_key);
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
 static int block_in_savepoint(lua_State *L) { return open_block(L, "in_savepoint", PDB_SAVEPOINT, 1); }
 
 static int block_write_without_transaction(lua_State *L) {

@@ -77,6 +77,9 @@ int pdb_call_guarded(lua_State *L);
 ** The function must check those that it may have broken. [-n, +n, e] */
 int pdb_call_unenforced(lua_State *L);
 
+/* A Lua function: sets the function that `write` calls with its arguments when it is given options. [-1, +0, v] */
+int pdb_set_write_options(lua_State *L);
+
 /* To be called when an observer is added inside an access: its changes go through GRDB again. [-0, +0, -] */
 void pdb_observe(lua_State *L);
 

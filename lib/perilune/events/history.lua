@@ -259,10 +259,8 @@ function History.write(self, first, ...)
   local note, block = ...
   if type(note) ~= "string" then checks.fail(place, "expected a note as a string, got " .. errors.describe(note)) end
   checks.block(place, block)
-  return first:write(function(db, ...)
-    require_installed(db, record.info(self.class).table, place)
-    return history_notes.run(db, note, block, ...)
-  end, select(3, ...))
+  local function check(db) require_installed(db, record.info(self.class).table, place) end
+  return history_notes.write_noted(first, place, note, check, block, select(3, ...))
 end
 
 --- The transactions that have a note, the newest first.

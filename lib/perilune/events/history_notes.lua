@@ -1,5 +1,8 @@
 --- Transactions with notes, which the histories of tables refer to.
 
+local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
+
 local history_notes = {}
 
 --- Transactions. One that is open is seen by triggers; its own transaction closes it.
@@ -21,6 +24,28 @@ function history_notes.run(db, note, f, ...)
   local results = table.pack(f(db, ...))
   db:execute("UPDATE perilune_transaction SET is_open = NULL WHERE id = ?", id)
   return table.unpack(results, 1, results.n)
+end
+
+--- `db:write` with a note: db:write({ note = "prices of May" }, function(db) ... end).
+-- @param ... the block, and its further arguments
+function history_notes.write(db, options, ...)
+  if getmetatable(options) ~= nil then checks.fail("db:write: argument 1", "expected a function, got " .. errors.describe(options)) end
+  local note, block = checks.options("db:write", options, { note = "string" }).note, ...
+  if note == nil then checks.fail("db:write", "expected the option `note`") end
+  checks.block("db:write", block)
+  return history_notes.write_noted(db, "db:write", note, nil, block, select(2, ...))
+end
+
+--- The same with a check that is made first.
+-- @tparam ?function check gets the handle of the block
+function history_notes.write_noted(db, place, note, check, block, ...)
+  return db:write(function(handle, ...)
+    if check then check(handle) end
+    if not handle:table_exists("perilune_transaction") then
+      errors.raise("history", place .. ": the database has no history that could keep the note; use perilune.history(Class):install(db) in a migration")
+    end
+    return history_notes.run(handle, note, block, ...)
+  end, ...)
 end
 
 return history_notes

@@ -23,4 +23,8 @@ function databases.guarded(db, f, ...) end
 ---@return any ...
 function databases.unenforced(db, f, ...) end
 
+--- Sets the function that `db:write` calls with its arguments when the first of them is a table of options.
+---@param f fun(db: perilune.database, options: table, ...): ...
+function databases.set_write_options(f) end
+
 return databases

@@ -204,12 +204,14 @@ function db:read(block, ...) end
 ---end)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3
 ---```
+---With the option `note` the transaction has a note in the histories of all tables (`perilune.history`).
+---@param options? { note: string } may be left out
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... what the block returns
----@raises nested_access: in a block of the same database; busy: another connection holds the lock; yield: the block waits
+---@raises nested_access: in a block of the same database; busy: another connection holds the lock; yield: the block waits; history: the database has no history for a note
 ---@access outside blocks of the same database, or directly inside `write_without_transaction`; elsewhere use `db:in_savepoint`
-function db:write(block, ...) end
+function db:write(options, block, ...) end
 
 ---Calls a function with a handle in a transaction of a chosen kind, which the function ends by its first result: `"commit"` or
 ---`"rollback"`. What it returns behind that is returned.

@@ -61,7 +61,8 @@ function history:remove(db, options) end
 ---@return boolean
 function history:is_installed(db) end
 
----Calls a function in a transaction, as `db:write` does, which has a note in the histories of all tables.
+---Calls a function in a transaction which has a note in the histories of all tables: `db:write({ note = "..." }, block)`, with a check that
+---this history is installed.
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)

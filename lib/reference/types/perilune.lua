@@ -986,6 +986,7 @@ function members:prepare(sql) end
 function members:read(block, ...) end
 
 ---Calls a function with a handle in a transaction. If the function raises, everything is rolled back and the error is raised again.
+---With the option `note` the transaction has a note in the histories of all tables (`perilune.history`).
 ---```lua
 ---db:write(function(db)
 ---  db:execute("UPDATE book SET is_read = TRUE")
@@ -997,14 +998,16 @@ function members:read(block, ...) end
 ---- Raises `nested_access` if in a block of the same database
 ---- Raises `busy` if another connection holds the lock
 ---- Raises `yield` if the block waits
+---- Raises `history` if the database has no history for a note
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
 ---- To be called outside blocks of the same database, or directly inside `write_without_transaction`; elsewhere use `db:in_savepoint`
+---@param options? { note: string } may be left out
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... what the block returns
-function members:write(block, ...) end
+function members:write(options, block, ...) end
 
 ---Calls a function with a handle in a transaction of a chosen kind, which the function ends by its first result: `"commit"` or
 ---`"rollback"`. What it returns behind that is returned.
@@ -4071,7 +4074,8 @@ function members:remove(db, options) end
 ---@return boolean
 function members:is_installed(db) end
 
----Calls a function in a transaction, as `db:write` does, which has a note in the histories of all tables.
+---Calls a function in a transaction which has a note in the histories of all tables: `db:write({ note = "..." }, block)`, with a check that
+---this history is installed.
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
