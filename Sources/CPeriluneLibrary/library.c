@@ -159,6 +159,9 @@ static const module modules[] = {
     {"perilune.records.fetching", (const char[]){
 #embed "../../lib/perilune/records/fetching.lua"
         , 0}},
+    {"perilune.records.fields", (const char[]){
+#embed "../../lib/perilune/records/fields.lua"
+        , 0}},
     {"perilune.records.hooks", (const char[]){
 #embed "../../lib/perilune/records/hooks.lua"
         , 0}},

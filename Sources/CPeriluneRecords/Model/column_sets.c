@@ -31,14 +31,15 @@ void prec_push_record_verbs(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &v
 
 /* MARK: - Making column sets */
 
-/* Pushes the table that __index is. With extras it is one that finds them first. */
+/* Pushes what __index is: a table. With extras it is a function that finds them first; also where the Lua part must know the record. */
 static void push_index(lua_State *L, int model, int extras) {
-    if (extras == 0) {
+    if (extras == 0 && !prec_reads_in_lua(lua_touserdata(L, model))) {
         lua_getiuservalue(L, model, MODEL_METHOD_CACHE);
         return;
     }
     lua_pushvalue(L, model);
-    lua_pushvalue(L, extras);
+    if (extras) lua_pushvalue(L, extras);
+    else lua_pushnil(L);
     lua_pushcclosure(L, prec_missing_field, 2);
 }
 

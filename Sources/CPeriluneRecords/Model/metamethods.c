@@ -48,14 +48,15 @@ static void cache_method(lua_State *L, int model) {
 }
 
 /*
-** __index: NULL columns, methods, and then what the Lua part knows (associations) or raises. Arguments: some table, the key.
+** __index: NULL columns, methods, and then what the Lua part knows (associations, computed fields) or raises. Arguments: the record (of
+** classes whose fields the Lua part reads) or some table, the key.
 ** Upvalues: the model; the names of fields that are not columns, or nil.
 */
 int prec_missing_field(lua_State *L) {
     enum { model = lua_upvalueindex(1), extras = lua_upvalueindex(2) };
     lua_settop(L, 2);
     if (lua_type(L, 2) == LUA_TSTRING) {
-        if (has_key(L, extras) || is_known(L, model)) return 0;
+        if (has_key(L, extras) || (!prec_reads_in_lua(lua_touserdata(L, model)) && is_known(L, model))) return 0;
         lua_pushvalue(L, model);
         bool is_found = push_method(L);
         if (!is_found) {
@@ -71,7 +72,8 @@ int prec_missing_field(lua_State *L) {
     prec_push_callback(L, PREC_CALL_missing);
     lua_getiuservalue(L, model, MODEL_CLASS);
     lua_pushvalue(L, 2);
-    lua_call(L, 2, 1);
+    lua_pushvalue(L, 1);
+    lua_call(L, 3, 1);
     return 1;
 }
 
@@ -84,7 +86,8 @@ int prec_assign_field(lua_State *L) {
         lua_getiuservalue(L, model, MODEL_CLASS);
         lua_pushvalue(L, 1);
         lua_pushvalue(L, 2);
-        lua_call(L, 3, 1);
+        lua_pushvalue(L, 3);
+        lua_call(L, 4, 1);
         bool may_assign = lua_toboolean(L, -1);
         lua_settop(L, 3);
         if (!may_assign) return 0;

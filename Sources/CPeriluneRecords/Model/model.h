@@ -51,6 +51,7 @@ typedef struct prec_model {
     bool tracks_changes;
     bool writes_in_lua; /* hooks or converted columns: the Lua part must see every write */
     bool decodes_in_lua; /* the Lua part must see every record that was fetched */
+    bool reads_in_lua; /* fields that are computed or lazy: the Lua part must see each read of a field that a record does not have */
     bool is_described;  /* a table has been read: the flags are known */
 } prec_model;
 
@@ -78,6 +79,11 @@ static inline bool prec_writes_in_lua(const prec_model *model) {
 
 static inline bool prec_decodes_in_lua(const prec_model *model) {
     while (model && !model->decodes_in_lua) model = model->base;
+    return model != NULL;
+}
+
+static inline bool prec_reads_in_lua(const prec_model *model) {
+    while (model && !model->reads_in_lua) model = model->base;
     return model != NULL;
 }
 

@@ -45,11 +45,12 @@ static int new_model(lua_State *L) {
     return 1;
 }
 
-/* set_model(model, writes in Lua or nil, decodes_in_lua or nil) */
+/* set_model(model, writes in Lua or nil, decodes in Lua or nil, reads in Lua or nil) */
 static int set_model(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
     if (!lua_isnoneornil(L, 2)) model->writes_in_lua = lua_toboolean(L, 2);
     if (!lua_isnoneornil(L, 3)) model->decodes_in_lua = lua_toboolean(L, 3);
+    if (!lua_isnoneornil(L, 4)) model->reads_in_lua = lua_toboolean(L, 4);
     return 0;
 }
 

@@ -46,6 +46,7 @@ static void read_columns(lua_State *L, prec_table_layout *layout, int columns) {
         };
         if (layout->columns[i].is_date) layout->has_dates = true;
         if (layout->columns[i].is_generated) layout->has_generated = true;
+        /* Results have columns, scripts have fields: a field is never called like another column. */
         lua_getfield(L, -1, "folded");
         lua_pushinteger(L, i + 1);
         lua_rawset(L, positions);

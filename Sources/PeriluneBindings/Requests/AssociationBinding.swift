@@ -5,7 +5,7 @@ internal import PeriluneRecords
 extension RequestBinding {
     func defineAssociations(in table: LuaTable) throws {
         // database, table of the origin (its name, or what declares a common table), request, name, tag, columns, referenced columns,
-        // singular name, number
+        // singular name, number, names of the origin's fields or nil
         try defineAssociation("belongs_to", in: table) { call in
             try .belongsTo(
                 call.string(4), from: call.origin(2), to: call.request(3), columns: call.optionalStrings(6),
@@ -90,7 +90,7 @@ extension RequestBinding {
 extension RequestCall {
     /// The table that an association begins at; the database is the first argument.
     func origin(_ position: Int) throws -> TableSchema {
-        if case .string = value(position) { return try table(string(position), of: 1) }
+        if case .string = value(position) { return try table(string(position), of: 1, names: 10) }
         return try derivable(position).request.table
     }
 

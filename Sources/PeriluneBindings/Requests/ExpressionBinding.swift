@@ -10,8 +10,8 @@ extension RequestBinding {
             if case .integer(let number) = call.value(1) { return try .parameter(String(number)) }
             return try .parameter(call.string(1))
         }
-        // database, table, column, alias; or nil, and number and name of the association that leads to it
-        try define("column", in: table) { call in try call.column(3, of: call.table(call.string(2), of: 1)) }
+        // database, table, column, alias; or nil, and number and name of the association that leads to it; names of fields or nil
+        try define("column", in: table) { call in try call.column(3, of: call.table(call.string(2), of: 1, names: 7)) }
         // what declares a common table, column, alias; or nil, number, name
         try define("common_column", in: table) { call in try call.column(2, of: call.derivable(1).request.table) }
         // A name without a table, for definitions of tables.

@@ -76,8 +76,10 @@ struct RequestCall {
     }
 
     /// The table of that name in a database.
-    func table(_ name: String, of position: Int) throws -> TableSchema {
-        try SchemaBinding.table(name, of: database(position))
+    ///
+    /// - Parameter names: The position of what a record class calls the columns, if anything stands there.
+    func table(_ name: String, of position: Int, names: Int) throws -> TableSchema {
+        try SchemaBinding.table(name, of: database(position)).named(by: optionalString(names).map(FieldNames.init))
     }
 
     private func mismatch(_ position: Int, _ expected: String) -> BindingError {

@@ -4,9 +4,9 @@ internal import PeriluneRecords
 /// Requests and the methods that derive them, as the Lua part builds them.
 extension RequestBinding {
     func defineRequests(in table: LuaTable) throws {
-        // database, name of the table
+        // database, name of the table, names of fields or nil
         try defineValue("table", in: table) { call in
-            let schema = try call.table(call.string(2), of: 1)
+            let schema = try call.table(call.string(2), of: 1, names: 3)
             let request = try Request(schema, schema: SchemaBinding.schema(of: call.database(1)))
             return .userdata(try call.binding.derivables.make(.request(request)))
         }

@@ -7,7 +7,7 @@ extension Association {
         guard isPlural, hops.count == 1, hops[0].columns.count == 1, !request.hasLimit, parent.givesAllRows else { return false }
         let (from, to) = hops[0].columns[0]
         guard to >= 0, origin.holdsIntegers(from), request.table.holdsIntegers(to) else { return false }
-        let name = request.table.columns[to].name
+        let name = request.table.columns[to].sqlName
         return request.table.foreignKeys.contains { $0.table.foldedName == origin.name.foldedName && $0.columns == [name] }
     }
 }

@@ -44,8 +44,8 @@ private struct ForeignKeySearch {
         guard let columns else { return try findOnly(candidates) }
         if let referenced { return try pairs(columns, referenced) }
         let positions = try columns.map { try position($0, in: holder) }
-        if let key = candidates.first(where: { Set($0.columns.compactMap(holder.column)) == Set(positions) }) {
-            return try pairs(key.columns, key.referencedColumns)
+        if let key = candidates.first(where: { Set($0.columns.compactMap(holder.column(inDatabase:))) == Set(positions) }) {
+            return try pairs(of: key)
         }
         guard !other.primaryKey.isEmpty else {
             throw RequestError.argument(
@@ -55,19 +55,31 @@ private struct ForeignKeySearch {
     }
 
     private func findOnly(_ candidates: [TableSchema.ForeignKey]) throws -> Pairs {
-        if candidates.count == 1 { return try pairs(candidates[0].columns, candidates[0].referencedColumns) }
+        if candidates.count == 1 { return try pairs(of: candidates[0]) }
         if candidates.isEmpty {
             throw RequestError(
                 "no_foreign_key",
                 "`\(name)`: `\(holder.name)` has no foreign key to `\(other.name)`; name its columns: columns = { ... }",
                 fields: ["table": holder.name, "name": name])
         }
-        let list = candidates.map { "{ " + $0.columns.map { "\"\($0)\"" }.joined(separator: ", ") + " }" }
+        let list = candidates.map { "{ " + fields($0.columns, of: holder).map { "\"\($0)\"" }.joined(separator: ", ") + " }" }
         throw RequestError(
             "ambiguous",
             "`\(name)`: `\(holder.name)` has \(candidates.count) foreign keys to `\(other.name)`; choose one: columns = "
                 + list.joined(separator: " or columns = "),
             fields: ["table": holder.name, "name": name])
+    }
+
+    /// Those of a foreign key of the schema, which has the names of the database.
+    private func pairs(of key: TableSchema.ForeignKey) throws -> Pairs {
+        try pairs(fields(key.columns, of: holder), fields(key.referencedColumns, of: other))
+    }
+
+    private func fields(_ columns: [String], of table: TableSchema) -> [String] {
+        columns.map { column in
+            guard let position = table.column(inDatabase: column), position >= 0 else { return column }
+            return table.columns[position].name
+        }
     }
 
     private func pairs(_ columns: [String], _ referenced: [String]) throws -> Pairs {

@@ -12,7 +12,7 @@ extension CompilerWalk {
     /// Writes a column of the source that it means.
     mutating func column(_ table: TableSchema, _ position: Int, _ place: ColumnPlace) throws {
         if isInline {
-            tokens.add(.bareColumn, (position >= 0 ? table.columns[position].name : table.rowIDName ?? "rowid").utf8)
+            tokens.add(.bareColumn, (position >= 0 ? table.columns[position].sqlName : table.rowIDName ?? "rowid").utf8)
             return
         }
         if case .nearest = place, isPlainlyOwn(table) { return column(position, of: own) }
@@ -34,8 +34,8 @@ extension CompilerWalk {
     func current(_ position: Int, of table: TableSchema, in number: Int) throws -> Int {
         let found = sources[number].table
         if found === table || position == TableSchema.rowID { return position }
-        let name = table.columns[position].name
-        guard let position = found.column(named: name) else { throw RequestError.unknownColumn(name, in: found) }
+        let name = table.columns[position].sqlName
+        guard let position = found.column(inDatabase: name) else { throw RequestError.unknownColumn(name, in: found) }
         return position
     }
 

@@ -10,7 +10,7 @@ extension CompilerWalk {
         case .unary(let operation, let part): try unary(operation, part, least)
         case .parameter(let name): tokens.add(.parameter, name.utf8)
         case .resultColumn(let name): tokens.add(.name, name.utf8)
-        case .excluded(let table, let position): tokens.add(.excluded, table.columns[position].name.utf8)
+        case .excluded(let table, let position): tokens.add(.excluded, table.columns[position].sqlName.utf8)
         case .request(let request): try subrequest(request)
         case .exists(let request, let isNegated): try exists(request, isNegated, least)
         case .function(let call): try function(call)

@@ -86,6 +86,10 @@ extension CompilerWalk {
     }
 
     private mutating func rows(of source: RequestSource) throws {
+        // What is derived from whole rows may mean any of their columns.
+        let before = wantsLazyColumns
+        wantsLazyColumns = source.table.hasLazyColumns
+        defer { wantsLazyColumns = before }
         switch source.body {
         case .compound: try select(Request(source: RequestSource(source.table, body: source.body, schema: nil)))
         case .request(let request): try select(request)

@@ -120,12 +120,15 @@ extension CompilerWalk {
         namesColumns = hasGroup(frame.joins) || frame.reachJoins.contains { hasGroup($0) }
         defer { namesColumns = before }
         let parts = request.parts.values
+        let wantsLazyColumns = wantsLazyColumns
+        self.wantsLazyColumns = false
+        defer { self.wantsLazyColumns = wantsLazyColumns }
         let isSimple =
             request.parts.isNone
             || (parts.joins.isEmpty && parts.tableJoins.isEmpty && parts.prefetches.isEmpty && parts.reach == nil)
         if isSimple, parts.selection == nil {
-            if request.source.hidesColumns {
-                try list(request.table.visibleColumns) { walk, position in walk.column(position, of: frame.own) }
+            if request.source.hidesColumns || request.table.hasLazyColumns {
+                list(wantsLazyColumns ? request.table.storedColumns : request.table.visibleColumns) { walk, position in walk.column(position, of: frame.own) }
             } else {
                 tokens.add(.star)
             }
@@ -136,7 +139,7 @@ extension CompilerWalk {
             if isDescribing, isOutermost { layout = try RowLayout(request, frame, in: self) }
             return
         }
-        let layout = try RowLayout(request, frame, in: self)
+        let layout = try RowLayout(request, frame, in: self, withLazyColumns: wantsLazyColumns)
         if isOutermost { self.layout = layout }
         try items(of: layout)
     }
@@ -161,7 +164,7 @@ extension CompilerWalk {
 
     private mutating func name(_ position: Int, of number: Int) {
         tokens.add(.as)
-        tokens.add(.name, (position >= 0 ? sources[number].table.columns[position].name : "rowid").utf8)
+        tokens.add(.name, (position >= 0 ? sources[number].table.columns[position].sqlName : "rowid").utf8)
     }
 
     mutating func selected(_ column: SelectedColumn) throws {
@@ -169,7 +172,7 @@ extension CompilerWalk {
         try expression(column.expression)
         // SQLite calls the row id "rowid" in results, by whichever name it was asked for.
         let isRowID = column.expression.columnPosition?.position == TableSchema.rowID
-        let given: String? = isRowID ? "rowid" : column.expression.columnName
+        let given: String? = isRowID ? "rowid" : column.expression.sqlColumnName
         guard let name = column.name, namesColumns || name != given else { return }
         tokens.add(.as)
         tokens.add(.name, name.utf8)

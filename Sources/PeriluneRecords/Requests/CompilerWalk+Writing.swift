@@ -43,7 +43,7 @@ extension Request {
             if valuesFirst { return try walk.assignFrom(self, assignments, target) }
             let table = table
             try walk.list(assignments) { walk, assignment in
-                walk.tokens.add(.name, table.columns[assignment.column].name.utf8)
+                walk.tokens.add(.name, table.columns[assignment.column].sqlName.utf8)
                 walk.tokens.add(.equals)
                 try walk.expression(assignment.value, Precedence.any)
             }
@@ -179,7 +179,7 @@ extension CompilerWalk {
         func made(_ index: Int) -> String { "\"perilune_made\".\"made_\(index)\"" }
         for (index, assignment) in assignments.enumerated() {
             if index > 0 { tokens.add(.comma) }
-            tokens.add(.name, table.columns[assignment.column].name.utf8)
+            tokens.add(.name, table.columns[assignment.column].sqlName.utf8)
             tokens.add(.equals)
             tokens.add(.text, made(key.count + index).utf8)
         }
@@ -199,7 +199,11 @@ extension CompilerWalk {
 
     mutating func returning(_ request: Request) throws {
         tokens.add(.returning)
-        guard let selection = request.parts.values.selection else { return tokens.add(.star) }
+        guard let selection = request.parts.values.selection else {
+            guard request.table.hasLazyColumns else { return tokens.add(.star) }
+            let own = own
+            return list(request.table.visibleColumns) { walk, position in walk.column(position, of: own) }
+        }
         try list(selection) { walk, column in try walk.selected(column) }
     }
 }

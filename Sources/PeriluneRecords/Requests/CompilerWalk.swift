@@ -25,6 +25,8 @@ struct CompilerWalk {
     var defining: [TableSchema] = []
     /// Whether every column of the result is given its name: SQLite renames those that come out of a join in parentheses.
     var namesColumns = false
+    /// Whether a SELECT of whole rows brings those columns, too, that are left out unless they are asked for: it is read by another one.
+    var wantsLazyColumns = false
     /// Whether the condition that is written is negated as a whole.
     var isInsideNot = false
     let compiler: RequestCompiler

@@ -231,6 +231,12 @@ extension Expression {
         return position >= 0 ? table.columns[position].name : table.rowIDName
     }
 
+    /// The name that SQLite gives to a result column of this expression, if it is a column.
+    var sqlColumnName: String? {
+        guard let (table, position) = columnPosition else { return nil }
+        return position >= 0 ? table.columns[position].sqlName : table.rowIDName
+    }
+
     /// Names of aliases, parameters and results: anything that SQL can quote.
     static func checkName(_ name: String, of what: String) throws {
         if name.isEmpty { throw RequestError.argument("the name of \(what) cannot be empty") }

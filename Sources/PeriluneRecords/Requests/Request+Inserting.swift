@@ -40,7 +40,7 @@ extension Request {
             // In a table of that name, `excluded` would mean the row that is there.
             if upsert != nil, table.name.foldedName == "excluded" { walk.tokens.add(.text, " AS \"perilune_target\"".utf8) }
             walk.tokens.add(.text, " (".utf8)
-            walk.list(columns) { walk, column in walk.tokens.add(.name, table.columns[column].name.utf8) }
+            walk.list(columns) { walk, column in walk.tokens.add(.name, table.columns[column].sqlName.utf8) }
             walk.tokens.add(.text, ") ".utf8)
             if upsert == nil {
                 try walk.select(rows)
@@ -94,13 +94,13 @@ extension CompilerWalk {
         tokens.add(.onConflict)
         if !upsert.target.isEmpty {
             tokens.add(.open)
-            list(upsert.target) { walk, column in walk.tokens.add(.name, table.columns[column].name.utf8) }
+            list(upsert.target) { walk, column in walk.tokens.add(.name, table.columns[column].sqlName.utf8) }
             tokens.add(.text, ") ".utf8)
         }
         guard !upsert.assignments.isEmpty else { return tokens.add(.doNothing) }
         tokens.add(.doUpdate)
         try list(upsert.assignments) { walk, assignment in
-            walk.tokens.add(.name, table.columns[assignment.column].name.utf8)
+            walk.tokens.add(.name, table.columns[assignment.column].sqlName.utf8)
             walk.tokens.add(.equals)
             try walk.expression(assignment.value)
         }

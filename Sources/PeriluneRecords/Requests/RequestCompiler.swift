@@ -20,7 +20,7 @@ package struct RequestCompiler {
     /// The table in this schema.
     func current(_ table: TableSchema) throws -> TableSchema {
         if table.kind == .request { return table }
-        if let known = try schema.knownTable(table.name) ?? findTable(table.name) { return known }
+        if let known = try schema.knownTable(table.name) ?? findTable(table.name) { return known.named(by: table.fieldNames) }
         throw RequestError(
             "unknown_table", "no table `\(table.name)`: it existed when the request was built", fields: ["name": table.name])
     }

@@ -17,10 +17,10 @@ struct RowLayout {
     private(set) var numbersKeys = false
     private let isDistinct: Bool
 
-    init(_ request: Request, _ frame: CompilerWalk.Frame, in walk: CompilerWalk) throws {
+    init(_ request: Request, _ frame: CompilerWalk.Frame, in walk: CompilerWalk, withLazyColumns: Bool = false) throws {
         root = SegmentBuilder(name: "", request: request, number: frame.own, table: walk.sources[frame.own].table)
         isDistinct = request.parts.values.isDistinct
-        try add(root, frame.joins, walk)
+        try add(root, frame.joins, walk, withLazyColumns: withLazyColumns)
         try addKeys(of: root, walk)
         if let reach = request.parts.values.reach, reach.carriesKey {
             try addKey(reach, frame.reach[0], walk)
@@ -44,7 +44,9 @@ struct RowLayout {
 
     // MARK: - Segments
 
-    private mutating func add(_ segment: SegmentBuilder, _ joins: [CompilerWalk.JoinNode], _ walk: CompilerWalk) throws {
+    private mutating func add(
+        _ segment: SegmentBuilder, _ joins: [CompilerWalk.JoinNode], _ walk: CompilerWalk, withLazyColumns: Bool = false
+    ) throws {
         let parts = segment.request.parts.values
         segment.start = items.count
         if let selection = parts.selection {
@@ -52,8 +54,9 @@ struct RowLayout {
             segment.names = selection.map(\.name)
         } else {
             let table = segment.table
-            items += table.visibleColumns.map { .column($0, segment.number) }
-            segment.names = table.visibleColumns.map { table.columns[$0].name }
+            let columns = withLazyColumns ? table.storedColumns : table.visibleColumns
+            items += columns.map { .column($0, segment.number) }
+            segment.names = columns.map { table.columns[$0].name }
         }
         segment.addExtras(parts.annotations, at: items.count)
         items += parts.annotations.map { .selected($0, segment.number) }

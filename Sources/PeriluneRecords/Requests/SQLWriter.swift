@@ -101,7 +101,7 @@ struct SQLWriter {
         let table = sources[number].table
         quote(names[number])
         sql.append(UInt8(ascii: "."))
-        quote(column >= 0 ? table.columns[column].name : table.rowIDName ?? "rowid")
+        quote(column >= 0 ? table.columns[column].sqlName : table.rowIDName ?? "rowid")
     }
 
     private mutating func source(_ number: Int) {

@@ -25,6 +25,10 @@ package final class TableSchema: Sendable {
     let indexes: [[Int]]
     /// The columns that `*` stands for.
     package let visibleColumns: [Int]
+    /// What a record class calls the columns; `nil` for the table as it is in the database.
+    package let fieldNames: FieldNames?
+    /// The same table as record classes see it.
+    let views = Mutex<[FieldNames: TableSchema]>([:])
     /// The names that SQL has for the row id, the usual one first: none for views and tables WITHOUT ROWID, nor those of columns.
     package let rowIDNames: [String]
     private let positions: NameIndex
@@ -36,7 +40,8 @@ package final class TableSchema: Sendable {
     }
 
     package struct Column: Sendable, Equatable {
-        package let name: String
+        /// What requests call it: the name in the database, unless a record class gives it another one.
+        package var name: String
         package let type: DeclaredType
         package let isNotNull: Bool
         /// SQL text.
@@ -48,13 +53,20 @@ package final class TableSchema: Sendable {
         package let isHidden: Bool
         /// Upper case for those of SQLite; `nil` where SQLite does not report it: for views and for what only requests have.
         package let collation: String?
+        /// The name in the database, where a record class has a field of another name over the column.
+        var nameInDatabase: String?
+        /// Left out of rows, unless it is asked for by name: as a record class has it.
+        var isLazy = false
+
+        /// The name in SQL.
+        package var sqlName: String { nameInDatabase ?? name }
 
         package enum Generation: String, Sendable { case virtual, stored }
     }
 
     package struct ForeignKey: Sendable, Equatable {
         package let table: String
-        /// Names, spelled as in this table.
+        /// Names in the database, spelled as in this table.
         package let columns: [String]
         /// Spelled as in the other table's schema where that exists.
         package let referencedColumns: [String]
@@ -66,7 +78,7 @@ package final class TableSchema: Sendable {
     init(
         databaseName: String, name: String, kind: Kind, isWithoutRowID: Bool = false, isStrict: Bool = false,
         columns: [Column], primaryKey: [Int] = [], primaryKeyIsRowID: Bool = false, uniqueKeys: [[Int]] = [],
-        foreignKeys: [ForeignKey] = [], indexes: [[Int]] = []
+        foreignKeys: [ForeignKey] = [], indexes: [[Int]] = [], fieldNames: FieldNames? = nil
     ) {
         id = Self.lastID.withLock {
             $0 += 1; return $0
@@ -82,10 +94,11 @@ package final class TableSchema: Sendable {
         self.uniqueKeys = uniqueKeys
         self.foreignKeys = foreignKeys
         self.indexes = indexes
-        visibleColumns = columns.indices.filter { !columns[$0].isHidden }
+        self.fieldNames = fieldNames
+        visibleColumns = columns.indices.filter { !columns[$0].isHidden && !columns[$0].isLazy }
         positions = NameIndex(columns.map(\.name))
         let hasRowID = !isWithoutRowID && (kind == .table || kind == .virtual)
-        rowIDNames = hasRowID ? Self.rowIDNames(besides: columns.lazy.map(\.name)) : []
+        rowIDNames = hasRowID ? Self.rowIDNames(besides: columns.lazy.map(\.sqlName)) : []
     }
 
     private static let lastID = Mutex<UInt32>(0)

@@ -187,7 +187,7 @@ end
 
 --- Whether the table has a column of that name, if the table exists.
 local function is_column(info, name)
-  if info.known[name] then return true end
+  if info.known[name] or info.computed and info.computed[name] then return true end
   local ok, column = pcall(function() return sources.of_class(info.class):column_named(name) end)
   return ok and column ~= nil
 end

@@ -50,7 +50,7 @@ local function raw_class(class)
   if known and known.schema == schema then return known.class end
   local types = {}
   for _, column in ipairs(schema.columns) do types[column.name] = "any" end
-  known = { schema = schema, class = perilune.record(classes.table(class), { types = types }) }
+  known = { schema = schema, class = perilune.record(classes.table(class), { types = types, fields = require("perilune.records.fields").option_of(schema) }) }
   raw_classes[class] = known
   return known.class
 end

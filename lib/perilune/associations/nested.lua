@@ -98,7 +98,7 @@ local function read_values(context, class, values)
       table.insert(part.root.kind == "belongs_to" and node.before or node.after, part)
     elseif association then
       node.before[#node.before + 1] = { association = association, root = association.node.root, name = name, nodes = {} }
-    elseif info.known[name] then
+    elseif info.known[name] or info.computed and info.computed[name] then
       node.fields[name] = values[name]
     else
       raise_unknown(class, name)

@@ -1,6 +1,7 @@
 --- Builds associations in Swift.
 
 local errors = require "perilune.native.errors"
+local classes = require "perilune.requests.classes"
 local sources = require "perilune.requests.source"
 local raise = errors.raise
 local sql = require "perilune.native.associations"
@@ -36,7 +37,8 @@ function steps.association(root, _, context)
   local source = root.owner_source
   local owner = source.class and source.table or source:declaration(context.db)
   return sql[root.kind](context.db, owner, build_target(root, context), root.name, root.tag, root.options.columns,
-    root.options.referenced, root.options.singular, root.number)
+    root.options.referenced, root.options.singular, root.number,
+    source.class and classes.field_names(source.class, context.db))
 end
 
 --- What belongs to one record; its values of the columns come behind those of the association.

@@ -19,6 +19,7 @@ local checks = require "perilune.runtime.checks"
 local sql_names = require "perilune.runtime.names"
 local sql_text = require "perilune.runtime.sql_text"
 local record = require "perilune.records.class"
+local fields = require "perilune.records.fields"
 local foreign_key_checks = require "perilune.schema.foreign_key_checks"
 local history_notes = require "perilune.events.history_notes"
 
@@ -208,17 +209,17 @@ end
 local function stored_key(self, db, schema, target)
   local info, key = require("perilune.records.info").of_class(self.class, db), {}
   for index, name in ipairs(schema.primary_key.columns) do
-    key[index] = require("perilune.records.values").stored(info, target, name)
+    key[index] = require("perilune.records.values").stored(info, target, fields.of_column(info.schema, name))
   end
   return key
 end
 
 --- Which columns have changed from one row to the next, in the order of the table.
-local function changed_columns(schema, before, row)
+local function changed_columns(schema, view, before, row)
   local changed = {}
   for _, name in ipairs(column_names(schema)) do
     local old, new = before and before[name], row[name]
-    if old ~= new then changed[#changed + 1] = name end
+    if old ~= new then changed[#changed + 1] = fields.of_column(view, name) end
   end
   return changed
 end
@@ -235,12 +236,12 @@ local function versions_of(self, target, db)
   local rows = db:fetch_all("SELECT h.history_version, h.history_event, h.history_time, h.history_transaction, t.note AS history_note, "
     .. columns .. source, key)
   local found = self.class:fetch_all(db, "SELECT " .. columns .. source, table.unpack(key))
-  local versions, before = {}, nil
+  local versions, before, view = {}, nil, fields.view(record.info(self.class), schema)
   for index, row in ipairs(rows) do
     local event = row.history_event
     versions[index] = {
       version = row.history_version, event = event, time = row:date("history_time"), transaction = row.history_transaction, note = row.history_note,
-      record = event ~= "delete" and found[index] or nil, changed = event == "update" and changed_columns(schema, before, row) or {},
+      record = event ~= "delete" and found[index] or nil, changed = event == "update" and changed_columns(schema, view, before, row) or {},
     }
     before = row
   end

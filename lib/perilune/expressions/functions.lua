@@ -51,11 +51,12 @@ local function full_text_call(self, name, ...)
   if not shape.table then
     raise("argument", name .. ": expected a column of a full-text table: Class.c.column:" .. name .. "()")
   end
-  local schema, position = native_schema.table(records.default_database(), shape.table), nil
+  local schema, position = shape.owner and shape.owner:schema() or native_schema.table(records.default_database(), shape.table), nil
   for index, column in ipairs(schema.columns) do
     if column.name == shape.detail then position = index - 1 end
   end
   local whole = expression.column(schema.name, shape.table, shape.place)
+  whole.shape.owner = shape.owner
   return call(name, table.pack(whole, position, ...), "column:" .. name)
 end
 

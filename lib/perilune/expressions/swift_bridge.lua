@@ -35,11 +35,14 @@ end
 function builders.parameter(shape) return sql.parameter(parameters.slot(shape)) end
 
 function builders.column(shape, context)
-  if not context.db then return sql.name(shape.detail) end
+  local owner = shape.owner
+  if not context.db then return sql.name(owner and owner:sql_name(shape.detail) or shape.detail) end
   local place, alias, number, association = shape.place, nil, nil, nil
   if type(place) == "string" then alias = place
   elseif place then number, association = place.number, place.name end
-  if shape.table then return sql.column(context.db, shape.table, shape.detail, alias, number, association) end
+  if shape.table then 
+    return sql.column(context.db, shape.table, shape.detail, alias, number, association, owner and owner:field_names(context.db))
+  end
   if shape.common then
     return sql.common_column(shape.common:declaration(context.db), shape.detail, alias, number, association)
   end

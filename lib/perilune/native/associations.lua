@@ -15,8 +15,9 @@ local sql = {}
 ---@param referenced? string[]
 ---@param singular? string
 ---@param number integer what all that is derived from it shares
+---@param field_names? string what the class of the origin calls its columns (FieldNames.swift)
 ---@return perilune.sql_association
-function sql.belongs_to(db, origin, target, name, tag, columns, referenced, singular, number) end
+function sql.belongs_to(db, origin, target, name, tag, columns, referenced, singular, number, field_names) end
 
 ---@param db perilune.database
 ---@param origin string|perilune.sql_request a table, or what declares a common table
@@ -27,8 +28,9 @@ function sql.belongs_to(db, origin, target, name, tag, columns, referenced, sing
 ---@param referenced? string[]
 ---@param singular? string
 ---@param number integer what all that is derived from it shares
+---@param field_names? string what the class of the origin calls its columns (FieldNames.swift)
 ---@return perilune.sql_association
-function sql.has_one(db, origin, target, name, tag, columns, referenced, singular, number) end
+function sql.has_one(db, origin, target, name, tag, columns, referenced, singular, number, field_names) end
 
 ---@param db perilune.database
 ---@param origin string|perilune.sql_request a table, or what declares a common table
@@ -39,8 +41,9 @@ function sql.has_one(db, origin, target, name, tag, columns, referenced, singula
 ---@param referenced? string[]
 ---@param singular? string
 ---@param number integer what all that is derived from it shares
+---@param field_names? string what the class of the origin calls its columns (FieldNames.swift)
 ---@return perilune.sql_association
-function sql.has_many(db, origin, target, name, tag, columns, referenced, singular, number) end
+function sql.has_many(db, origin, target, name, tag, columns, referenced, singular, number, field_names) end
 
 ---@param first perilune.sql_association
 ---@param second perilune.sql_association

@@ -20,8 +20,9 @@ function sql_expressions.parameter(name) end
 ---@param alias? string which of several sources of the table
 ---@param number? integer without an alias: that of the association that leads to it
 ---@param association? string its name
+---@param field_names? string what a record class calls the columns (FieldNames.swift)
 ---@return perilune.sql_expression
-function sql_expressions.column(db, table_name, name, alias, number, association) end
+function sql_expressions.column(db, table_name, name, alias, number, association, field_names) end
 
 ---@param declaration perilune.sql_request what declares a common table
 ---@param name string

@@ -80,7 +80,8 @@ function records.new_model(class, members, known, base, tracks_changes) end
 ---@param model perilune.model
 ---@param writes_in_lua? boolean
 ---@param decodes_in_lua? boolean
-function records.set_model(model, writes_in_lua, decodes_in_lua) end
+---@param reads_in_lua? boolean
+function records.set_model(model, writes_in_lua, decodes_in_lua, reads_in_lua) end
 
 --- Whether Lua has to see the writes of the class, and its fetches.
 ---@param model perilune.model

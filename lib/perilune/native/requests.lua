@@ -10,8 +10,9 @@ local sql = {}
 
 ---@param db perilune.database
 ---@param name string
+---@param field_names? string what a record class calls the columns (FieldNames.swift)
 ---@return perilune.sql_request
-function sql.table(db, name) end
+function sql.table(db, name, field_names) end
 
 ---@param request perilune.sql_request
 ---@param condition perilune.sql_expression

@@ -11,6 +11,7 @@ local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
+local fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
@@ -63,6 +64,11 @@ end
 
 --- The columns that an element has values for, and these values.
 local function read_element(class, info, element)
+  local class_info = record.info(class)
+  if class_info.computed and type(element) == "table" and getmetatable(element) == nil then
+    local _, others = fields.divide(class_info, element)
+    if others then element = class(element) end
+  end
   local is_record = check_element(class, info, element)
   local names, values = {}, {}
   for _, column in ipairs(info.columns) do

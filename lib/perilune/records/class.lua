@@ -15,6 +15,7 @@ local checks = require "perilune.runtime.checks"
 local raise = errors.raise
 local sql_text = require "perilune.runtime.sql_text"
 local record_description = require "perilune.records.description"
+local record_fields = require "perilune.records.fields"
 local sql_names = require "perilune.runtime.names"
 
 local record = {
@@ -87,6 +88,8 @@ function record.ancestors(info)
   end
 end
 
+record_fields.ancestors = record.ancestors
+
 --- The names that records may have as fields: columns of the table, in any database, and fields that the class declares.
 local function update_known(info, description)
   local known, layouts = info.known, records.table_layouts(info.model)
@@ -124,7 +127,7 @@ local function make_table_layout(class, db)
   local info = infos[class]
   -- The first statement that runs after a change may be the one that notices it: the generation comes after it.
   local batched = is_batched(db, info.table)
-  local generation, schema = records.schema_generation(db), native_schema.table(db, info.table)
+  local generation, schema = records.schema_generation(db), record_fields.view(info, native_schema.table(db, info.table))
   local layouts = records.table_layouts(info.model)
   local former = layouts[records.database_id(db)]
   if former and records.table_layout_description(former).schema == schema and records.table_layout_description(former).is_batched == batched then
@@ -173,6 +176,7 @@ end
 local function known_names(info)
   local names = {}
   for name in pairs(info.known) do names[#names + 1] = name end
+  for name in pairs(info.computed or {}) do names[#names + 1] = name end
   table.sort(names)
   return names
 end
@@ -203,16 +207,29 @@ local function own_names(info)
   return names
 end
 
+--- The schema as the class has seen it last, for names that it calls otherwise; nil if it calls none otherwise.
+local function view_of(info)
+  if not info.renames then return nil end
+  local _, layout = records.table_layouts(info.model)
+  return layout and records.table_layout_description(layout).schema
+end
+
 --- The value of a field that a record does not have: nil for a column that it could have.
-function record.missing(class, name)
+-- @param target the record, of a class that has fields which are computed or lazy
+function record.missing(class, name, target)
   local info = infos[class]
+  if info.computed and info.computed[name] then return record_fields.get(info, target, name) end
   for ancestor in record.ancestors(info) do
     if ancestor.missing then
       local is_found, value = ancestor.missing(info, name)
       if is_found then return value end
     end
   end
-  if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return nil end
+  if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then
+    if info.renames then record_fields.check_is_fetched(info, target, name) end
+    return nil
+  end
+  record_fields.check_is_field(view_of(info), name)
   for other in pairs(infos) do
     local twin = infos[other]
     local is_there = rawget(twin.members, name) ~= nil or twin.associations and twin.associations[name] ~= nil
@@ -228,9 +245,15 @@ function record.missing(class, name)
 end
 
 --- Whether a field may be assigned.
-function record.assign(class, _, name)
+-- @return false if it is computed, and has been assigned
+function record.assign(class, target, name, value)
   local info = infos[class]
+  if info.computed and info.computed[name] then
+    record_fields.set(info, target, name, value)
+    return false
+  end
   if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return true end
+  record_fields.check_is_field(view_of(info), name)
   errors.raise_unknown_column(name, info.table, known_names(info))
 end
 
@@ -293,8 +316,9 @@ local function define(class, name, value)
   end
   if type(name) ~= "string" then
     raise("argument", ("members of a record class need names, got %s"):format(errors.describe(name)))
-  elseif info.known[name] and value ~= nil then
-    raise("argument", ("the record class %s cannot have a method `%s`: it is a column"):format(info.name, name))
+  elseif (info.known[name] or info.computed and info.computed[name]) and value ~= nil then
+    raise("argument", ("the record class %s cannot have a method `%s`: it is a %s"):format(info.name, name,
+      info.known[name] and "column" or "field"))
   elseif record.hooks[name] and value and not may_be_called(value) then
     raise("argument", ("the hook `%s` of the record class %s: expected a function, got %s")
       :format(name, info.name, errors.describe(value)))
@@ -320,9 +344,22 @@ local function make(class, values, ...)
   made = records.new_record(class, values) or records.new_record(class, values, true)
   if made then return made end
   for name in next, values or {} do
-    if not info.known[name] then errors.raise_unknown_column(name, info.table, known_names(info)) end
+    if not info.known[name] then
+      record_fields.check_is_field(view_of(info), name)
+      errors.raise_unknown_column(name, info.table, known_names(info))
+    end
   end
   raise("internal", ("a record of %s could not be created"):format(info.name))
+end
+
+--- The same for a class with computed fields, which are assigned when the record is there.
+local function make_with_computed(class, values, ...)
+  local info = infos[class]
+  if type(values) ~= "table" then return make(class, values, ...) end
+  local plain, others = record_fields.divide(info, values)
+  local made = make(class, plain, ...)
+  for _, name in ipairs(others or {}) do record_fields.set(info, made, name, values[name]) end
+  return made
 end
 
 --- Raises for what a class does not have.
@@ -355,6 +392,9 @@ function record.class_options.extra(info, value)
   info.extra = check_list_of_names("extra", value)
   for _, name in ipairs(info.extra) do info.known[name] = true end
 end
+
+function record.class_options.fields(info, value) info.fields = record_fields.read(value) end
+function record.class_options.naming(info, value) info.naming = record_fields.read_naming(value) end
 
 function record.class_options.track_changes(info, value)
   if type(value) ~= "boolean" then
@@ -390,12 +430,14 @@ local function make_class(table_name, options, base)
   info.model = records.new_model(class, info.members, info.known, base and base.model, info.tracks_changes)
   if base then base.derived[info] = true end
   infos[class] = info
+  record_fields.prepare(info)
+  if info.computed or info.renames then records.set_model(info.model, nil, nil, true) end
   for _, creator in ipairs(record.creators) do creator(info) end
   setmetatable(class, {
     info.model,
     __index = info.lookup,
     __newindex = define,
-    __call = make,
+    __call = info.computed and make_with_computed or make,
     __tostring = function() return "record class " .. table_name end,
     __name = "record class",
     __metatable = false,
@@ -432,7 +474,7 @@ end
 
 --- Makes a class of records.
 -- @tparam string table_name the table or view; it need not exist yet
--- @tparam ?table options types (of columns), primary_key (a name or a list; "rowid" for the row id), extra (fields that are no
+-- @tparam ?table options fields and naming (fields.lua), types (of columns), primary_key (a name or a list; "rowid" for the row id), extra (fields that are no
 --   columns), on_conflict (a policy), the behaviours of behaviours.lua, required (false: whether columns that must not be NULL are validated), track_changes (true)
 function record.new_class(table_name, options)
   if type(table_name) == "table" then

@@ -32,7 +32,7 @@ local function seen_names(target, description, is_whole)
   local _, names = records.record_schema(target)
   local seen, result = set_of(names), {}
   for _, column in ipairs(description.columns) do
-    if is_whole or seen[column.name] or rawget(target, column.name) ~= nil then result[#result + 1] = column.name end
+    if is_whole == true or is_whole and is_whole[column.name] or seen[column.name] or rawget(target, column.name) ~= nil then result[#result + 1] = column.name end
   end
   for _, name in ipairs(names) do
     if not description.positions[record_description.fold(name)] then result[#result + 1] = name end
@@ -43,7 +43,7 @@ end
 --- Says what the row of a record holds, which may have fewer columns than the table of the table layout, or more than the record had
 -- before.
 -- @param values what is stored
--- @tparam ?boolean is_whole whether all columns of the table are known
+-- @tparam ?boolean|table is_whole whether all columns of the table are known; or the set of those that are, beside the ones it had
 function columns.widen(target, layout, values, is_whole)
   local names = seen_names(target, records.table_layout_description(layout), is_whole)
   records.adopt_column_set(target, records.record_from(layout, names, values))

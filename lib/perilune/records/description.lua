@@ -2,6 +2,7 @@
 -- table layout of the row path is made from.
 
 local errors = require "perilune.native.errors"
+local fields = require "perilune.records.fields"
 local sql_text = require "perilune.runtime.sql_text"
 
 local record_description = {}
@@ -47,7 +48,7 @@ local function describe_columns(schema, row_id)
   local columns, positions = {}, {}
   for _, column in ipairs(schema.columns) do
     if not column.hidden then
-      local folded = record_description.fold(column.name)
+      local folded = record_description.fold(schema.sql_names and schema.sql_names[column.name] or column.name)
       columns[#columns + 1] = {
         name = column.name,
         folded = folded,
@@ -56,7 +57,7 @@ local function describe_columns(schema, row_id)
         is_generated = column.generated ~= nil,
         has_default = column.default ~= nil and column.default:upper() ~= "NULL",
       }
-      positions[folded] = #columns
+      positions[folded], positions[record_description.fold(column.name)] = #columns, #columns
     end
   end
   if row_id then
@@ -67,10 +68,32 @@ local function describe_columns(schema, row_id)
 end
 
 --- The condition that columns have some values.
-function record_description.condition(names)
+-- @param view the schema as the class sees it, or the description
+function record_description.condition(view, names)
   local parts = {}
-  for index, name in ipairs(names) do parts[index] = sql_text.name(name) .. " = ?" end
+  for index, name in ipairs(names) do parts[index] = fields.sql_name(view, name) .. " = ?" end
   return table.concat(parts, " AND ")
+end
+
+--- The columns that are fetched: all, or those that are not lazy and those lazy ones that are asked for.
+-- @tparam ?{string,...} wanted names of lazy fields
+function record_description.selection(schema, wanted)
+  if not schema.lazy then return "*" end
+  local names, is_wanted = {}, {}
+  for _, name in ipairs(wanted or {}) do is_wanted[name] = true end
+  for _, column in ipairs(schema.columns) do
+    if not column.hidden and (not column.lazy or is_wanted[column.name]) then names[#names + 1] = column.name end
+  end
+  return fields.sql_names(schema, names)
+end
+
+--- The statement that fetches all rows.
+-- @tparam ?string row_id the name of the row id where it is the key
+-- @tparam ?{string,...} wanted names of lazy fields
+function record_description.select(schema, row_id, wanted)
+  local columns = record_description.selection(schema, wanted)
+  if row_id then columns = ("%s, %s AS %s"):format(columns, sql_text.name(row_id), sql_text.name(row_id)) end
+  return ("SELECT %s FROM %s"):format(columns, sql_text.name(schema.name))
 end
 
 --- What the class has to know of a table.
@@ -83,13 +106,12 @@ function record_description.describe(info, schema)
     columns[keys[index]].is_key = true
     key[index] = columns[keys[index]].name
   end
-  local is_own = row_id or own_key.rowid and #keys == 1 and record_description.fold(own_key.columns[1]) == columns[keys[1]].folded
+  local is_own = row_id or own_key.rowid and #keys == 1 and positions[record_description.fold(own_key.columns[1])] == keys[1]
   local source = sql_text.name(schema.name)
-  local select = "SELECT * FROM " .. source
-  if row_id then select = ("SELECT *, %s AS %s FROM %s"):format(sql_text.name(row_id), sql_text.name(row_id), source) end
-  local where = #key > 0 and " WHERE " .. record_description.condition(key) or ""
+  local select = record_description.select(schema, row_id)
+  local where = #key > 0 and " WHERE " .. record_description.condition(schema, key) or ""
   return {
-    class = info.class, schema = schema, table = schema.name, source = source, key = key,
+    class = info.class, schema = schema, sql_names = schema.sql_names, table = schema.name, source = source, key = key,
     columns = columns, positions = positions, keys = keys, key_count = #keys, rowid = is_own and keys[1] or nil,
     row_id = #keys == 0 and schema.row_id_names[1] or nil, -- by which rows are found that have no key
     is_view = schema.kind == "view", returns = schema.kind == "table",

@@ -11,6 +11,7 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local writing = require "perilune.records.writing"
 local record = require "perilune.records.class"
+local fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 
@@ -92,6 +93,8 @@ end
 
 local function index(self, key)
   local class = classes[self]
+  local class_info = record.info(class)
+  if class_info.computed and class_info.computed[key] then return fields.get(class_info, self, key) end
   local info = info_of(class)
   if info.columns and info.declared[key] then return nil end
   if methods[key] then return methods[key] end
@@ -104,6 +107,8 @@ end
 
 local function assign(self, key, value)
   local class = classes[self]
+  local class_info = record.info(class)
+  if class_info.computed and class_info.computed[key] then return fields.set(class_info, self, key, value) end
   local info = info_with(class, key)
   if not info.declared[key] then raise_unknown(class, key, info) end
   rawset(self, key, value)
@@ -137,14 +142,17 @@ function draft.new(class, values)
     errors.raise("argument", "draft: expected fields or a record of `" .. record.info(class).name .. "`, got "
       .. errors.describe(values))
   end
-  local info, is_record = info_of(class), record.info_of(values) ~= nil
+  local info, is_record, class_info, given, others = info_of(class), record.info_of(values) ~= nil, record.info(class), values, nil
+  if class_info.computed and values and not is_record then values, others = fields.divide(class_info, values) end
   for key in next, values or {} do
     if not info.declared[key] and not is_record then info = info_with(class, key) end
     if type(key) ~= "string" or not (info.declared[key] or is_record) then raise_unknown(class, key, info) end
   end
   local result = copy_of_fields(info, values or {})
   classes[result] = class
-  return setmetatable(result, metatable)
+  setmetatable(result, metatable)
+  for _, name in ipairs(others or {}) do fields.set(class_info, result, name, given[name]) end
+  return result
 end
 
 --- The record of a draft, to be written.

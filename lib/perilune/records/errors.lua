@@ -5,6 +5,7 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local failures = require "perilune.records.failures"
+local fields = require "perilune.records.fields"
 local record_values = require "perilune.records.values"
 local name = require("perilune.runtime.sql_text").name
 local sql_names = require "perilune.runtime.names"
@@ -14,7 +15,7 @@ local record_errors = {}
 --- The columns whose names stand in an expression, in the order of the table.
 local function columns_in(info, expression)
   local words, columns = {}, {}
-  for word in expression:gmatch("[%w_\x80-\xff]+") do words[sql_names.fold(word)] = true end
+  for word in expression:gmatch("[%w_\x80-\xff]+") do words[sql_names.fold(fields.of_column(info.schema, word))] = true end
   for _, column in ipairs(info.columns) do
     if words[sql_names.fold(column)] then columns[#columns + 1] = column end
   end
@@ -27,7 +28,7 @@ local explanations = {}
 function explanations.constraint_check(info, _, _, message)
   local constraint = message:match("^CHECK constraint failed: (.*)$")
   if not constraint then return end
-  local is_name = constraint:find("^[%w_]+$") and not info.declared[constraint]
+  local is_name = constraint:find("^[%w_]+$") and not info.declared[fields.of_column(info.schema, constraint)]
   return { constraint = constraint, columns = not is_name and columns_in(info, constraint) or nil }
 end
 
@@ -38,6 +39,7 @@ end
 
 function explanations.constraint_datatype(info, _, _, message)
   local column = message:match("column [^.]*%.(.*)$")
+  column = column and fields.of_column(info.schema, column)
   return column and info.declared[column] and { columns = { column } }
 end
 
@@ -83,6 +85,13 @@ local function missing_parent(info, record, db)
   end
 end
 
+--- The fields over some columns.
+local function fields_of(info, columns)
+  local names = {}
+  for index, column in ipairs(columns) do names[index] = fields.of_column(info.schema, column) end
+  return names
+end
+
 --- A table that has rows which refer to the record.
 local function referring_table(info, record, db)
   local tables = db:fetch_values([[
@@ -91,7 +100,7 @@ local function referring_table(info, record, db)
   for _, table_name in ipairs(tables) do
     for _, key in ipairs(native_schema.table(db, table_name).foreign_keys) do
       local is_ours = sql_names.fold(key.table) == sql_names.fold(info.schema.name)
-      local values = is_ours and stored_list(info, record, key.referenced_columns)
+      local values = is_ours and stored_list(info, record, fields_of(info, key.referenced_columns))
       if values and has_row(db, table_name, key.columns, values) then return { referring_table = table_name } end
     end
   end
@@ -129,12 +138,14 @@ function record_errors.explain(err, info, record, db)
   if type(kind) ~= "string" or not (kind:find("^constraint") or kind == "mismatch") then return err end
   -- Other tables may have been written by triggers: they have said so.
   if err.table ~= nil and err.table ~= info.schema.name then return err end
-  local fields = { table = info.schema.name, key = record_values.key(info.schema, record) }
+  local details = { table = info.schema.name, key = record_values.key(info.schema, record) }
   local explain = explanations[kind]
   local found = explain and explain(info, record, db, err.message) or {}
-  for key, value in pairs(found) do fields[key] = value end
-  fields.message = ("%s (%s)"):format(fields.message or err.message, row_text(info, fields.key))
-  return errors.add_fields(err, fields)
+  for key, value in pairs(found) do details[key] = value end
+  details.message = ("%s (%s)"):format(details.message or err.message, row_text(info, details.key))
+  -- Those that SQLite has named.
+  if info.schema.field_names and type(err.columns) == "table" then table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns) end
+  return errors.add_fields(err, details)
 end
 
 --- The same for a statement that writes many rows of a table.

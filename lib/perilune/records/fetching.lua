@@ -219,8 +219,13 @@ local function check_is_key(verb, key)
   end
 end
 
-local function fetch_where(class, db, description, where, arguments)
-  return decode_one(record.info(class), records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
+--- @param ?wanted the names of lazy fields that are fetched, too
+local function fetch_where(class, db, description, where, arguments, wanted)
+  local select, info = description.select, record.info(class)
+  if wanted then
+    select = record_description.select(description.schema, record_description.row_id_key(info, description.schema), wanted)
+  end
+  return decode_one(info, records.fetch_record(db, select .. " WHERE " .. where, class, arguments))
 end
 
 local function raise_none(class, db, key)
@@ -265,13 +270,15 @@ function fetching.key_missed(verb, class, db, key, looks_again)
 end
 
 --- Fetches the row that a record stands for, as another record. Raises if there is none.
-function fetching.fetch_row_of(verb, class, db, target)
+-- @param ?wanted the names of lazy fields that are fetched, too
+function fetching.fetch_row_of(verb, class, db, target, wanted)
   local description = record.description(class, db)
   local info, found = record_info.of(description), nil
   if records.knows_row(target) then
-    found = fetch_where(class, db, description, record_description.condition(description.key), record_values.stored_key(info, target))
+    found = fetch_where(class, db, description, record_description.condition(description, description.key), record_values.stored_key(info, target), wanted)
   else
-    found = fetch_where(class, db, description, record_values.conditions(info, description.key, target))
+    local where, arguments = record_values.conditions(info, description.key, target)
+    found = fetch_where(class, db, description, where, arguments, wanted)
   end
   return found or failures.raise_not_found(description, target)
 end

@@ -6,7 +6,7 @@ local records = require "perilune.native.records"
 local failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
-local sql_text = require "perilune.runtime.sql_text"
+local fields = require "perilune.records.fields"
 
 local record_keys = {}
 
@@ -54,7 +54,7 @@ function record_keys.adapt(info, target, db, values)
   local key = info.description.key
   local where, arguments = record_values.conditions(info, key, target)
   if not where then return values end
-  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(sql_text.names(key), info.description.source, where), arguments)
+  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(fields.sql_names(info.schema, key), info.description.source, where), arguments)
   if not row then return values end
   for index, name in ipairs(key) do values[name] = row[index] end
   return values

@@ -23,11 +23,11 @@ callbacks.table_layout = record.make_table_layout
 callbacks.name = record.name
 
 --- The value of a field that a record does not have; raises for a name that is not a column.
----@type fun(class: table, name: any): any
+---@type fun(class: table, name: any, record: table): any
 callbacks.missing = record.missing
 
---- Raises unless a record may have a field.
----@type fun(class: table, record: table, name: any): true
+--- Raises unless a record may have a field; false if the field is computed, and has been assigned.
+---@type fun(class: table, record: table, name: any, value: any): boolean
 callbacks.assign = record.assign
 
 -- Writing

@@ -1,7 +1,7 @@
 --- The SQL of writes of one record: this is where it is built, for statements that run and for those that are values.
 
 local record_description = require "perilune.records.description"
-local sql_text = require "perilune.runtime.sql_text"
+local fields = require "perilune.records.fields"
 local sql_names = require "perilune.runtime.names"
 
 local record_sql = {}
@@ -23,14 +23,14 @@ local function insert_text(description, names, policy, clause, rows)
   local into = ("INSERT%s INTO %s%s"):format(policy, description.source, alias(description, clause))
   if #names == 0 then return into .. " DEFAULT VALUES" .. clause end
   local row = "(" .. parameters(#names) .. ")"
-  return ("%s (%s) VALUES %s%s"):format(into, sql_text.names(names), row .. (", " .. row):rep(rows - 1), clause)
+  return ("%s (%s) VALUES %s%s"):format(into, fields.sql_names(description, names), row .. (", " .. row):rep(rows - 1), clause)
 end
 
 local function update_text(description, names, policy)
   local assignments = {}
-  for index, name in ipairs(names) do assignments[index] = sql_text.name(name) .. " = ?" end
+  for index, name in ipairs(names) do assignments[index] = fields.sql_name(description, name) .. " = ?" end
   return ("UPDATE%s %s SET %s WHERE %s"):format(policy, description.source, table.concat(assignments, ", "),
-    record_description.condition(description.key))
+    record_description.condition(description, description.key))
 end
 
 --- The text of a write, whose parameters are the values of the columns, and those of the key where there is one to be found.
@@ -44,7 +44,7 @@ function record_sql.text(description, verb, names, clause, returning, rows)
   local policy, ending = is_policy and " " .. clause or "", clause and not is_policy and " " .. clause or ""
   local text = verb == "insert" and insert_text(description, names, policy, ending, rows or 1)
     or verb == "update" and update_text(description, names, policy) or description.delete
-  return returning and text .. " RETURNING " .. sql_text.names(returning) or text
+  return returning and text .. " RETURNING " .. fields.sql_results(description, returning) or text
 end
 
 --- The columns that the database fills in, which are read back: positions. All of them if they are asked for.

@@ -2,9 +2,8 @@
 
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
-local sql_text = require "perilune.runtime.sql_text"
+local fields = require "perilune.records.fields"
 local sql_fragment = require "perilune.runtime.sql_fragment"
-local name = sql_text.name
 
 local upsert_sql = {}
 
@@ -87,8 +86,9 @@ local function default_columns(info, given, fixed, except)
   return columns
 end
 
-local function excluded(column)
-  return name(column) .. " = excluded." .. name(column)
+local function excluded(info, column)
+  local name = fields.sql_name(info.schema, column)
+  return name .. " = excluded." .. name
 end
 
 --- Adds what the option `update` says: a list of columns, and values by name.
@@ -99,13 +99,13 @@ local function add_updates(info, fixed, update, assignments, bound)
     check_assigned(info, fixed, column)
     if column == key then names[#names + 1] = column end
   end
-  for _, column in ipairs(update) do assignments[#assignments + 1] = excluded(column) end
+  for _, column in ipairs(update) do assignments[#assignments + 1] = excluded(info, column) end
   table.sort(names)
   for _, column in ipairs(names) do
     if marks.is_expression(update[column]) then
-      assignments[#assignments + 1] = name(column) .. " = " .. marks.inline_sql(update[column])
+      assignments[#assignments + 1] = fields.sql_name(info.schema, column) .. " = " .. marks.inline_sql(update[column])
     else
-      assignments[#assignments + 1] = name(column) .. " = ?"
+      assignments[#assignments + 1] = fields.sql_name(info.schema, column) .. " = ?"
       bound[#bound + 1] = { column = column, value = update[column] }
     end
   end
@@ -122,7 +122,7 @@ local function add_sql(info, fixed, set, assignments)
   table.sort(names)
   for _, column in ipairs(names) do
     local sql = sql_fragment.expression(set[column], "set: `" .. column .. "`")
-    assignments[#assignments + 1] = name(column) .. " = (" .. sql .. ")"
+    assignments[#assignments + 1] = fields.sql_name(info.schema, column) .. " = (" .. sql .. ")"
   end
 end
 
@@ -136,14 +136,14 @@ local function read_assignments(info, given, target, options)
     local except = set_of(options.except and read_columns(info, "except", options.except) or {})
     for column in pairs(type(options.set) == "table" and options.set or {}) do except[column] = true end
     for _, column in ipairs(default_columns(info, given, fixed, except)) do
-      assignments[#assignments + 1] = excluded(column)
+      assignments[#assignments + 1] = excluded(info, column)
     end
   else
     fail(info.schema, "update: expected \"all\", \"none\", or a table of columns and values, got %s", errors.describe(update))
   end
   if options.set ~= nil then add_sql(info, fixed, options.set, assignments) end
   -- Without any, no row would come back.
-  if #assignments == 0 then assignments[1] = name(target[1]) .. " = " .. name(target[1]) end
+  if #assignments == 0 then assignments[1] = fields.sql_name(info.schema, target[1]) .. " = " .. fields.sql_name(info.schema, target[1]) end
   return table.concat(assignments, ", "), bound
 end
 
@@ -167,8 +167,8 @@ end
 -- MARK: - The statement
 
 --- The target as SQL.
-local function conflict_target(target, condition)
-  local columns = "(" .. sql_text.names(target) .. ")"
+local function conflict_target(info, target, condition)
+  local columns = "(" .. fields.sql_names(info.schema, target) .. ")"
   if condition == nil then return columns end
   return columns .. " WHERE (" .. sql_fragment.expression(condition, "target_where") .. ")"
 end
@@ -205,7 +205,7 @@ function upsert_sql.make(info, given, options)
   local target, is_given = read_target(info, options.target, options.target_where), set_of(given)
   if not has_target(info, target, is_given, options) then return nil end
   local action, bound = read_action(info, given, target, options)
-  return ("ON CONFLICT %s %s"):format(conflict_target(target, options.target_where), action), bound
+  return ("ON CONFLICT %s %s"):format(conflict_target(info, target, options.target_where), action), bound
 end
 
 return upsert_sql

@@ -76,8 +76,8 @@ function record.instance_verbs.invalid(self, column, message)
   if type(message) ~= "string" then
     errors.raise("argument", "invalid: expected a column and a message, got " .. errors.describe(message))
   end
-  local info = record_info.of_record(self)
-  if column ~= nil and not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
+  local info, computed = record_info.of_record(self), record.info_of(self).computed
+  if column ~= nil and not info.declared[column] and not (computed and computed[column]) then errors.raise_unknown_column(column, info.schema.name, info.columns) end
   local mistake = { column = column, message = message }
   local mistakes = collecting[self]
   if not mistakes then raise_invalid(record.info_of(self), { mistake }) end

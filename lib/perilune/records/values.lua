@@ -4,6 +4,7 @@ local null = require("perilune.native.values").null
 local native_values = require "perilune.native.values"
 local records = require "perilune.native.records"
 local column_types = require "perilune.records.column_types"
+local fields = require "perilune.records.fields"
 local marks = require "perilune.runtime.marks"
 local sql_text = require "perilune.runtime.sql_text"
 local stored_values = require "perilune.runtime.stored_values"
@@ -93,7 +94,7 @@ end
 function record_values.condition(info, column, value, arguments)
   local forms = record_values.sought(info, column, value)
   for _, form in ipairs(forms) do arguments[#arguments + 1] = form end
-  local name = sql_text.name(column)
+  local name = fields.sql_name(info.schema, column)
   if #forms == 1 then return name .. " IS ?" end
   return name .. " IN (" .. ("?, "):rep(#forms - 1) .. "?)"
 end

@@ -16,6 +16,7 @@ local bulk_upsert = require "perilune.records.bulk_upsert"
 local record_options = require "perilune.records.options"
 local steps = require "perilune.records.steps"
 local failures = require "perilune.records.failures"
+local record_description = require "perilune.records.description"
 local record_keys = require "perilune.records.keys"
 local fetching = require "perilune.records.fetching"
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
@@ -39,7 +40,7 @@ end
 --- Reads the schema of a database again if a name is not known: another connection may have changed it.
 local function know_names(info, values, db)
   for name in next, values do
-    if not info.known[name] then
+    if not info.known[name] and not (info.computed and info.computed[name]) then
       records.touch_schema(db)
       record.description(info.class, db)
       return
@@ -229,12 +230,53 @@ for _, name in ipairs{ "insert", "update", "save", "delete", "exists" } do
   verbs[name], instance_verbs[name] = records["record_" .. name], records["record_" .. name]
 end
 
+--- fields: lazy fields that are read, too.
+function record_options.by_verb.refresh.fields(value, parsed)
+  if type(value) == "string" then value = { value } end
+  if type(value) ~= "table" or getmetatable(value) ~= nil or #value == 0 then
+    raise("argument", "refresh: option fields: expected the name of a field, or a list of names, got " .. errors.describe(value))
+  end
+  parsed.fields = value
+end
+
+--- The lazy fields that a refresh reads: those that the record has, and those that are asked for.
+local function refreshed_lazy(info, description, target, options)
+  local lazy, wanted = {}, {}
+  for _, name in ipairs(description.schema.lazy or {}) do lazy[name] = true end
+  local _, names = records.record_schema(target)
+  for _, name in ipairs(names) do wanted[#wanted + 1] = lazy[name] and name or nil end
+  for _, name in ipairs(options and options.fields or {}) do
+    if not description.positions[record_description.fold(tostring(name))] then
+      errors.raise_unknown_column(tostring(name), info.table, record_description.column_names(description))
+    end
+    wanted[#wanted + 1] = lazy[name] and name or nil
+  end
+  return wanted, lazy
+end
+
+--- The same for a class with lazy fields.
+local function refresh_lazily(info, description, target, db, options)
+  local wanted, lazy = refreshed_lazy(info, description, target, options)
+  for _, name in ipairs(wanted) do lazy[name] = nil end
+  local fresh = fetching.fetch_row_of("refresh", info.class, db or records.default_database(), target, wanted)
+  local known = {}
+  for _, column in ipairs(description.columns) do
+    if not lazy[column.name] then
+      rawset(target, column.name, rawget(fresh, column.name))
+      known[column.name] = true
+    end
+  end
+  steps.note_row(info, target, db, records.snapshot(fresh), known)
+  return target
+end
+
 --- Reads the row again into the record.
 function instance_verbs.refresh(self, ...)
-  local info, target, db = split("refresh", self, ...)
+  local info, target, db, options = split("refresh", self, ...)
   local description = record.description(info.class, db)
   if not steps.has_key(info, target, db) then failures.raise_no_key("refresh", description) end
   record_keys.check_kept("refresh", description, target)
+  if description.schema.lazy or options then return refresh_lazily(info, description, target, db, options) end
   local fresh = fetching.fetch_row_of("refresh", info.class, db or records.default_database(), target)
   for _, column in ipairs(description.columns) do rawset(target, column.name, rawget(fresh, column.name)) end
   steps.note_row(info, target, db, records.snapshot(fresh), true)

@@ -12,6 +12,7 @@ local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local named_expressions = require "perilune.requests.named_expressions"
+local fields = require "perilune.records.fields"
 local classes = require "perilune.requests.classes"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
@@ -92,12 +93,17 @@ local function read_assignments(self, assignments)
   local names, values, shapes = {}, {}, {}
   local given = assignments
   assignments = {}
-  for name, value in next, given do
+  local function add(name, value)
+    if assignments[name] ~= nil then raise("argument", "update_all: `" .. name .. "` is given twice") end
     assignments[name] = value
+    names[#names + 1] = name
+  end
+  for name, value in next, given do
     if type(name) ~= "string" then
       raise("argument", "update_all: expected the name of a column, got " .. errors.describe(name))
     end
-    names[#names + 1] = name
+    local group = self.node.root.source:group(name)
+    for _, part in ipairs(group and fields.parts(group, value, "update_all: `" .. name .. "`") or { { name, value } }) do add(part[1], part[2]) end
   end
   if #names == 0 then raise("argument", "update_all: expected at least one column to change") end
   table.sort(names)

@@ -6,6 +6,7 @@ local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local record = require "perilune.records.class"
+local fields = require "perilune.records.fields"
 
 local classes = {}
 
@@ -22,11 +23,17 @@ function classes.schema(class)
   local info, db = record.info(class), classes.database_at_hand()
   if db then
     local is_there, schema = pcall(native_schema.table, db, info.table)
-    if is_there then return schema end
+    if is_there then return fields.view(info, schema) end
     if schema.kind ~= "unknown_table" then error(schema, 0) end
   end
   local _, layout = records.table_layouts(info.model)
   return nil, layout and records.table_layout_description(layout).schema
+end
+
+--- What Swift has to know of the names that a class gives to the columns of its table; nil if it gives none.
+function classes.field_names(class, db)
+  local info = record.info(class)
+  return info.renames and fields.view(info, native_schema.table(db, info.table)).names_text
 end
 
 --- Whether a value is a record class.

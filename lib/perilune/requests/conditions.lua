@@ -4,6 +4,7 @@ local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local classes = require "perilune.requests.classes"
+local fields = require "perilune.records.fields"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
@@ -77,6 +78,7 @@ local function column_or_raise(self, name)
   local source = self.node.root.source
   local is_there, column = pcall(source.column, source, name, self.node.alias)
   if is_there then return column end
+  if source.class then fields.check_is_field(source:schema(), name) end
   local names = source.class and column.kind == "unknown_column" and classes.association_names(source.class) or {}
   if #names == 0 then error(column, 0) end
   local first = name:match("^([^.]+)%.")
@@ -87,10 +89,21 @@ local function column_or_raise(self, name)
   errors.raise_unknown_column(name, source.table, names)
 end
 
+--- The condition of a field that is made of several.
+local function of_group(self, group, name, value)
+  local result
+  for _, part in ipairs(fields.parts(group, value, "filter: `" .. name .. "`")) do
+    result = all_of(result, column_or_raise(self, part[1]):eq(part[2]))
+  end
+  return result
+end
+
 --- The condition of a field.
 -- @tparam table done other fields that are part of it
 local function of_field(self, name, condition, done)
   local node = self.node
+  local group = not node.is_result and node.root.source.computed and node.root.source:group(name)
+  if group then return of_group(self, group, name, condition[name]) end
   local column = node.is_result and expression.name(name) or not node.is_result and node.root.source:column_named(name, node.alias)
   if column then return compare(column, condition[name], name) end
   return of_association(self, name, condition, done) or compare(column_or_raise(self, name), condition[name], name)

@@ -348,6 +348,10 @@ local function fetch(self, method, cursor, size, db)
   local schema = self.node.root.source.schema and self.node.root.source:schema()
   for _, term in ipairs(terms) do
     term.may_be_null, term.may_be_blob = not is_not_null(term, schema), may_be_blob(term, schema)
+    -- Records come without it.
+    for _, name in ipairs(schema and schema.lazy or {}) do
+      if name == term.name then term.name = nil end
+    end
   end
   local is_back = method == "page_before"
   if is_back then reverse(terms) end

@@ -128,7 +128,10 @@ request.terms = terms
 function request.term(self, text, method)
   local column = not self.node.is_result and self.node.root.source:column_named(text, self.node.alias)
   if column then return column end
-  if text:match("^[%a_][%w_]*$") then return expression.name(text) end
+  if text:match("^[%a_][%w_]*$") then
+    if not self.node.is_result then self.node.root.source:check_is_column(text) end
+    return expression.name(text)
+  end
   return expression.sql(text, { n = 0 }, method)
 end
 

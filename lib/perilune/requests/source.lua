@@ -2,6 +2,8 @@
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local fields = require "perilune.records.fields"
 local classes = require "perilune.requests.classes"
 local marks = require "perilune.runtime.marks"
 local null = require("perilune.native.values").null
@@ -41,7 +43,10 @@ local function spelled(self, schema, name)
 end
 
 local function new_column(self, name, place)
-  return expression.column(name, self.table, place, self:converter(name))
+  local column = expression.column(name, self.table, place, self:converter(name))
+  -- Its name may be that of a field over another column.
+  if self.class and record.info(self.class).renames then column.shape.owner = self end
+  return column
 end
 
 --- The columns that have been made for a place: which of several sources of the table they mean. It is an alias, or number and name of
@@ -51,6 +56,18 @@ function Source:columns_of(place)
   local columns = self.placed[place] or {}
   self.placed[place] = columns
   return columns
+end
+
+--- The column of a field in the database.
+function Source:sql_name(field)
+  local schema, former = self:schema()
+  local names = (schema or former or {}).sql_names
+  return names and names[field] or field
+end
+
+--- What Swift has to know of the names of fields; nil if all are those of columns.
+function Source:field_names(db)
+  return classes.field_names(self.class, db)
 end
 
 --- What writes values of a column to the database, or nil; and whether they are JSON documents.
@@ -77,11 +94,30 @@ function Source:column_named(name, place)
   return self:columns_of(place)[name] or self:table_column(name, place) or named_expressions.find(self, name, place)
 end
 
+--- The definition of a field that is made of several; nil for any other name.
+function Source:group(name)
+  local definition = self.computed and self.computed[name]
+  return definition and definition.kind == "group" and definition or nil
+end
+
+--- Raises for a field that requests cannot use, since SQL knows nothing of it.
+function Source:check_is_column(name)
+  local definition = self.computed and self.computed[name]
+  if not definition then return end
+  if definition.kind == "group" then
+    local names = {}
+    for index, part in ipairs(definition.parts) do names[index] = "`" .. part.field .. "`" end
+    raise("argument", ("`%s` of `%s` is a value of several fields; use %s"):format(name, self.table, table.concat(names, ", ")))
+  end
+  raise("argument", ("`%s` of `%s` is computed in Lua; give the field an `expression` to use it in requests"):format(name, self.table))
+end
+
 --- The expression of a column; raises, naming the nearest, if there is none. Where no database at hand has the table, any name
 -- may be one: the request is checked when it is given a database.
 function Source:column(name, place)
   local column = self:column_named(name, place)
   if column then return column end
+  self:check_is_column(name)
   -- Another connection may have added it.
   local db = classes.database_at_hand()
   if db then
@@ -93,6 +129,7 @@ function Source:column(name, place)
   if not schema then return new_column(self, name, place) end
   for index, info in ipairs(schema.columns) do names[index] = info.name end
   for _, other in ipairs(named_expressions.names(self)) do names[#names + 1] = other end
+  fields.check_is_field(schema, name)
   errors.raise_unknown_column(name, self.table, names)
 end
 
@@ -262,6 +299,10 @@ function sources.of_class(class)
   source.requests = requests_table(class)
   local base = classes.base(class)
   source.expressions = named_expressions.new(source, base and sources.of_class(base))
+  source.computed = record.info(class).computed
+  for name, definition in pairs(record.info(class).fields or {}) do
+    if definition.expression ~= nil then rawset(source.definitions, name, definition.expression) end
+  end
   source.all_requests = function()
     local all, named = {}, class
     while named do

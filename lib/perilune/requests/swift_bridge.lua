@@ -32,7 +32,7 @@ end
 
 function steps.table(node, _, context)
   local source = node.root.source
-  local built = sql.table(context.db, source.table)
+  local built = sql.table(context.db, source.table, source.class and classes.field_names(source.class, context.db))
   if not classes.own_key(source.class) then return built end
   local row_id = classes.row_id_key(source.class, native_schema.table(context.db, source.table))
   return row_id and sql.with_rowid(built, row_id) or built

@@ -68,7 +68,7 @@
 ---| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way inside of it
 ---| "nested_owner" # a row that is to belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
----| "not_fetched" # an association was used as if its rows had been fetched
+---| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
 ---| "null" # a value is NULL where a list cannot hold it
 ---| "observation_loop" # observers and what they write call each other without end
 ---| "open_transaction" # SQL has left a transaction open, which has been rolled back
@@ -109,6 +109,7 @@
 ---| "unknown_option" # no option has this name
 ---| "unknown_override" # `perilune.with` can override nothing of this name
 ---| "unknown_parameter" # the request has no parameter of this name
+---| "unknown_part" # a value of several fields has no part of this name
 ---| "unknown_property" # a column has no property of this name that can be removed
 ---| "unknown_signal" # the host does not deliver this signal
 ---| "unknown_table" # no table has this name

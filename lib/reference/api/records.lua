@@ -19,6 +19,8 @@
 function perilune.record(table_name, options) end
 
 ---@class perilune.record_options
+---@field fields? table<string, string|perilune.field_options> fields that are not columns by that name; a string is the column that the field is over
+---@field naming? "snake_case"|fun(column: string): string what fields are called that `fields` does not name: columns in camel case have fields in snake case, or those that a function returns
 ---@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns beside those that the schema declares: `"json"`, a name of `perilune.type`, an enum, or a pair of functions
 ---@field primary_key? string|string[] the key where the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that are not columns, which records may have
@@ -31,6 +33,22 @@ function perilune.record(table_name, options) end
 ---@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets
 ---@field immutable? string|string[] columns that are written by the insert only
 ---@field enums? table<string, perilune.enum> columns whose cases are methods: `Book:draft()`, `book:is_draft()`
+
+---A field of records: over a column, computed, or made of several fields.
+---
+---Requests, writes, associations and errors know the field by its name alone; SQL knows the column. Rows of SQL that a script has written
+---become fields by either name.
+---@class perilune.field_options
+---@field column? string the column that the field is over; the one of its own name by default
+---@field type? string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function } as in the option `types`
+---@field default? any|fun(record: perilune.record): any as in the option `defaults`
+---@field lazy? boolean whether records are fetched without it; `Class:annotated_with(field)` and `record:refresh{ fields = field }` fetch it, and reading it before raises `not_fetched`
+---@field get? fun(record: perilune.record): any computes the field
+---@field set? fun(record: perilune.record, value: any) assigns it
+---@field expression? perilune.expression|fun(c: table<string, perilune.expression>): perilune.expression what the field is in requests
+---@field fields? string[]|table<string, string> the fields that it is made of, which are its parts by name, or by the names that are keys; its value is immutable, and equal to one with equal parts
+---@field make? fun(...: any): any makes the value of its parts, in their order, instead of a table
+---@field split? fun(value: any): any ... returns the parts of a value
 
 ---How a write behaves.
 ---@class perilune.write_options
@@ -412,9 +430,10 @@ function record:exists(db) end
 ---print(tag:refresh().name)  --> sea
 ---```
 ---@param db? perilune.database
+---@param options? { fields?: string|string[] } lazy fields that are read, too
 ---@return perilune.record
----@raises record_not_found: the row has gone
-function record:refresh(db) end
+---@raises record_not_found: the row has gone; unknown_column: the field does not exist
+function record:refresh(db, options) end
 
 ---Returns what differs from the row, by column; of a record without a row everything that it has.
 ---```lua

@@ -2964,6 +2964,8 @@ function members:has_schema_changes(db) end
 end
 
 ---@class perilune.record_options
+---@field fields? table<string, string|perilune.field_options> fields that are not columns by that name; a string is the column that the field is over
+---@field naming? "snake_case"|fun(column: string): string what fields are called that `fields` does not name: columns in camel case have fields in snake case, or those that a function returns
 ---@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns beside those that the schema declares: `"json"`, a name of `perilune.type`, an enum, or a pair of functions
 ---@field primary_key? string|string[] the key where the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that are not columns, which records may have
@@ -2976,6 +2978,22 @@ end
 ---@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets
 ---@field immutable? string|string[] columns that are written by the insert only
 ---@field enums? table<string, perilune.enum> columns whose cases are methods: `Book:draft()`, `book:is_draft()`
+
+---A field of records: over a column, computed, or made of several fields.
+---
+---Requests, writes, associations and errors know the field by its name alone; SQL knows the column. Rows of SQL that a script has written
+---become fields by either name.
+---@class perilune.field_options
+---@field column? string the column that the field is over; the one of its own name by default
+---@field type? string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function } as in the option `types`
+---@field default? any|fun(record: perilune.record): any as in the option `defaults`
+---@field lazy? boolean whether records are fetched without it; `Class:annotated_with(field)` and `record:refresh{ fields = field }` fetch it, and reading it before raises `not_fetched`
+---@field get? fun(record: perilune.record): any computes the field
+---@field set? fun(record: perilune.record, value: any) assigns it
+---@field expression? perilune.expression|fun(c: table<string, perilune.expression>): perilune.expression what the field is in requests
+---@field fields? string[]|table<string, string> the fields that it is made of, which are its parts by name, or by the names that are keys; its value is immutable, and equal to one with equal parts
+---@field make? fun(...: any): any makes the value of its parts, in their order, instead of a table
+---@field split? fun(value: any): any ... returns the parts of a value
 
 ---How a write behaves.
 ---@class perilune.write_options
@@ -3543,14 +3561,16 @@ function members:exists(db) end
 ---```
 ---
 ---- Raises `record_not_found` if the row has gone
+---- Raises `unknown_column` if the field does not exist
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
 ---@param db? perilune.database
+---@param options? { fields?: string|string[] } lazy fields that are read, too
 ---@return perilune.record
-function members:refresh(db) end
+function members:refresh(db, options) end
 
 ---Returns what differs from the row, by column; of a record without a row everything that it has.
 ---```lua
@@ -7038,7 +7058,7 @@ db = nil
 ---| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way inside of it
 ---| "nested_owner" # a row that is to belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
----| "not_fetched" # an association was used as if its rows had been fetched
+---| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
 ---| "null" # a value is NULL where a list cannot hold it
 ---| "observation_loop" # observers and what they write call each other without end
 ---| "open_transaction" # SQL has left a transaction open, which has been rolled back
@@ -7079,6 +7099,7 @@ db = nil
 ---| "unknown_option" # no option has this name
 ---| "unknown_override" # `perilune.with` can override nothing of this name
 ---| "unknown_parameter" # the request has no parameter of this name
+---| "unknown_part" # a value of several fields has no part of this name
 ---| "unknown_property" # a column has no property of this name that can be removed
 ---| "unknown_signal" # the host does not deliver this signal
 ---| "unknown_table" # no table has this name

@@ -1,0 +1,57 @@
+/// What a record class calls the columns of its table, as a text: for each column that it names otherwise, or that is lazy, the name in
+/// the database, that of the field, and `lazy` or nothing. Each ends with a NUL, which no name contains.
+package struct FieldNames: Hashable, Sendable {
+    let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    fileprivate var entries: [(column: Substring, field: Substring, isLazy: Bool)] {
+        let parts = text.split(separator: "\0", omittingEmptySubsequences: false)
+        return stride(from: 0, to: parts.count - 2, by: 3).map { (parts[$0], parts[$0 + 1], parts[$0 + 2] == "lazy") }
+    }
+}
+
+extension TableSchema {
+    /// The table as a class with these names sees it: requests on it speak of fields, their SQL of columns. The same object for the
+    /// same names.
+    package func named(by names: FieldNames?) -> TableSchema {
+        guard let names else { return self }
+        return views.withLock { views in
+            if let known = views[names] { return known }
+            let view = makeView(names)
+            // A class has one set of names for a table: more than this are those of classes that are made over and over.
+            if views.count >= 64 { views.removeAll() }
+            views[names] = view
+            return view
+        }
+    }
+
+    private func makeView(_ names: FieldNames) -> TableSchema {
+        var columns = columns
+        for entry in names.entries {
+            guard let position = column(named: String(entry.column)), position >= 0 else { continue }
+            if columns[position].name != entry.field {
+                columns[position].nameInDatabase = columns[position].name
+                columns[position].name = String(entry.field)
+            }
+            columns[position].isLazy = entry.isLazy
+        }
+        return TableSchema(
+            databaseName: databaseName, name: name, kind: kind, isWithoutRowID: isWithoutRowID, isStrict: isStrict, columns: columns,
+            primaryKey: primaryKey, primaryKeyIsRowID: primaryKeyIsRowID, uniqueKeys: uniqueKeys, foreignKeys: foreignKeys,
+            indexes: indexes, fieldNames: names)
+    }
+
+    /// The position of the column that has this name in the database, in any case.
+    package func column(inDatabase name: String) -> Int? {
+        guard fieldNames != nil else { return column(named: name) }
+        let folded = name.foldedName
+        return columns.firstIndex { $0.sqlName.foldedName == folded } ?? (rowIDNames.contains(folded) ? column(named: name) : nil)
+    }
+
+    /// Whether `*` brings columns that rows are to be without.
+    var hasLazyColumns: Bool { columns.contains(where: \.isLazy) }
+
+    /// The columns that `*` brings.
+    var storedColumns: [Int] { columns.indices.filter { !columns[$0].isHidden } }
+}

@@ -1,0 +1,51 @@
+import Testing
+
+@testable import PeriluneRecords
+
+/// Tables as record classes with names of their own see them.
+@Suite struct FieldNamesTests {
+    let sample: Sample
+    let table: TableSchema
+    let view: TableSchema
+
+    init() throws {
+        sample = try Sample()
+        table = try sample.all("author").table
+        view = table.named(by: FieldNames("name\0full_name\0\0born\0born\0lazy\0"))
+    }
+
+    @Test func `a view has fields in place of columns, and keeps the names of the database`() {
+        #expect(view.columns.map(\.name) == ["id", "full_name", "country", "born", "alive"])
+        #expect(view.columns.map(\.sqlName) == table.columns.map(\.name))
+        #expect(view.column(named: "FULL_NAME") == 1)
+        #expect(view.column(named: "name") == nil)
+        #expect(view.column(inDatabase: "NAME") == 1)
+        #expect(view.visibleColumns == [0, 1, 2, 4])
+        #expect(view.storedColumns == [0, 1, 2, 3, 4])
+    }
+
+    @Test func `the same names make the same view, and none the table itself`() {
+        #expect(table.named(by: FieldNames("name\0full_name\0\0born\0born\0lazy\0")) === view)
+        #expect(table.named(by: nil) === table)
+        #expect(table.named(by: FieldNames("name\0other\0\0")) !== view)
+    }
+
+    @Test func `a request on a view has the columns in its SQL, and gives its rows the fields`() throws {
+        let request = Request(view, schema: sample.schema)
+        let compiled = try request.filter(request.column("full_name").equal(.text("Duras"))).order([Ordering(request.column("born"))])
+            .compiled(by: sample.compiler)
+        #expect(compiled.plan.sql == """
+            SELECT "author"."id", "author"."name", "author"."country", "author"."alive" FROM "author" \
+            WHERE "author"."name" = ? ORDER BY "author"."born"
+            """)
+        #expect(compiled.plan.root?.names == ["id", "full_name", "country", "alive"])
+        #expect(throws: RequestError.self) { try request.column("name") }
+    }
+
+    @Test func `a request on a view shares no plan with one on the table`() throws {
+        let plain = Request(table, schema: sample.schema), named = Request(view, schema: sample.schema)
+        let first = try plain.filter(plain.column("country").equal(.text("FR"))).compiled(by: sample.compiler)
+        let second = try named.filter(named.column("country").equal(.text("FR"))).compiled(by: sample.compiler)
+        #expect(first.plan !== second.plan)
+    }
+}

@@ -1,0 +1,514 @@
+--- Fields that are not columns by that name: over another column, lazy, computed, or several columns as one value.
+--
+--     perilune.record("book", {
+--       naming = "snake_case",                                        -- the column `pageCount` is the field `page_count`
+--       fields = {
+--         flag = { column = "stored_flag", type = "boolean", default = true },
+--         cover = { lazy = true },                                    -- not fetched unless it is asked for
+--         label = { get = function(book) return book.title:upper() end },
+--         price = { fields = { "amount", "currency" } },              -- book.price.amount
+--       },
+--     })
+--
+-- A class sees its table by a *view* of the schema, whose columns have the names of fields. All of Perilune that works for the class
+-- works with this view and knows no other names; SQL is where the two meet (`sql_name` here, TableSchema.named(by:) in Swift). Of a
+-- class without such options the view is the schema itself.
+
+local errors = require "perilune.native.errors"
+local null = require("perilune.native.values").null
+local records = require "perilune.native.records"
+local checks = require "perilune.runtime.checks"
+local marks = require "perilune.runtime.marks"
+local sql_text = require "perilune.runtime.sql_text"
+local sql_names = require "perilune.runtime.names"
+local raise = errors.raise
+
+local fields = {
+  --- Set by class.lua: the class itself, and those that it extends.
+  ancestors = nil,
+}
+
+-- Options ---------------------------------------------------------------------------------------------------------------------
+
+local place = "perilune.record: option fields"
+
+local kinds = {
+  column = { column = true, type = true, default = true, lazy = true },
+  computed = { get = true, set = true, expression = true },
+  group = { fields = true, make = true, split = true },
+}
+
+local all_options = {}
+for _, options in pairs(kinds) do
+  for name in pairs(options) do all_options[name] = true end
+end
+
+local function fail(name, message) raise("argument", ("%s: %s: %s"):format(place, name, message)) end
+
+--- Whether a value can be called.
+local function check_function(name, option, value)
+  if value ~= nil and type(value) ~= "function" then fail(name, ("%s: expected a function, got %s"):format(option, errors.describe(value))) end
+end
+
+--- What a definition is of: its options must go together.
+local function kind_of(name, definition)
+  checks.option_names(place .. ": " .. name, definition, all_options)
+  if next(definition) == nil then fail(name, "expected `column`, `type`, `default`, `lazy`, `get`, `expression` or `fields`, got an empty table") end
+  local kind = definition.fields ~= nil and "group" or (definition.get ~= nil or definition.set ~= nil or definition.expression ~= nil) and "computed"
+    or (definition.make ~= nil or definition.split ~= nil) and "group" or "column"
+  local others = {}
+  for option in pairs(definition) do
+    if not kinds[kind][option] then others[#others + 1] = option end
+  end
+  table.sort(others)
+  if others[1] then
+    fail(name, ("`%s` cannot be combined with `%s`"):format(others[1],
+      kind == "group" and "fields" or definition.get ~= nil and "get" or definition.expression ~= nil and "expression" or "set"))
+  end
+  return kind
+end
+
+local function read_column(name, definition)
+  local column, lazy = definition.column, definition.lazy
+  if column ~= nil then sql_text.name(column, place .. ": " .. name .. ": column") end
+  if lazy ~= nil and type(lazy) ~= "boolean" then fail(name, "lazy: expected a boolean, got " .. errors.describe(lazy)) end
+  return { kind = "column", column = column or name, type = definition.type, default = definition.default, is_lazy = lazy or false }
+end
+
+local function read_computed(name, definition)
+  check_function(name, "get", definition.get)
+  check_function(name, "set", definition.set)
+  local expression = definition.expression
+  if expression ~= nil and type(expression) ~= "function" and not marks.is_expression(expression) then
+    fail(name, "expression: expected an expression, or a function that gets the columns and returns one, got " .. errors.describe(expression))
+  elseif definition.get == nil and expression == nil then
+    fail(name, "a field with `set` requires `get` or `expression`")
+  end
+  return { kind = "computed", get = definition.get, set = definition.set, expression = expression }
+end
+
+--- The parts of a group: a list of { part, field }.
+local function read_group(name, definition)
+  local list, parts = definition.fields, {}
+  if type(list) ~= "table" or getmetatable(list) ~= nil or next(list) == nil then
+    fail(name, "fields: expected a list of fields, or { part = field, ... }, got " .. errors.describe(list))
+  end
+  for key, field in pairs(list) do
+    local part = math.type(key) == "integer" and field or key
+    if type(part) ~= "string" or type(field) ~= "string" then
+      fail(name, "fields: expected names, got " .. errors.describe(type(field) ~= "string" and field or part))
+    end
+    parts[#parts + 1] = { part = part, field = field, position = math.type(key) == "integer" and key or math.huge }
+  end
+  if #parts < 2 then fail(name, "fields: expected at least two fields, got one") end
+  table.sort(parts, function(left, right)
+    if left.position ~= right.position then return left.position < right.position end
+    return left.part < right.part
+  end)
+  check_function(name, "make", definition.make)
+  check_function(name, "split", definition.split)
+  if (definition.make == nil) ~= (definition.split == nil) then fail(name, "`make` and `split` must be given together") end
+  return { kind = "group", name = name, parts = parts, make = definition.make, split = definition.split }
+end
+
+local readers = { column = read_column, computed = read_computed, group = read_group }
+
+--- Reads the option `fields`: name of the field -> its definition.
+function fields.read(value)
+  if type(value) ~= "table" or getmetatable(value) ~= nil or next(value) == nil then
+    raise("argument", place .. ": expected { field = { ... }, ... }, got " .. errors.describe(value))
+  end
+  local result = {}
+  for name, definition in pairs(value) do
+    if type(name) ~= "string" then raise("argument", place .. ": expected names of fields, got " .. errors.describe(name)) end
+    sql_text.name(name, place)
+    if type(definition) == "string" then definition = { column = definition } end
+    if type(definition) ~= "table" or getmetatable(definition) ~= nil then
+      fail(name, "expected the name of a column or a table, got " .. errors.describe(definition))
+    end
+    result[name] = readers[kind_of(name, definition)](name, definition)
+  end
+  return result
+end
+
+--- `pageCount` and `PageCount` are page_count, `ISBNCode` is isbn_code.
+local function snake_case(column)
+  return (column:gsub("(%l)(%u)", "%1_%2"):gsub("(%d)(%u%l)", "%1_%2"):gsub("(%u)(%u%l)", "%1_%2"):gsub("%u", string.lower))
+end
+
+--- Reads the option `naming`: a function from the name of a column to that of its field.
+function fields.read_naming(value)
+  if value == "snake_case" then return snake_case end
+  if type(value) == "function" then return value end
+  raise("argument", 'perilune.record: option naming: expected "snake_case" or a function of the name of a column, got ' .. errors.describe(value))
+end
+
+-- What a class has ------------------------------------------------------------------------------------------------------------
+
+--- What another option of the class says by name, with what the option `fields` says of the same.
+local function merged(info, option, other)
+  local result, is_merged = {}, false
+  for name, value in pairs(info[other] or {}) do result[name] = value end
+  for name, definition in pairs(info.fields or {}) do
+    if definition[option] ~= nil then
+      if result[name] ~= nil then fail(name, ("%s: it is also given by the option `%s`"):format(option, other)) end
+      result[name], is_merged = definition[option], true
+    end
+  end
+  return is_merged and result or info[other]
+end
+
+--- Finds out once what the class has of its own and by those that it extends: whether columns have other names or are lazy
+-- (`renames`), and its fields that are not columns (`computed`), by name; nil without any.
+function fields.prepare(info)
+  local definitions, computed = {}, nil
+  for ancestor in fields.ancestors(info) do
+    info.renames = info.renames or ancestor.naming ~= nil
+    for name, definition in pairs(ancestor.fields or {}) do
+      if definitions[name] == nil then definitions[name] = definition end
+    end
+  end
+  for name, definition in pairs(definitions) do
+    if definition.kind ~= "column" then
+      computed = computed or {}
+      computed[name] = definition
+    elseif definition.column ~= name or definition.is_lazy then info.renames = true end
+  end
+  info.definitions, info.computed = next(definitions) and definitions or nil, computed
+  info.types, info.defaults = merged(info, "type", "types"), merged(info, "default", "defaults")
+end
+
+-- Views of the schema -----------------------------------------------------------------------------------------------------------
+
+--- By class info and schema, as they are used.
+local views = setmetatable({}, { __mode = "k" })
+
+--- What the class says of a column of the database: the name of its field, and whether that is lazy.
+local function named(info, column, explicit)
+  local definition = explicit[sql_names.fold(column)]
+  if definition then return definition.name, definition.is_lazy end
+  for ancestor in fields.ancestors(info) do
+    if ancestor.naming then
+      local name = ancestor.naming(column)
+      if type(name) ~= "string" or name == "" then
+        raise("argument", ("perilune.record: option naming: `%s`: expected the name of a field, got %s"):format(column, errors.describe(name)))
+      end
+      return name, false
+    end
+  end
+  return column, false
+end
+
+--- The definitions by the folded name of their column.
+local function by_column(info, schema)
+  local known, explicit, names = {}, {}, {}
+  for index, column in ipairs(schema.columns) do known[sql_names.fold(column.name)], names[index] = true, column.name end
+  for _, name in ipairs(schema.row_id_names) do known[name] = known[name] or false end
+  for name, definition in pairs(info.definitions or {}) do
+    if definition.kind == "column" then
+      local folded = sql_names.fold(definition.column)
+      if not known[folded] then errors.raise_unknown_column(definition.column, schema.name, names) end
+      if explicit[folded] then
+        local first, second = explicit[folded].name, name
+        if second < first then first, second = second, first end
+        raise("argument", ("perilune.record: option fields: `%s` and `%s` are fields over the same column `%s` of `%s`"):format(first, second,
+          definition.column, schema.name))
+      end
+      explicit[folded] = { name = name, is_lazy = definition.is_lazy }
+    end
+  end
+  return explicit
+end
+
+--- Raises for a field that is called like another column, or another field: SQL and results would mean either.
+local function check_names(info, schema, columns)
+  local owners = {}
+  for index, column in ipairs(schema.columns) do owners[sql_names.fold(column.name)] = columns[index] end
+  local taken = {}
+  for index, column in ipairs(columns) do
+    local folded = sql_names.fold(column.name)
+    local owner = owners[folded]
+    if owner and owner ~= column then
+      raise("argument", ("the field `%s` of the record class %s, over the column `%s`, has the same name as another column of its table"):format(
+        column.name, info.name, schema.columns[index].name))
+    elseif taken[folded] then
+      raise("argument", ("the columns `%s` and `%s` of `%s` would both be the field `%s` of the record class %s; name one of them in `fields`")
+        :format(taken[folded], schema.columns[index].name, schema.name, column.name, info.name))
+    end
+    taken[folded] = schema.columns[index].name
+  end
+  for name in pairs(info.computed or {}) do
+    if taken[sql_names.fold(name)] or owners[sql_names.fold(name)] then
+      raise("argument", ("the field `%s` of the record class %s has the same name as a column of its table"):format(name, info.name))
+    end
+  end
+end
+
+local function copy_of(value)
+  local copy = {}
+  for key, element in pairs(value) do copy[key] = element end
+  return copy
+end
+
+local function make_view(info, schema)
+  local explicit, view = by_column(info, schema), copy_of(schema)
+  local field_of, texts, lazy = {}, {}, {}
+  view.columns, view.sql_names, view.field_names = {}, {}, {}
+  for index, column in ipairs(schema.columns) do
+    local name, is_lazy = named(info, column.name, explicit)
+    local copy = copy_of(column)
+    copy.name, copy.lazy = name, is_lazy or nil
+    view.columns[index], field_of[column.name] = copy, name
+    view.sql_names[name], view.field_names[sql_names.fold(column.name)] = column.name, name
+    if is_lazy then lazy[#lazy + 1] = name end
+    if name ~= column.name or is_lazy then texts[#texts + 1] = column.name .. "\0" .. name .. "\0" .. (is_lazy and "lazy" or "") .. "\0" end
+  end
+  check_names(info, schema, view.columns)
+  if #texts == 0 then return schema end
+  local function renamed(names)
+    local result = {}
+    for index, name in ipairs(names) do result[index] = field_of[name] or name end
+    return result
+  end
+  view.primary_key = { columns = renamed(schema.primary_key.columns), rowid = schema.primary_key.rowid }
+  view.unique_keys, view.foreign_keys = {}, {}
+  for index, key in ipairs(schema.unique_keys) do view.unique_keys[index] = renamed(key) end
+  for index, key in ipairs(schema.foreign_keys) do
+    view.foreign_keys[index] = copy_of(key)
+    view.foreign_keys[index].columns = renamed(key.columns)
+  end
+  view.names_text, view.lazy = table.concat(texts), lazy[1] and lazy or nil
+  return view
+end
+
+--- The schema of a table as a class sees it. Of the names that differ it has `sql_names`, by field, and `field_names`, by folded column;
+-- `lazy`, the names of fields that are not fetched unless they are asked for; and `names_text`, all that for Swift.
+function fields.view(info, schema)
+  if not info.renames then
+    if info.computed then check_names(info, schema, schema.columns) end
+    return schema
+  end
+  local of_class = views[info]
+  if not of_class then
+    of_class = setmetatable({}, { __mode = "k" })
+    views[info] = of_class
+  end
+  local view = of_class[schema]
+  if not view then
+    view = make_view(info, schema)
+    of_class[schema] = view
+  end
+  return view
+end
+
+--- The same fields, as an option of another class over the table; nil if the class sees it as it is.
+function fields.option_of(view)
+  if not view.sql_names then return nil end
+  local option, is_lazy = {}, {}
+  for _, name in ipairs(view.lazy or {}) do is_lazy[name] = true end
+  for name, column in pairs(view.sql_names) do option[name] = { column = column, lazy = is_lazy[name] } end
+  return option
+end
+
+-- Names in SQL --------------------------------------------------------------------------------------------------------------------
+
+--- The column of a field in SQL, quoted.
+-- @param view the schema as the class sees it, or the description of its table
+function fields.sql_name(view, field)
+  local names = view.sql_names
+  return sql_text.name(names and names[field] or field)
+end
+
+--- The same for several, with commas between them.
+function fields.sql_names(view, names)
+  local quoted = {}
+  for index, name in ipairs(names) do quoted[index] = fields.sql_name(view, name) end
+  return table.concat(quoted, ", ")
+end
+
+--- Columns that a statement gives back, by the names of their fields.
+function fields.sql_results(view, names)
+  if not view.sql_names then return sql_text.names(names) end
+  local quoted = {}
+  for index, name in ipairs(names) do
+    local column = fields.sql_name(view, name)
+    quoted[index] = column == sql_text.name(name) and column or column .. " AS " .. sql_text.name(name)
+  end
+  return table.concat(quoted, ", ")
+end
+
+--- The field of a column.
+function fields.of_column(view, column)
+  local names = view.field_names
+  return names and names[sql_names.fold(column)] or column
+end
+
+--- Raises for the name of a column that the class calls otherwise.
+function fields.check_is_field(view, name)
+  if type(name) ~= "string" or not view or not view.field_names or view.sql_names[name] then return end
+  local field = view.field_names[sql_names.fold(name)]
+  if field and sql_names.fold(field) ~= sql_names.fold(name) then
+    raise("unknown_column", ("no field `%s` in the record class of `%s`: the field over this column is `%s`"):format(name, view.name, field),
+      { name = name, table = view.name, suggestion = field })
+  end
+end
+
+-- Values of groups ------------------------------------------------------------------------------------------------------------------
+
+local function raise_readonly(_, name)
+  raise("readonly", ("a value of several fields is immutable: cannot set `%s`; assign a new value to the field of the record"):format(tostring(name)))
+end
+
+--- The parts of a value that `make` has not made, by value.
+local parts_of = setmetatable({}, { __mode = "k" })
+
+local function describe_value(value)
+  local texts = {}
+  for index, part in ipairs(parts_of[value].names) do
+    local element = parts_of[value].values[part]
+    texts[index] = part .. " = " .. (type(element) == "string" and ("%q"):format(element) or tostring(element))
+  end
+  return "{" .. table.concat(texts, ", ") .. "}"
+end
+
+local function same_value(left, right)
+  local first, second = parts_of[left], parts_of[right]
+  if not first or not second or first.group ~= second.group then return false end
+  for _, name in ipairs(first.names) do
+    if first.values[name] ~= second.values[name] then return false end
+  end
+  return true
+end
+
+local function iterate(value)
+  local own, index = parts_of[value], 0
+  return function()
+    index = index + 1
+    while own.names[index] and own.values[own.names[index]] == nil do index = index + 1 end
+    local name = own.names[index]
+    if name then return name, own.values[name] end
+  end
+end
+
+local value_metatable = {
+  __name = "value of several fields", __metatable = "value of several fields", __newindex = raise_readonly, __tostring = describe_value,
+  __eq = same_value, __pairs = iterate,
+  __index = function(value, name)
+    local own = parts_of[value]
+    local found = own.values[name]
+    if found ~= nil or own.is_part[name] then return found end
+    errors.raise_unknown("part", tostring(name), own.names)
+  end,
+}
+
+local function make_value(group, values)
+  local own = { group = group, values = {}, names = {}, is_part = {} }
+  for index, part in ipairs(group.parts) do
+    own.names[index], own.is_part[part.part], own.values[part.part] = part.part, true, values[index]
+  end
+  local value = setmetatable({}, value_metatable)
+  parts_of[value] = own
+  return value
+end
+
+--- The values of a group for its fields, in their order: nil for NULL.
+-- @tparam string where what messages begin with
+local function split(group, value, where)
+  local count = #group.parts
+  if value == nil or value == null then return { n = count } end
+  if group.split then return table.pack(group.split(value)) end
+  local source = parts_of[value]
+  source = source and source.group == group and source.values or value
+  if type(source) ~= "table" or source == value and getmetatable(value) ~= nil then
+    raise("argument", ("%s: expected a table with %s, got %s"):format(where, group.parts[1].part, errors.describe(value)))
+  end
+  local names, values, known = {}, { n = count }, {}
+  for index, part in ipairs(group.parts) do
+    names[index], known[part.part] = part.part, true
+    local element = source[part.part]
+    if element ~= null then values[index] = element end
+  end
+  for name in next, source do
+    if not known[name] then errors.raise_unknown("part", tostring(name), names) end
+  end
+  return values
+end
+
+--- The fields of a group with the values that they get.
+-- @return a list of { field, value }: perilune.null for none
+function fields.parts(group, value, where)
+  local values, list = split(group, value, where), {}
+  for index, part in ipairs(group.parts) do
+    local element = values[index]
+    if element == nil then element = null end
+    list[index] = { part.field, element }
+  end
+  return list
+end
+
+-- Reading and writing fields of records -----------------------------------------------------------------------------------------------
+
+--- The value of a field that is not a column.
+function fields.get(info, target, name)
+  local definition = info.computed[name]
+  if definition.kind == "group" then
+    local values, is_null = {}, true
+    for index, part in ipairs(definition.parts) do
+      values[index] = target[part.field]
+      is_null = is_null and values[index] == nil
+    end
+    if is_null then return nil end
+    if definition.make then return definition.make(table.unpack(values, 1, #definition.parts)) end
+    return make_value(definition, values)
+  end
+  if definition.get then return definition.get(target) end
+  raise("not_fetched", ("`%s` of `%s` was not fetched; use Class:annotated_with(%q)"):format(name, info.table, name), { table = info.table, column = name })
+end
+
+--- Assigns a field that is not a column.
+function fields.set(info, target, name, value)
+  local definition = info.computed[name]
+  if definition.kind == "group" then
+    for _, part in ipairs(fields.parts(definition, value, "`" .. name .. "`")) do
+      local field, element = part[1], part[2]
+      -- nil makes a field NULL that has a value; perilune.null does it for one that has none.
+      if element == null then target[field] = nil end
+      target[field] = element
+    end
+  elseif definition.set then
+    if value == null then value = nil end
+    definition.set(target, value)
+  else
+    raise("readonly", ("`%s` of `%s` is computed and cannot be set; add `set` to the field"):format(name, info.table), { table = info.table, column = name })
+  end
+end
+
+--- The values of a record to be made, taken apart: those of columns, and those that are assigned when there is a record.
+-- @return table of columns; the names of the others in order, or nil
+function fields.divide(info, values)
+  local plain, others = {}, nil
+  for name, value in next, values do
+    if info.computed[name] then
+      others = others or {}
+      others[#others + 1] = name
+    else plain[name] = value end
+  end
+  if not others then return values end
+  table.sort(others)
+  return plain, others
+end
+
+--- Raises for a lazy field of a record that was fetched without it.
+function fields.check_is_fetched(info, target, name)
+  local definition = info.definitions and info.definitions[name]
+  if not definition or not definition.is_lazy then return end
+  local _, names, is_whole = records.record_schema(target)
+  if is_whole or not records.knows_row(target) then return end
+  for _, own in ipairs(names) do
+    if own == name then return end
+  end
+  raise("not_fetched", ("`%s` of `%s` is lazy and was not fetched; use Class:annotated_with(%q), or record:refresh{ fields = %q }"):format(name,
+    info.table, name, name), { table = info.table, column = name })
+end
+
+return fields
