@@ -34,13 +34,28 @@ local function make_rows(count)
   return rows
 end
 
-local function make_table(count)
-  db:execute("CREATE TABLE thing (id INTEGER PRIMARY KEY, n INTEGER, m INTEGER NOT NULL, x REAL, s TEXT, t TEXT NOT NULL)")
-  local Thing, rows = perilune.record("thing"), make_rows(count)
-  local list = {}
+local function fill(Thing, count)
+  local rows, list = make_rows(count), {}
   for index, row in ipairs(rows) do list[index] = Thing(row) end
   Thing:insert_all(list)
   return Thing, rows
+end
+
+local function make_table(count)
+  db:execute("CREATE TABLE thing (id INTEGER PRIMARY KEY, n INTEGER, m INTEGER NOT NULL, x REAL, s TEXT, t TEXT NOT NULL)")
+  return fill(perilune.record("thing"), count)
+end
+
+--- A class with the same fields over columns of other names, some of them lazy.
+local function make_named_table(count)
+  db:execute([[
+    CREATE TABLE thing (
+      "thingId" INTEGER PRIMARY KEY, "order" INTEGER, "M" INTEGER NOT NULL, "the ""x" REAL, "SText" TEXT, t TEXT NOT NULL
+    )]])
+  return fill(perilune.record("thing", {
+    naming = function(column) return column:lower() end,
+    fields = { id = "thingId", n = { column = "order" }, x = { column = 'the "x', lazy = true }, s = { column = "SText" }, t = { lazy = true } },
+  }), count)
 end
 
 -- Conditions: each is an expression and what it is for a row ---------------------------------------------------------------------
@@ -226,9 +241,9 @@ local function random_request(Thing, rows)
   return request, expected
 end
 
-local function check(seed_offset, count)
+local function check(seed_offset, count, make)
   state = state + seed_offset
-  local Thing, rows = make_table(25)
+  local Thing, rows = (make or make_table)(25)
   db:read(function()
     for number = 1, count do
       local request, expected = random_request(Thing, rows)
@@ -247,9 +262,10 @@ end
 test("1,000 random requests give the rows of a naive evaluation", function() check(0, 1000) end)
 test("1,000 others", function() check(7919, 1000) end)
 test("1,000 more", function() check(104729, 1000) end)
+test("1,000 over fields with other names than their columns", function() check(15485863, 1000, make_named_table) end)
 
-test("random changes change the rows that a naive evaluation changes", function()
-  local Thing, rows = make_table(25)
+local function check_changes(make)
+  local Thing, rows = make(25)
   for _ = 1, 200 do
     local filter, holds = condition(Thing, 3)
     local expected = 0
@@ -262,10 +278,13 @@ test("random changes change the rows that a naive evaluation changes", function(
     equal(Thing:filter(filter):update_all{ m = -Thing.c.m }.changed_rows, expected)
   end
   for _, row in ipairs(rows) do equal(Thing:find(row.id).m, row.m) end
-end)
+end
 
-test("random groups are those of a naive evaluation", function()
-  local Thing, rows = make_table(25)
+test("random changes change the rows that a naive evaluation changes", function() check_changes(make_table) end)
+test("and of fields with other names than their columns", function() check_changes(make_named_table) end)
+
+local function check_groups(make)
+  local Thing, rows = make(25)
   for _ = 1, 200 do
     local filter, holds = condition(Thing, 2)
     local column = pick(columns)
@@ -288,4 +307,7 @@ test("random groups are those of a naive evaluation", function()
       equal({ row.how_many, row.ids }, { groups[key].n, groups[key].sum })
     end
   end
-end)
+end
+
+test("random groups are those of a naive evaluation", function() check_groups(make_table) end)
+test("and by fields with other names than their columns", function() check_groups(make_named_table) end)

@@ -22,9 +22,20 @@ local function make_rows(count)
   return rows
 end
 
+--- Half of the tables have columns of other names than the fields.
 local function make_table(name, count)
-  db:execute(("CREATE TABLE %s (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER NOT NULL, n INTEGER)"):format(name))
-  local Class, rows, list = perilune.record(name), make_rows(count), {}
+  local Class
+  if random(2) == 1 then
+    db:execute(("CREATE TABLE %s (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER NOT NULL, n INTEGER)"):format(name))
+    Class = perilune.record(name)
+  else
+    db:execute(([[CREATE TABLE %s ("theId" INTEGER PRIMARY KEY, "theA" INTEGER, "theB" INTEGER NOT NULL, "theN" INTEGER)]]):format(name))
+    Class = perilune.record(name, {
+      naming = function(column) return column:match("^the(%u)$") and column:sub(4):lower() or column end,
+      fields = { id = "theId", n = { column = "theN", lazy = random(2) == 1 } },
+    })
+  end
+  local rows, list = make_rows(count), {}
   for index, row in ipairs(rows) do list[index] = Class(row) end
   Class:insert_all(list)
   return Class, rows
