@@ -10,6 +10,11 @@ db:execute[[
 
 local Author = perilune.record("author")
 
+test("a class with a scope can begin by finding a record", function()
+  db:execute("INSERT INTO book (id, title) VALUES (1, 'x')")
+  equal(perilune.record("book", { soft_delete = true }):find(1).title, "x")
+end)
+
 test("timestamps say when a record was inserted, and changed last", function()
   local Book = perilune.record("book", { timestamps = true })
   local book = Book{ title = "x" }:insert()

@@ -13,7 +13,10 @@ local record_classes = {}
 -- @return the module perilune.requests.class
 record_classes.load_methods = nil
 
-local function class_request(class) return require("perilune.requests.source").class_request(class) end
+local function class_request(class)
+  record_classes.load_methods()
+  return require("perilune.requests.source").class_request(class)
+end
 
 function marks.request_of(value)
   require "perilune.requests.source"
