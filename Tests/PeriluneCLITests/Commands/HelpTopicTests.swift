@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("filter", "request:filter(condition, ...)"), ("fetch_one", "statement:fetch_one(...)"), ("db.write", "db:write(block, ...)"),
+        ("filter", "request:filter(condition, ...)"), ("fetch_one", "statement:fetch_one(...)"), ("db.write", "db:write(options, block, ...)"),
         ("expect", "expect.soft(value)"), ("migrations", "Migrations\n"), ("busy_timeout", "perilune.database_options.busy_timeout"),
         ("perilune.json", "perilune.json.encode(value)"), ("topics", "  expectations  "), ("DB:FETCH_ALL", "db:fetch_all(sql, ...)"),
         ("Class:save_nested", "request:save_nested("), ("class.fetch_all", "request:fetch_all("),
