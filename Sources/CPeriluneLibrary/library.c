@@ -48,6 +48,9 @@ static const module modules[] = {
     {"perilune.associations.swift_bridge", (const char[]){
 #embed "../../lib/perilune/associations/swift_bridge.lua"
         , 0}},
+    {"perilune.databases.open_blobs", (const char[]){
+#embed "../../lib/perilune/databases/open_blobs.lua"
+        , 0}},
     {"perilune.events.automation", (const char[]){
 #embed "../../lib/perilune/events/automation.lua"
         , 0}},

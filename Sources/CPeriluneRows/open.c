@@ -23,6 +23,7 @@ void pdb_open(lua_State *L, const pdb_callbacks *callbacks) {
     pdb_open_changes(L);
     pdb_open_functions(L);
     pdb_open_cursors(L);
+    pdb_open_open_blobs(L);
     pdb_open_observers(L);
     pdb_push_database_methods(L);
     luaL_setfuncs(L, pdb_database_blocks, 0);

@@ -64,6 +64,9 @@ final class ScriptLibrary {
                 "define": pdb_define, "guarded": pdb_call_guarded, "unenforced": pdb_call_unenforced,
                 "set_write_options": pdb_set_write_options,
             ], in: databases)
+        let blobs = try makeNative("blobs")
+        try blobs.setValue("methods", c: pdb_push_open_blob_methods)
+        try set(["open": pdb_open_blob_in_access], in: blobs)
         try DatabaseVerbs.install(in: databases.get("methods"))
         try set(
             [

@@ -9,7 +9,7 @@ import Testing
     /// The rooms of lib/perilune from the bottom to the top: each uses those before it. Files beside the folders put the rooms
     /// together and use all of them.
     private static let rooms = [
-        "native", "runtime", "schema", "migrations", "expressions", "records", "requests", "associations", "events",
+        "native", "runtime", "schema", "databases", "migrations", "expressions", "records", "requests", "associations", "events",
     ]
 
     @Test func `every room is a folder, and every folder is a room`() {

@@ -29,6 +29,7 @@ on_first_call(databases.methods, "perilune.schema.table_alteration", { "alter_ta
 on_first_call(perilune, { "perilune.record_classes", "perilune.events.history" }, { "history" })
 databases.set_write_options(function(...) return require("perilune.events.history_notes").write(...) end)
 on_first_call(databases.methods, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
+on_first_call(databases.methods, "perilune.databases.open_blobs", { "open_blob" })
 on_first_call(databases.methods, "perilune.events.value_observation", { "observe", "notify_changes" })
 on_first_call(databases.methods, "perilune.events.transaction_observers", { "observe_transactions", "after_next_transaction" })
 on_first_call(perilune, "perilune.schema.full_text_pattern", { "fts5_pattern" })

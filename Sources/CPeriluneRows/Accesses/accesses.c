@@ -37,6 +37,7 @@ static int run_in(pdb_access_request *request, pdb_access *access) {
     pdb_tidy_connection(connection);
     request->status = call_body(request->L, rows, request->argument_count);
     pdb_end_runs(&access->active);
+    pdb_close_open_blobs(access, false);
     /* What follows ends a transaction, and must not be interrupted. */
     if (--connection->accesses == 0) {
         sqlite3_progress_handler(connection->handle, 0, NULL, NULL);

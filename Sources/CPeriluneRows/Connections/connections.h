@@ -69,6 +69,9 @@ typedef struct {
 /* The database object or handle at `index`; raises for other values. `verb` is for the message. [-0, +0, e] */
 pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb);
 
+/* Raises where no database may be used. [-0, +0, v] */
+void pdb_check_place(lua_State *L, const pdb_state *rows);
+
 /* The open access that belongs to a database (for token 0, the innermost one) or to a handle. NULL if there is none; raises
 ** if the handle is dead. [-0, +0, e] */
 pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *database, uint64_t token);
@@ -257,6 +260,31 @@ static inline void pdb_push_value(lua_State *L, const pdb_statement *statement, 
 static inline void pdb_note_run(pdb_state *rows, const pdb_statement *statement) {
     if (rows->note != NULL) rows->note(rows->note_context, sqlite3_sql(statement->handle));
 }
+
+/* MARK: - Open blobs */
+
+/*
+** A blob that is read and written in pieces. It belongs to its access and to the userdata of a script; the one that lets go of it last
+** frees it. The collector closes none, because it may run while SQLite calls a function of the script.
+*/
+typedef struct pdb_open_blob {
+    sqlite3_blob *handle; /* NULL once it is closed */
+    pdb_access *access;   /* NULL then, too */
+    struct pdb_open_blob *next, **link; /* in access->blobs */
+    bool is_abandoned; /* its userdata was collected */
+} pdb_open_blob;
+
+/* Makes one of a handle, which belongs to it from then on; NULL without memory. */
+pdb_open_blob *pdb_add_open_blob(pdb_access *access, sqlite3_blob *handle);
+
+/* Closes one, unless it is closed. Returns SQLite's code. */
+int pdb_close_open_blob(pdb_open_blob *blob);
+
+/* To be called when the userdata is collected. */
+void pdb_abandon_open_blob(pdb_open_blob *blob);
+
+/* Closes those of an access: at its end, or only those that were abandoned. */
+void pdb_close_open_blobs(pdb_access *access, bool only_abandoned);
 
 /* MARK: - Failures */
 

@@ -36,8 +36,12 @@ pdb_access *pdb_access_to(pdb_state *rows, pdb_database *database) {
     return access;
 }
 
-pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *database, uint64_t token) {
+void pdb_check_place(lua_State *L, const pdb_state *rows) {
     if (rows->place) plua_raise(L, "nested_access", "a database cannot be used inside %s", place_texts[rows->place]);
+}
+
+pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *database, uint64_t token) {
+    pdb_check_place(L, rows);
     if (token == 0) return pdb_access_to(rows, database);
     pdb_access *access = access_with_token(rows, token);
     if (access == NULL) plua_raise(L, "dead_handle", "this database handle was used after its block ended");

@@ -114,6 +114,9 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     enum { few = 32 };
     pdb_connection_observers *observers = context;
     begin_changes(observers);
+    /* A piece of an open blob is written, which SQLite reports as a deletion. */
+    bool is_blob = sqlite3_preupdate_blobwrite(handle) >= 0;
+    if (is_blob) kind = SQLITE_UPDATE, current = former;
     if (observers->is_deferring || !is_wanted(observers, name, kind)) return;
     pdb_observed_table *table = pdb_observed_table_of(observers, schema, name);
     if (table == NULL) return;
@@ -123,8 +126,9 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     pdb_change change = {.table = table, .kind = kind, .is_indirect = sqlite3_preupdate_depth(handle) > 0};
     change.former_rowid = kind == SQLITE_INSERT ? current : former;
     change.rowid = kind == SQLITE_DELETE ? former : current;
-    if (kind != SQLITE_INSERT) read_values(handle, table->count, change.former = values, sqlite3_preupdate_old);
-    if (kind != SQLITE_DELETE) read_values(handle, table->count, change.current = values + table->count, sqlite3_preupdate_new);
+    /* Of a blob that may be long, no values: SQLite would read the whole row for each piece. */
+    if (kind != SQLITE_INSERT && !is_blob) read_values(handle, table->count, change.former = values, sqlite3_preupdate_old);
+    if (kind != SQLITE_DELETE && !is_blob) read_values(handle, table->count, change.current = values + table->count, sqlite3_preupdate_new);
     table->owners++; /* the observer may make the observers of the connection forget it */
     pdb_observers_notify(observers, &change);
     pdb_release_observed_table(table);

@@ -13,6 +13,9 @@ extern const luaL_Reg pdb_database_verbs[], pdb_statement_verbs[];
 /* Makes the metatable of cursors. [-0, +0, m] */
 void pdb_open_cursors(lua_State *L);
 
+/* Makes the metatable of open blobs. [-0, +0, m] */
+void pdb_open_open_blobs(lua_State *L);
+
 /* MARK: - Arguments */
 
 /* The arguments of a call, which several statements may share. */

@@ -35,7 +35,7 @@ struct pdb_state {
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     bool pending_is_nil;
     /* Metatables by address: a userdata is one of ours if its metatable is. */
-    const void *database_metatable, *compiled_metatable, *statement_metatable, *cursor_metatable, *blob_metatable;
+    const void *database_metatable, *compiled_metatable, *statement_metatable, *cursor_metatable, *blob_metatable, *open_blob_metatable;
     const void *null;
     /* What the rooms above have registered. */
     const struct pdb_connection_hooks *hooks[pdb_most_hooks];

@@ -88,6 +88,7 @@ struct pdb_access {
     bool is_readonly;    /* only statements that change nothing */
     bool in_transaction; /* opened by a block, so that scripts may not end it by SQL */
     pdb_statement *active; /* statements being stepped, reset when the access ends */
+    struct pdb_open_blob *blobs; /* closed when it ends */
     bool is_taken;              /* a guard, whose call has begun */
     bool runs_deferred_callbacks;           /* after the end of a transaction, for observers */
     bool has_asked, is_unobserved; /* whether GRDB has observers, which is asked at the first change */

@@ -26,4 +26,9 @@ struct pdb_execution {
 /* Takes the row that the statement stands on. Called by Swift within `run`; raises nothing. */
 void pdb_take_row(pdb_execution *run);
 
+/* Lua functions: (handle, schema, table, column, row id, whether it is to be written) -> an open blob, which ends with the access that
+** is open, and the table of the methods of such blobs. [-n, +1, e] and [-0, +1, m] */
+int pdb_open_blob_in_access(lua_State *L);
+void pdb_push_open_blob_methods(lua_State *L);
+
 #endif

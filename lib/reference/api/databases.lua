@@ -355,6 +355,116 @@ function db:remove_collation(name) end
 ---@access outside blocks of both databases
 function db:backup_to(target) end
 
+---Opens the blob or text in one column of one row, to read or write it in pieces. It is open until it is closed or the block ends, and takes
+---little memory however long it is. Triggers and checks do nothing when it is written.
+---```lua
+---db:write(function(db)
+---  db:execute("CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB)")
+---  db:execute("INSERT INTO file (content) VALUES (zeroblob(11))")
+---  local blob <close> = db:open_blob("file", "content", 1, { write = true })
+---  blob:write("Hello"):write(" world")
+---  blob:seek("set", 6)
+---  print(blob:read(), blob:size())  --> world	11
+---end)
+---```
+---@param table string one that stores its rows itself, with row ids
+---@param column string
+---@param rowid integer
+---@param options? { write?: boolean } whether it may be written; false by default
+---@return perilune.open_blob
+---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; not_found: no row has the row id; argument: the value is neither a blob nor a text, or an argument has the wrong type; readonly: the block may only read; usage: outside of blocks, or without a transaction for writing; unknown_option: an option does not exist
+---@access inside blocks
+function db:open_blob(table, column, rowid, options) end
+
+---What `db:open_blob` returns, with the methods of Lua's files. It closes at the end of its block, or as a `<close>` variable.
+---@class perilune.open_blob
+---@access inside the block that opened it
+---@raises closed: the blob is closed; dead_handle: the block in which it was opened has ended; expired_blob: its row was changed or deleted by other means
+local blob = {}
+
+---@type perilune.open_blob
+blob = nil
+
+---Returns bytes from the current position on, and moves the position behind them. It returns nil at the end.
+---```lua
+---db:read(function(db)
+---  local blob = db:open_blob("book", "title", 1)
+---  print(blob:read(3), blob:read(), blob:read(1))  --> Typ	ee	nil
+---end)
+---```
+---@param count? integer at most this number of bytes; all that are left by default
+---@return string?
+---@raises argument: the number is not valid
+function blob:read(count) end
+
+---Writes bytes at the current position, and moves the position behind them. A blob keeps its size.
+---```lua
+---db:write(function(db)
+---  db:open_blob("book", "title", 1, { write = true }):write("H")
+---  print(db:fetch_value("SELECT title FROM book WHERE id = 1"))  --> Hypee
+---end)
+---```
+---@param bytes string|perilune.blob
+---@return perilune.open_blob self
+---@raises range: the bytes do not fit; readonly: the blob was opened for reading; argument: the bytes are neither a string nor a blob
+function blob:write(bytes) end
+
+---Moves the position, and returns it: the number of bytes before it.
+---```lua
+---db:read(function(db)
+---  local blob = db:open_blob("book", "title", 1)
+---  print(blob:seek("end"), blob:seek("set", 1), blob:seek("cur", 2), blob:seek())  --> 5	1	3	3
+---end)
+---```
+---@param whence? "set"|"cur"|"end" from the beginning, the current position, which is the default, or the end
+---@param offset? integer 0 by default
+---@return integer position
+---@raises range: the position would be outside of the blob; argument: an argument is not valid
+function blob:seek(whence, offset) end
+
+---Iterates over the rest of the blob in pieces.
+---```lua
+---db:read(function(db)
+---  for piece in db:open_blob("book", "title", 1):pieces(2) do print(piece) end
+---end)
+-----> Ty
+-----> pe
+-----> e
+---```
+---@param size? integer how many bytes each piece has, but for the last; 65536 by default
+---@return fun(): string?
+---@raises argument: the size is not valid
+function blob:pieces(size) end
+
+---Returns the number of bytes, as `#blob` does.
+---```lua
+---db:read(function(db) print(db:open_blob("book", "title", 1):size()) end)  --> 5
+---```
+---@return integer
+function blob:size() end
+
+---Moves to the same column of another row, which is faster than opening another blob.
+---```lua
+---db:read(function(db)
+---  local blob = db:open_blob("book", "title", 1)
+---  print(blob:read(), blob:reopen(2):read())  --> Typee	Moby-Dick
+---end)
+---```
+---@param rowid integer
+---@return perilune.open_blob self
+---@raises sql: no row has the row id, or its value is neither a blob nor a text; argument: the row id is not an integer
+function blob:reopen(rowid) end
+
+---Closes the blob. Closing it again does nothing.
+---```lua
+---db:read(function(db)
+---  local blob = db:open_blob("book", "title", 1)
+---  blob:close()
+---end)
+---```
+---@raises none
+function blob:close() end
+
 ---Interrupts what the database is doing on all its connections, which raises an error of kind `interrupt` there.
 ---```lua
 ---db:interrupt()

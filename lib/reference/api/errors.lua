@@ -53,6 +53,7 @@
 ---| "draft" # a draft was used where a record with a row is needed
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold
+---| "expired_blob" # the row of an open blob was changed or deleted
 ---| "forbidden" # scripts may not do this in this host
 ---| "history" # the history of a table is not installed, or does not have what is asked for, or rows have changed since
 ---| "hook" # a hook of a record class has not called the function that it got exactly once, or hooks nest too deep
@@ -69,11 +70,14 @@
 ---| "nested_owner" # a row that is to belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
 ---| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
+---| "not_fetched" # an association was used as if its rows had been fetched
+---| "not_found" # no row has the row id of the blob to open
 ---| "null" # a value is NULL where a list cannot hold it
 ---| "observation_loop" # observers and what they write call each other without end
 ---| "open_transaction" # SQL has left a transaction open, which has been rolled back
 ---| "output" # the script has printed more than it may
 ---| "preview" # a preview does not do this, as it could not be taken back
+---| "range" # a position, or bytes to write, are outside of an open blob
 ---| "readonly" # the database, the transaction, or the value may only be read
 ---| "readonly_member" # the member of a value of the host may only be read
 ---| "record_not_found" # no row has the key

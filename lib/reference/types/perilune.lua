@@ -1200,6 +1200,37 @@ function members:remove_collation(name) end
 ---@param target perilune.database
 function members:backup_to(target) end
 
+---Opens the blob or text in one column of one row, to read or write it in pieces. It is open until it is closed or the block ends, and takes
+---little memory however long it is. Triggers and checks do nothing when it is written.
+---```lua
+---db:write(function(db)
+---  db:execute("CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB)")
+---  db:execute("INSERT INTO file (content) VALUES (zeroblob(11))")
+---  local blob <close> = db:open_blob("file", "content", 1, { write = true })
+---  blob:write("Hello"):write(" world")
+---  blob:seek("set", 6)
+---  print(blob:read(), blob:size())  --> world	11
+---end)
+---```
+---
+---- Raises `unknown_table` if the table does not exist
+---- Raises `unknown_column` if the column does not exist
+---- Raises `not_found` if no row has the row id
+---- Raises `argument` if the value is neither a blob nor a text, or an argument has the wrong type
+---- Raises `readonly` if the block may only read
+---- Raises `usage` if outside of blocks, or without a transaction for writing
+---- Raises `unknown_option` if an option does not exist
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called inside blocks
+---@param table string one that stores its rows itself, with row ids
+---@param column string
+---@param rowid integer
+---@param options? { write?: boolean } whether it may be written; false by default
+---@return perilune.open_blob
+function members:open_blob(table, column, rowid, options) end
+
 ---Interrupts what the database is doing on all its connections, which raises an error of kind `interrupt` there.
 ---```lua
 ---db:interrupt()
@@ -1717,6 +1748,131 @@ end
 ---Steps of a query plan, each with a list of its own steps.
 ---@class perilune.query_plan
 ---@field [integer] { detail: string, children: perilune.query_plan }
+
+do
+---What `db:open_blob` returns, with the methods of Lua's files. It closes at the end of its block, or as a `<close>` variable.
+---@class perilune.open_blob
+local members = {}
+
+---Returns bytes from the current position on, and moves the position behind them. It returns nil at the end.
+---```lua
+---db:read(function(db)
+---  local blob = db:open_blob("book", "title", 1)
+---  print(blob:read(3), blob:read(), blob:read(1))  --> Typ	ee	nil
+---end)
+---```
+---
+---- Raises `argument` if the number is not valid
+---- Raises `closed` if the blob is closed
+---- Raises `dead_handle` if the block in which it was opened has ended
+---- Raises `expired_blob` if its row was changed or deleted by other means
+---- To be called inside the block that opened it
+---@param count? integer at most this number of bytes; all that are left by default
+---@return string?
+function members:read(count) end
+
+---Writes bytes at the current position, and moves the position behind them. A blob keeps its size.
+---```lua
+---db:write(function(db)
+---  db:open_blob("book", "title", 1, { write = true }):write("H")
+---  print(db:fetch_value("SELECT title FROM book WHERE id = 1"))  --> Hypee
+---end)
+---```
+---
+---- Raises `range` if the bytes do not fit
+---- Raises `readonly` if the blob was opened for reading
+---- Raises `argument` if the bytes are neither a string nor a blob
+---- Raises `closed` if the blob is closed
+---- Raises `dead_handle` if the block in which it was opened has ended
+---- Raises `expired_blob` if its row was changed or deleted by other means
+---- To be called inside the block that opened it
+---@param bytes string|perilune.blob
+---@return perilune.open_blob self
+function members:write(bytes) end
+
+---Moves the position, and returns it: the number of bytes before it.
+---```lua
+---db:read(function(db)
+---  local blob = db:open_blob("book", "title", 1)
+---  print(blob:seek("end"), blob:seek("set", 1), blob:seek("cur", 2), blob:seek())  --> 5	1	3	3
+---end)
+---```
+---
+---- Raises `range` if the position would be outside of the blob
+---- Raises `argument` if an argument is not valid
+---- Raises `closed` if the blob is closed
+---- Raises `dead_handle` if the block in which it was opened has ended
+---- Raises `expired_blob` if its row was changed or deleted by other means
+---- To be called inside the block that opened it
+---@param whence? "set"|"cur"|"end" from the beginning, the current position, which is the default, or the end
+---@param offset? integer 0 by default
+---@return integer position
+function members:seek(whence, offset) end
+
+---Iterates over the rest of the blob in pieces.
+---```lua
+---db:read(function(db)
+---  for piece in db:open_blob("book", "title", 1):pieces(2) do print(piece) end
+---end)
+-----> Ty
+-----> pe
+-----> e
+---```
+---
+---- Raises `argument` if the size is not valid
+---- Raises `closed` if the blob is closed
+---- Raises `dead_handle` if the block in which it was opened has ended
+---- Raises `expired_blob` if its row was changed or deleted by other means
+---- To be called inside the block that opened it
+---@param size? integer how many bytes each piece has, but for the last; 65536 by default
+---@return fun(): string?
+function members:pieces(size) end
+
+---Returns the number of bytes, as `#blob` does.
+---```lua
+---db:read(function(db) print(db:open_blob("book", "title", 1):size()) end)  --> 5
+---```
+---
+---- Raises `closed` if the blob is closed
+---- Raises `dead_handle` if the block in which it was opened has ended
+---- Raises `expired_blob` if its row was changed or deleted by other means
+---- To be called inside the block that opened it
+---@return integer
+function members:size() end
+
+---Moves to the same column of another row, which is faster than opening another blob.
+---```lua
+---db:read(function(db)
+---  local blob = db:open_blob("book", "title", 1)
+---  print(blob:read(), blob:reopen(2):read())  --> Typee	Moby-Dick
+---end)
+---```
+---
+---- Raises `sql` if no row has the row id, or its value is neither a blob nor a text
+---- Raises `argument` if the row id is not an integer
+---- Raises `closed` if the blob is closed
+---- Raises `dead_handle` if the block in which it was opened has ended
+---- Raises `expired_blob` if its row was changed or deleted by other means
+---- To be called inside the block that opened it
+---@param rowid integer
+---@return perilune.open_blob self
+function members:reopen(rowid) end
+
+---Closes the blob. Closing it again does nothing.
+---```lua
+---db:read(function(db)
+---  local blob = db:open_blob("book", "title", 1)
+---  blob:close()
+---end)
+---```
+---
+---- Raises `closed` if the blob is closed
+---- Raises `dead_handle` if the block in which it was opened has ended
+---- Raises `expired_blob` if its row was changed or deleted by other means
+---- To be called inside the block that opened it
+function members:close() end
+
+end
 
 ---A row of a query.
 ---@class perilune.row
@@ -7008,6 +7164,9 @@ end
 ---@type perilune.database
 db = nil
 
+---@type perilune.open_blob
+blob = nil
+
 ---What `filter` and `having` take: a table of columns and values, an expression, a key, or SQL with arguments. In a table a list means
 ---one of its values, and `perilune.null` means NULL.
 ---@alias perilune.condition table<string, any>|perilune.expression|string|integer
@@ -7043,6 +7202,7 @@ db = nil
 ---| "draft" # a draft was used where a record with a row is needed
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold
+---| "expired_blob" # the row of an open blob was changed or deleted
 ---| "forbidden" # scripts may not do this in this host
 ---| "history" # the history of a table is not installed, or does not have what is asked for, or rows have changed since
 ---| "hook" # a hook of a record class has not called the function that it got exactly once, or hooks nest too deep
@@ -7059,11 +7219,14 @@ db = nil
 ---| "nested_owner" # a row that is to belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
 ---| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
+---| "not_fetched" # an association was used as if its rows had been fetched
+---| "not_found" # no row has the row id of the blob to open
 ---| "null" # a value is NULL where a list cannot hold it
 ---| "observation_loop" # observers and what they write call each other without end
 ---| "open_transaction" # SQL has left a transaction open, which has been rolled back
 ---| "output" # the script has printed more than it may
 ---| "preview" # a preview does not do this, as it could not be taken back
+---| "range" # a position, or bytes to write, are outside of an open blob
 ---| "readonly" # the database, the transaction, or the value may only be read
 ---| "readonly_member" # the member of a value of the host may only be read
 ---| "record_not_found" # no row has the key

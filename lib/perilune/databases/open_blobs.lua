@@ -1,0 +1,100 @@
+--- Blobs and texts that are read and written in pieces, without being in memory as a whole.
+
+local blobs = require "perilune.native.blobs"
+local database = require("perilune.native.databases").methods
+local errors = require "perilune.native.errors"
+local native_schema = require "perilune.native.schema"
+local observation = require "perilune.native.observation"
+local checks = require "perilune.runtime.checks"
+local sql_names = require "perilune.runtime.names"
+
+local place = "db:open_blob"
+
+--- How many bytes a piece has, unless the script says so.
+local piece_size = 64 * 1024
+
+--- SQLite would write into any table here, also where it refuses statements that do: into the schema, and into those of full-text search.
+local function check_table(db, schema)
+  local kind = db:fetch_value("SELECT type FROM pragma_table_list(?) WHERE schema = ?", schema.name, schema.database)
+  if sql_names.fold(schema.name):find("^sqlite_") then kind = "system" end
+  if kind ~= "table" then
+    kind = "a " .. kind .. (kind == "view" and "" or " table")
+    checks.fail(place .. ": argument 1", ("`%s` is %s; only tables that store their rows themselves have blobs to open"):format(
+      schema.name, kind))
+  end
+  if schema.without_rowid then
+    checks.fail(place .. ": argument 1", ("`%s` is a table WITHOUT ROWID; fetch the value as a whole"):format(schema.name))
+  end
+end
+
+--- The name of a column as the table has it.
+local function find_column(schema, name)
+  local names = {}
+  for i, column in ipairs(schema.columns) do
+    names[i] = column.name
+    if sql_names.fold(column.name) == sql_names.fold(name) then return column.name end
+  end
+  errors.raise_unknown_column(name, schema.name, names)
+end
+
+local function quote(name)
+  return '"' .. name:gsub('"', '""') .. '"'
+end
+
+--- Checks that there is a value to open. The statement also tells observations what is read.
+local function check_value(db, schema, column, rowid)
+  local type = db:fetch_value(("SELECT typeof(%s) FROM %s.%s WHERE %s = ?"):format(
+    quote(column), quote(schema.database), quote(schema.name), schema.row_id_names[1] or "rowid"), rowid)
+  if type == nil then
+    errors.raise("not_found", ("%s: no row of `%s` has the row id %d"):format(place, schema.name, rowid), { table = schema.name })
+  end
+  if type ~= "blob" and type ~= "text" then
+    checks.fail(place, ("the value of `%s` is %s, and only blobs and texts can be opened; store zeroblob(size) first"):format(
+      column, type == "null" and "NULL" or "of type " .. type))
+  end
+end
+
+--- Opens the value of one column in one row, which ends with the block.
+-- @tparam string name that of the table
+-- @tparam string column
+-- @tparam integer rowid
+-- @tparam ?table options `write`: whether it may be written
+function database:open_blob(name, column, rowid, options)
+  if type(name) ~= "string" then checks.fail(place .. ": argument 1", "expected the name of a table, got " .. errors.describe(name)) end
+  if type(column) ~= "string" then checks.fail(place .. ": argument 2", "expected the name of a column, got " .. errors.describe(column)) end
+  if math.type(rowid) ~= "integer" then
+    checks.fail(place .. ": argument 3", "expected a row id, which is an integer, got " .. errors.describe(rowid))
+  end
+  options = checks.options(place, options, { write = "boolean" })
+  local schema = native_schema.table(self, name)
+  check_table(self, schema)
+  column = find_column(schema, column)
+  check_value(self, schema, column, rowid)
+  local blob = blobs.open(self, schema.database, schema.name, column, rowid, options.write or false)
+  if options.write then observation.notify(self, { schema.name }) end
+  return blob
+end
+
+--- An iterator over the rest of a blob, in pieces of a size.
+-- @tparam ?integer size how many bytes each piece has, but for the last
+function blobs.methods:pieces(size)
+  if size == nil then size = piece_size end
+  if math.type(size) ~= "integer" or size < 1 then
+    checks.fail("blob:pieces: argument 1", "expected the number of bytes, which is an integer of at least 1, got " .. errors.describe(size))
+  end
+  return function() return self:read(size) end
+end
+
+setmetatable(blobs.methods, { __index = function(methods, name)
+  if type(name) ~= "string" then return nil end
+  local names = {}
+  for known in pairs(methods) do names[#names + 1] = known end
+  table.sort(names)
+  errors.raise_unknown("method", name, names)
+end })
+
+local arity = require "perilune.runtime.arity"
+arity.limit(database, "db:", { open_blob = 4 })
+arity.limit(blobs.methods, "blob:", { read = 1, write = 1, seek = 2, size = 0, reopen = 1, close = 0, pieces = 1 })
+
+return {}
