@@ -48,8 +48,14 @@ static const module modules[] = {
     {"perilune.associations.swift_bridge", (const char[]){
 #embed "../../lib/perilune/associations/swift_bridge.lua"
         , 0}},
+    {"perilune.databases.backups", (const char[]){
+#embed "../../lib/perilune/databases/backups.lua"
+        , 0}},
     {"perilune.databases.open_blobs", (const char[]){
 #embed "../../lib/perilune/databases/open_blobs.lua"
+        , 0}},
+    {"perilune.databases.snapshots", (const char[]){
+#embed "../../lib/perilune/databases/snapshots.lua"
         , 0}},
     {"perilune.events.automation", (const char[]){
 #embed "../../lib/perilune/events/automation.lua"

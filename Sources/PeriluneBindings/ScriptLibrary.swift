@@ -11,6 +11,7 @@ final class ScriptLibrary {
     let loader: LibraryLoader
     private let state: LuaState
     private let dates: DateBinding
+    private let now: () throws -> DateTime
 
     /// Puts the library together. The row path must be open.
     ///
@@ -20,6 +21,7 @@ final class ScriptLibrary {
         loop: ScriptLoop
     ) throws {
         self.state = state
+        now = environment.now
         perilune = try state.makeTable()
         loader = try LibraryLoader(in: state, modules: modules)
         dates = try DateBinding(in: state, now: environment.now)
@@ -67,7 +69,11 @@ final class ScriptLibrary {
         let blobs = try makeNative("blobs")
         try blobs.setValue("methods", c: pdb_push_open_blob_methods)
         try set(["open": pdb_open_blob_in_access], in: blobs)
-        try DatabaseVerbs.install(in: databases.get("methods"))
+        let methods: LuaTable = try databases.get("methods")
+        try DatabaseVerbs.install(in: methods)
+        try DatabaseSnapshots.install(in: methods)
+        try DatabaseCopies.install(in: methods, copies: makeNative("copies"))
+        try defineTransactionDate(in: methods)
         try set(
             [
                 "add": pdb_add_observer, "is_calling": pdb_is_calling_observer, "fingerprint": pdb_fingerprint,
@@ -76,6 +82,19 @@ final class ScriptLibrary {
         try SchemaBinding.install(in: makeNative("schema"))
         try defineSQL(in: makeNative("sql"))
         try loader.provide("perilune.native.records", state.makeValue(c: prec_push_record_functions))
+    }
+
+    /// The time of a transaction is that at which a script first asks for it, by the clock of its context.
+    private func defineTransactionDate(in methods: LuaTable) throws {
+        try methods.setFunction("transaction_date") { [dates, now] arguments in
+            let handle = try DatabaseHandle(arguments, 1, for: "db:transaction_date")
+            guard let transaction = handle.transaction else { return [try dates.make(now())] }
+            if !transaction.pointee.has_date {
+                transaction.pointee.date = try now().microsecondsSince1970
+                transaction.pointee.has_date = true
+            }
+            return [try dates.make(DateTime(microsecondsSince1970: transaction.pointee.date))]
+        }
     }
 
     private func set(_ functions: [String: LuaCFunction], in table: LuaTable) throws {

@@ -19,7 +19,7 @@ require "perilune.runtime.functions"
 local on_first_call = require "perilune.runtime.loading"
 
 require("perilune.runtime.arity").limit(databases.methods, "db:", {
-  path = 0, interrupt = 0, is_inside_transaction = 0, prepare = 1,
+  path = 0, interrupt = 0, serialize = 0, snapshot = 0, has_snapshots = 0, checkpoint = 1, transaction_date = 0, is_inside_transaction = 0, prepare = 1,
 })
 on_first_call(databases.methods, "perilune.schema.table_creation", { "create_table", "drop_table" })
 on_first_call(databases.methods, "perilune.schema.indexes", { "create_index", "drop_index" })
@@ -30,6 +30,8 @@ on_first_call(perilune, { "perilune.record_classes", "perilune.events.history" }
 databases.set_write_options(function(...) return require("perilune.events.history_notes").write(...) end)
 on_first_call(databases.methods, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
 on_first_call(databases.methods, "perilune.databases.open_blobs", { "open_blob" })
+on_first_call(databases.methods, "perilune.databases.snapshots", { "write_then_read" })
+on_first_call(databases.methods, "perilune.databases.backups", { "backup_to" })
 on_first_call(databases.methods, "perilune.events.value_observation", { "observe", "notify_changes" })
 on_first_call(databases.methods, "perilune.events.transaction_observers", { "observe_transactions", "after_next_transaction" })
 on_first_call(perilune, "perilune.schema.full_text_pattern", { "fts5_pattern" })

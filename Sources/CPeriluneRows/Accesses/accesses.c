@@ -57,13 +57,14 @@ pdb_connection *pdb_begin_connection(lua_State *L, pdb_database *database, sqlit
 int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb) {
     pdb_connection *connection = pdb_begin_connection(request->L, request->database, handle, grdb);
     pdb_access_mode mode = request->mode;
+    bool is_snapshot = request->database->flags & PDB_DATABASE_SNAPSHOT;
     pdb_access access = {
         .database = request->database,
         .connection = connection,
         .mode = mode,
-        .is_readonly = mode == PDB_READ,
-        .in_transaction = mode != PDB_READ_STATEMENT && mode != PDB_WRITE_STATEMENT &&
-                          mode != PDB_WITHOUT_TRANSACTION,
+        .is_readonly = mode == PDB_READ || is_snapshot,
+        .in_transaction = is_snapshot || (mode != PDB_READ_STATEMENT && mode != PDB_WRITE_STATEMENT &&
+                                          mode != PDB_WITHOUT_TRANSACTION),
     };
     int status = run_in(request, &access);
     connection->grdb = NULL;

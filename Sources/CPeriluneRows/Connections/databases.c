@@ -13,6 +13,8 @@ static const char *const place_texts[] = {
     [PDB_IN_WILL_COMMIT] = "will_commit of an observer, while the transaction is being committed",
     [PDB_IN_TRACE] = "a trace function",
     [PDB_IN_MIGRATION_FILE] = "the main chunk of a migration file; return a function(db) that uses it",
+    [PDB_IN_BACKUP_PROGRESS] = "the progress function of a backup",
+    [PDB_IN_CONFLICT] = "the function that resolves conflicts of a changeset",
 };
 
 pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb) {

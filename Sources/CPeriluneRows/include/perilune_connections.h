@@ -18,6 +18,7 @@ enum {
     PDB_DATABASE_CLOSABLE = 1u << 1, /* close() */
     PDB_DATABASE_POOL = 1u << 2,     /* reads may run on other connections than writes */
     PDB_DATABASE_PREVIEW = 1u << 3,  /* no ATTACH of files and VACUUM INTO, whatever else is granted */
+    PDB_DATABASE_SNAPSHOT = 1u << 4, /* one state of a database: its connection is in a transaction that reads, from its beginning to its end */
 };
 
 /* Pushes the object through which scripts use a database. `owner` is a retained Swift object, which goes to the context's
@@ -91,6 +92,8 @@ struct pdb_access {
     struct pdb_open_blob *blobs; /* closed when it ends */
     bool is_taken;              /* a guard, whose call has begun */
     bool runs_deferred_callbacks;           /* after the end of a transaction, for observers */
+    bool has_date;
+    int64_t date; /* of the transaction, in microseconds since 1970, once a script has asked for it */
     bool has_asked, is_unobserved; /* whether GRDB has observers, which is asked at the first change */
     pdb_access_request *request;
 };

@@ -92,6 +92,8 @@ typedef enum {
     PDB_IN_WILL_COMMIT,
     PDB_IN_TRACE,
     PDB_IN_MIGRATION_FILE,
+    PDB_IN_BACKUP_PROGRESS,
+    PDB_IN_CONFLICT,
 } pdb_place;
 
 /* From now on the state is in a place where no database may be used, or no more. Returns the former place. [-0, +0, -] */

@@ -11,6 +11,9 @@
 /* What statements of this library begin with, which traces leave out. */
 #define PSQL_OWN_SQL "/* perilune */ "
 
+/* Reads the first page of a database. */
+#define PSQL_FIRST_PAGE "/* perilune */ SELECT 1 FROM sqlite_schema LIMIT 1"
+
 /* Whether what runs on this thread is to end. */
 typedef bool psql_is_cancelled(void);
 

@@ -19,6 +19,7 @@ struct AccessRunner {
     }
 
     private func open() throws {
+        if database.isSnapshot { return try openSnapshot() }
         switch request.pointee.mode {
         case PDB_READ_STATEMENT: try readStatement { db in try leaving(db) { try runInAutocommit(db) } }
         case PDB_READ: try writer.unsafeRead { db in try leaving(db) { try runReading(db) } }
@@ -26,6 +27,20 @@ struct AccessRunner {
             try writer.writeWithoutTransaction { db in try leaving(db) { try settling(db) { try runInAutocommit(db) } } }
         default:
             try writer.writeWithoutTransaction { db in try leaving(db) { try settling(db) { try runInTransaction(db) } } }
+        }
+    }
+
+    /// In the transaction that a snapshot is in from its beginning on.
+    private func openSnapshot() throws {
+        let mode = request.pointee.mode
+        guard mode == PDB_READ_STATEMENT || mode == PDB_READ || mode == PDB_WRITE_STATEMENT else {
+            throw BindingError("readonly", "a snapshot can only be read; write to the database that it was taken of")
+        }
+        try writer.unsafeRead { db in
+            try db.requireOpen()
+            pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
+            guard Self.isInTransaction(db) else { throw BindingError("closed", "the snapshot has ended; take another one") }
+            try runBody(db)
         }
     }
 

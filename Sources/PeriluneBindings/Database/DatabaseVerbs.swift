@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// The methods of databases that act on the whole: `close`, `interrupt`, `backup_to`, `path`.
+/// The methods of databases that act on the whole: `close`, `interrupt`, `checkpoint`, `path`.
 enum DatabaseVerbs {
     /// Adds them to the table of methods.
     static func install(in methods: LuaTable) throws {
@@ -15,8 +15,9 @@ enum DatabaseVerbs {
             }
             handle.database.interrupt()
         }
-        try add("backup_to", to: methods) { handle, arguments in
-            try backup(handle, to: DatabaseHandle(arguments, 2, for: "db:backup_to: argument 1"))
+        try methods.setFunction("checkpoint") { arguments in
+            let handle = try DatabaseHandle(arguments, 1, for: "db:checkpoint")
+            return try SQLiteError.telling { try checkpoint(handle, mode(arguments), in: arguments.state) }
         }
         try methods.setFunction("path") { arguments in
             let database = try DatabaseHandle(arguments, 1, for: "db:path").database
@@ -58,26 +59,45 @@ enum DatabaseVerbs {
         }
     }
 
-    private static func backup(_ handle: DatabaseHandle, to targetHandle: DatabaseHandle) throws {
-        let (source, target) = (handle.database, targetHandle.database)
-        try source.requireOpen()
-        try target.requireOpen()
-        guard source.writer !== target.writer else {
-            throw BindingError("argument", "db:backup_to: a database cannot be copied onto itself")
+    // MARK: - Checkpoints
+
+    private static let modes: [(name: String, mode: Database.CheckpointMode)] = [
+        ("passive", .passive), ("full", .full), ("restart", .restart), ("truncate", .truncate),
+    ]
+
+    private static func mode(_ arguments: LuaArguments) throws -> Database.CheckpointMode {
+        if arguments[2].isNil { return .passive }
+        guard case .string(let name) = arguments[2] else {
+            throw BindingError("argument", "db:checkpoint: argument 1: expected the kind of checkpoint, got \(arguments[2].shortDescription)")
         }
-        for handle in [handle, targetHandle] where handle.access != nil {
-            throw BindingError("nested_access", "db:backup_to: cannot be called inside a block of either database")
+        guard let found = modes.first(where: { $0.name == name.description }) else {
+            throw BindingError.unknown("checkpoint", name.description, among: modes.map(\.name))
         }
-        guard !target.writer.configuration.readonly else {
-            throw BindingError("readonly", "db:backup_to: the target is read-only")
+        return found.mode
+    }
+
+    /// Returns a table: how many frames the log has, and how many of them are in the database.
+    private static func checkpoint(
+        _ handle: DatabaseHandle, _ mode: Database.CheckpointMode, in state: LuaState
+    ) throws -> [LuaValue] {
+        let database = handle.database
+        try database.requireOpen()
+        guard handle.access == nil else {
+            throw BindingError("nested_access", "db:checkpoint: cannot be called inside a block of the database")
         }
-        try source.entering {
-            try target.entering {
-                for database in [source, target] { try database.writer.writeWithoutTransaction { db in try db.requireOpen() } }
-                try source.writer.backup(to: target.writer, pagesPerStep: 1000) { progress in
-                    if !progress.isCompleted, handle.state.hasToEnd() { throw CancellationError() }
-                }
+        guard !database.isSnapshot, !database.writer.configuration.readonly else {
+            throw BindingError("readonly", "db:checkpoint: the database may only be read")
+        }
+        let counts = try database.entering {
+            try database.writer.writeWithoutTransaction { db in
+                try db.requireOpen()
+                return try db.checkpoint(mode)
             }
         }
+        let table = try state.makeTable(fieldCount: 2)
+        // Without a log SQLite says -1.
+        try table.rawSet("frames", .integer(Int64(max(counts.walFrameCount, 0))))
+        try table.rawSet("checkpointed", .integer(Int64(max(counts.checkpointedFrameCount, 0))))
+        return [.table(table)]
     }
 }

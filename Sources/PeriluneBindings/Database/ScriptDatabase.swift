@@ -24,6 +24,8 @@ package final class ScriptDatabase {
     private var enteredFor: String?
     /// Whether the script has opened it, so that nothing but this object uses it.
     private let isOwn: Bool
+    /// Whether it shows one state of another database; see ``DatabaseSnapshots``.
+    let isSnapshot: Bool
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
     private let leftover: UnsafeMutablePointer<pdb_release_list>
     /// What observes its values.
@@ -43,11 +45,14 @@ package final class ScriptDatabase {
         var allowsClosing: Bool
         /// Whether SQL that opens other files is refused, even if files are allowed.
         var isPreview = false
+        /// Whether it can only be read, in the transaction that its connection is in.
+        var isSnapshot = false
     }
 
-    private init(_ writer: any DatabaseWriter, isOwn: Bool) {
+    private init(_ writer: any DatabaseWriter, _ rights: Rights) {
         self.writer = writer
-        self.isOwn = isOwn
+        isOwn = rights.allowsClosing
+        isSnapshot = rights.isSnapshot
         statementReader = (writer as? DatabasePool).map { StatementReader($0) }
         leftover = .allocate(capacity: 1)
         leftover.initialize(to: pdb_release_list())
@@ -79,11 +84,12 @@ package final class ScriptDatabase {
     package static func makeValue(
         for writer: any DatabaseWriter, rights: Rights, in state: LuaState
     ) throws -> (database: ScriptDatabase, value: LuaValue) {
-        let database = ScriptDatabase(writer, isOwn: rights.allowsClosing)
+        let database = ScriptDatabase(writer, rights)
         var flags: UInt32 = 0
         if rights.allowsFiles { flags |= UInt32(PDB_DATABASE_FILES) }
         if rights.allowsClosing { flags |= UInt32(PDB_DATABASE_CLOSABLE) }
         if rights.isPreview { flags |= UInt32(PDB_DATABASE_PREVIEW) }
+        if rights.isSnapshot { flags |= UInt32(PDB_DATABASE_SNAPSHOT) }
         if writer is DatabasePool { flags |= UInt32(PDB_DATABASE_POOL) }
         let path = SQLEnvironment.plainPath(of: writer.path)
         let value = try state.makeValue { L in

@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// Opens databases: the default one, and those that scripts ask for by `perilune.queue` and `perilune.pool`.
+/// Opens databases: the default one, and those that scripts ask for by `perilune.queue`, `perilune.pool` and `perilune.deserialize`.
 final class DatabaseOpener {
     /// Whether scripts may open files, and use SQL that reaches them.
     private let allowsFiles: Bool
@@ -36,14 +36,38 @@ final class DatabaseOpener {
                 return try self.environment.opening(path, configuration) { try DatabasePool(path: $0, configuration: $1) }
             }]
         }
+        try installDeserialize(in: perilune, of: state)
+    }
+
+    /// Adds `deserialize` to the table `perilune`.
+    private func installDeserialize(in perilune: LuaTable, of state: LuaState) throws {
+        try perilune.setFunction("deserialize") { [unowned state] arguments in
+            guard case .string(let bytes) = arguments[1] else {
+                throw BindingError("argument", "perilune.deserialize: argument 1: expected a string, got \(arguments[1].shortDescription)")
+            }
+            guard self.allowsFiles else {
+                throw BindingError("sandbox", "perilune.deserialize: this script may not open databases of others")
+            }
+            return try [self.open(nil, options: arguments[2], "perilune.deserialize", in: state) { path, configuration in
+                let queue = try self.environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
+                try DatabaseCopies.fill(queue, with: bytes.bytes)
+                return queue
+            }]
+        }
     }
 
     private func open(
         _ arguments: LuaArguments, _ function: String, in state: LuaState,
         _ make: (String?, Configuration) throws -> any DatabaseWriter
     ) throws -> LuaValue {
-        let path = try readPath(arguments, function)
-        let options = try DatabaseOptions(arguments[2], for: function, state: state)
+        try open(readPath(arguments, function), options: arguments[2], function, in: state, make)
+    }
+
+    private func open(
+        _ path: String?, options: LuaValue, _ function: String, in state: LuaState,
+        _ make: (String?, Configuration) throws -> any DatabaseWriter
+    ) throws -> LuaValue {
+        let options = try DatabaseOptions(options, for: function, state: state)
         openCount += 1
         if openCount.isMultiple(of: Self.opensPerCollection) { state.collectGarbage() }
         let writer: any DatabaseWriter

@@ -4,7 +4,7 @@ import Perilune
 import PeriluneLuaFileTools
 import Testing
 
-/// Blobs in pieces, where the host has a part in them.
+/// Blobs in pieces, snapshots and copies, where the host has a part in them.
 @Suite struct WholeDatabaseTests {
     @Test func `a blob that is longer than the memory of a script is copied in pieces`() async throws {
         let queue = try DatabaseQueue(path: temporaryPath("blobs.sqlite"))
@@ -45,5 +45,76 @@ import Testing
                 """)
         }
         #expect(error?.code == .budget)
+    }
+
+    @Test func `a sandboxed script opens no database of others`() async throws {
+        try await script("fails('sandbox', perilune.deserialize, db:serialize())") { configuration in
+            configuration.libraries = .sandboxed
+            configuration.allowsFiles = false
+        }
+    }
+
+    @Test func `a database that is larger than the memory of a script does not become a string`() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in
+            try db.execute(sql: "CREATE TABLE file (content BLOB); INSERT INTO file VALUES (zeroblob(20000000))")
+        }
+        try await script("fails('memory', db.serialize, db)") { configuration in
+            configuration.database = .open(queue)
+            configuration.limits = LuaLimits(memoryInBytes: 8 << 20)
+        }
+    }
+
+    @Test func `the time of a transaction comes from the clock of the context`() async throws {
+        try await Dependencies.with { $0.date = .constant(Date(timeIntervalSince1970: 86400)) } operation: {
+            let host = try await ScriptHost(ScriptHost.Configuration(database: .open(DatabaseQueue())))
+            try await host.runChecked("db:write(function(db) equal(tostring(db:transaction_date()), tostring(perilune.date('1970-01-02 00:00:00'))) end)")
+        }
+    }
+
+    @Test func `a pool that is closed while a snapshot of it is read goes on in the snapshot`() async throws {
+        let path = temporaryPath("pool.sqlite")
+        try await script("""
+            local pool = perilune.pool(arg[1])
+            pool:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+            local snapshot = pool:snapshot()
+            pool:execute("DELETE FROM t")
+            pool:close()
+            equal(snapshot:fetch_value("SELECT COUNT(*) FROM t"), 1)
+            fails("closed", pool.snapshot, pool)
+            snapshot:close()
+            """, arguments: [path])
+        #expect(await closesFiles(at: path))
+    }
+
+    @Test func `snapshots that scripts leave open are closed with their host`() async throws {
+        let path = temporaryPath("pool.sqlite")
+        try await script("""
+            pool = perilune.pool(arg[1])
+            pool:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+            snapshots = {}
+            for i = 1, 5 do snapshots[i] = pool:snapshot() end
+            rows = snapshots[1]:rows("SELECT * FROM t")
+            rows()
+            """, arguments: [path])
+        #expect(await closesFiles(at: path))
+    }
+
+    @Test func `a backup ends when its run is cancelled`() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in
+            try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1000000))")
+        }
+        let host = try testHost { configuration in
+            configuration.database = .open(queue)
+            configuration.limits = LuaLimits(time: .milliseconds(300))
+        }
+        let error = await #expect(throws: LuaError.self) {
+            try await host.run(source: "db:backup_to(perilune.queue(), { pages = 1, pause = '1h' })")
+        }
+        #expect(error?.code == .timeout)
+        try await queue.write { db in
+            try db.execute(sql: "DELETE FROM t")
+        }
     }
 }

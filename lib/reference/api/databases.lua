@@ -344,16 +344,109 @@ function db:remove_function(name, count) end
 ---@raises argument: the name is not valid
 function db:remove_collation(name) end
 
+---Calls a function in a transaction, then another with a handle that reads what the first one has left. Other writers of a pool go on
+---while the second one reads.
+---```lua
+---local count = db:write_then_read(
+---  function(db) return db:execute("INSERT INTO tag (name) VALUES ('ships')").inserted_rowid end,
+---  function(db, id) return db:fetch_value("SELECT COUNT(*) FROM tag WHERE id <= ?", id) end)
+---print(count)  --> 3
+---```
+---@param write fun(db: perilune.database): ...
+---@param read fun(db: perilune.database, ...: any): ... also gets what `write` returns
+---@return any ... what `read` returns
+---@raises nested_access: in a block of the same database; readonly: `read` writes; argument: an argument is not a function
+---@access outside blocks of the same database
+function db:write_then_read(write, read) end
+
+---Returns a database that shows the present state of a pool to as many reads as there are, whatever is written meanwhile. It ends when it is
+---closed or collected. As long as it is open, the write-ahead log grows.
+---```lua
+---local pool = perilune.pool(temporary_path("snapshot.sqlite"))
+---pool:execute("CREATE TABLE note (text)")
+---local snapshot = pool:snapshot()
+---pool:execute("INSERT INTO note VALUES ('later')")
+---print(snapshot:fetch_value("SELECT COUNT(*) FROM note"), pool:fetch_value("SELECT COUNT(*) FROM note"))  --> 0	1
+---snapshot:close()
+---```
+---@return perilune.database snapshot
+---@raises usage: the database is not a pool; closed: the database is closed
+---@access any
+function db:snapshot() end
+
+---Returns whether `db:snapshot` can be called: whether the database is a pool.
+---```lua
+---print(perilune.queue():has_snapshots())  --> false
+---```
+---@return boolean
+---@raises none
+function db:has_snapshots() end
+
+---Returns the time of the transaction: that at which it was first asked for. Outside of transactions it is the present. It comes from the
+---clock of the context, as `perilune.now` does.
+---```lua
+---db:write(function(db)
+---  local time = db:transaction_date()
+---  db:execute("INSERT INTO tag (name) VALUES (?)", time)
+---  print(db:transaction_date() == time)  --> true
+---end)
+---```
+---@return perilune.date
+---@raises none
+function db:transaction_date() end
+
+---Moves what the write-ahead log holds into the database file.
+---```lua
+---local pool = perilune.pool(temporary_path("log.sqlite"))
+---pool:execute("CREATE TABLE note (text)")
+---print(pool:checkpoint("truncate").frames)  --> 0
+---pool:close()
+---```
+---@param kind? "passive"|"full"|"restart"|"truncate" `"passive"`, the default, does not wait; the others wait for writers and readers, and then have the log begin anew; `"truncate"` also empties its file
+---@return { frames: integer, checkpointed: integer } how many frames the log has, and how many of them are in the database; both are 0 without a log
+---@raises unknown_checkpoint: the kind does not exist; busy: a reader or writer is in the way; readonly: the database may only be read; nested_access: in a block of the database
+---@access outside blocks of the same database
+function db:checkpoint(kind) end
+
+---How `db:backup_to` goes on.
+---@class perilune.backup_options
+---@field pages? integer how many pages are copied at a time; 1000 by default
+---@field pause? perilune.duration how long to wait after each step; other connections may use the file meanwhile
+---@field progress? fun(completed: integer, total: integer) called after each step with the number of pages that are copied, and of all; an error ends the backup, and the target stays as it was
+
 ---Copies the whole database over another one.
 ---```lua
 ---local copy = perilune.queue(":memory:")
----db:backup_to(copy)
+---db:backup_to(copy, { pages = 100, progress = function(completed, total) print(completed == total) end })  --> true
 ---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
 ---```
 ---@param target perilune.database
----@raises argument: the target is the same database; readonly: the target may only be read; busy: another connection holds a lock
+---@param options? perilune.backup_options
+---@raises argument: the target is the same database, or an option is not valid; unknown_option: an option does not exist; readonly: the target may only be read; busy: another connection holds a lock
 ---@access outside blocks of both databases
-function db:backup_to(target) end
+function db:backup_to(target, options) end
+
+---Returns the whole database as a string, as it would be stored in a file.
+---```lua
+---local copy = perilune.deserialize(db:serialize())
+---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---```
+---@return string
+---@raises memory: the database is larger than the script's memory limit
+---@access any
+function db:serialize() end
+
+---Opens a database in memory that is filled from a string, which `db:serialize` returns, or which a database file holds.
+---```lua
+---local copy = perilune.deserialize(db:serialize())
+---copy:execute("DELETE FROM book")
+---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---```
+---@param bytes string they are checked as a whole first
+---@param options? perilune.database_options
+---@return perilune.database
+---@raises malformed_database: the bytes are not a database, or it is damaged; argument: an argument has the wrong type; unknown_option: an option does not exist; sandbox: the script may not open databases of others
+function perilune.deserialize(bytes, options) end
 
 ---Opens the blob or text in one column of one row, to read or write it in pieces. It is open until it is closed or the block ends, and takes
 ---little memory however long it is. Triggers and checks do nothing when it is written.

@@ -63,6 +63,7 @@
 ---| "io" # a file cannot be read or written
 ---| "limit" # there are as many timers, tasks and observations as a script may have
 ---| "limited" # a script with limits may not make the call, or not with so large a range
+---| "malformed_database" # a string is not a database, or the database is damaged
 ---| "memory" # the script has used more memory than it may. Only reports name it: no script can catch it
 ---| "migration" # a migration cannot be undone: the database has not seen it, or it has no `down`
 ---| "module_not_found" # `require` finds no module of this name
@@ -94,6 +95,7 @@
 ---| "unknown_action" # the foreign key action does not exist
 ---| "unknown_association" # no association has this name
 ---| "unknown_automation" # no automation has this name
+---| "unknown_checkpoint" # no kind of checkpoint has this name
 ---| "unknown_collation" # no collation has this name
 ---| "unknown_column" # no column has this name
 ---| "unknown_conflict_policy" # the conflict policy does not exist

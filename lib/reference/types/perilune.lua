@@ -162,6 +162,22 @@ function perilune.queue(path, options) end
 ---@return perilune.database
 function perilune.pool(path, options) end
 
+---Opens a database in memory that is filled from a string, which `db:serialize` returns, or which a database file holds.
+---```lua
+---local copy = perilune.deserialize(db:serialize())
+---copy:execute("DELETE FROM book")
+---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---```
+---
+---- Raises `malformed_database` if the bytes are not a database, or it is damaged
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_option` if an option does not exist
+---- Raises `sandbox` if the script may not open databases of others
+---@param bytes string they are checked as a whole first
+---@param options? perilune.database_options
+---@return perilune.database
+function perilune.deserialize(bytes, options) end
+
 ---Makes a pattern for full-text search from text that users type; nothing in the text is an operator.
 ---```lua
 ---print(perilune.fts5_pattern('the "white whale'))  --> "the" "white" "whale"
@@ -1183,14 +1199,102 @@ function members:remove_function(name, count) end
 ---@param name string
 function members:remove_collation(name) end
 
+---Calls a function in a transaction, then another with a handle that reads what the first one has left. Other writers of a pool go on
+---while the second one reads.
+---```lua
+---local count = db:write_then_read(
+---  function(db) return db:execute("INSERT INTO tag (name) VALUES ('ships')").inserted_rowid end,
+---  function(db, id) return db:fetch_value("SELECT COUNT(*) FROM tag WHERE id <= ?", id) end)
+---print(count)  --> 3
+---```
+---
+---- Raises `nested_access` if in a block of the same database
+---- Raises `readonly` if `read` writes
+---- Raises `argument` if an argument is not a function
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside blocks of the same database
+---@param write fun(db: perilune.database): ...
+---@param read fun(db: perilune.database, ...: any): ... also gets what `write` returns
+---@return any ... what `read` returns
+function members:write_then_read(write, read) end
+
+---Returns a database that shows the present state of a pool to as many reads as there are, whatever is written meanwhile. It ends when it is
+---closed or collected. As long as it is open, the write-ahead log grows.
+---```lua
+---local pool = perilune.pool(temporary_path("snapshot.sqlite"))
+---pool:execute("CREATE TABLE note (text)")
+---local snapshot = pool:snapshot()
+---pool:execute("INSERT INTO note VALUES ('later')")
+---print(snapshot:fetch_value("SELECT COUNT(*) FROM note"), pool:fetch_value("SELECT COUNT(*) FROM note"))  --> 0	1
+---snapshot:close()
+---```
+---
+---- Raises `usage` if the database is not a pool
+---- Raises `closed` if the database is closed
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return perilune.database snapshot
+function members:snapshot() end
+
+---Returns whether `db:snapshot` can be called: whether the database is a pool.
+---```lua
+---print(perilune.queue():has_snapshots())  --> false
+---```
+---
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return boolean
+function members:has_snapshots() end
+
+---Returns the time of the transaction: that at which it was first asked for. Outside of transactions it is the present. It comes from the
+---clock of the context, as `perilune.now` does.
+---```lua
+---db:write(function(db)
+---  local time = db:transaction_date()
+---  db:execute("INSERT INTO tag (name) VALUES (?)", time)
+---  print(db:transaction_date() == time)  --> true
+---end)
+---```
+---
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return perilune.date
+function members:transaction_date() end
+
+---Moves what the write-ahead log holds into the database file.
+---```lua
+---local pool = perilune.pool(temporary_path("log.sqlite"))
+---pool:execute("CREATE TABLE note (text)")
+---print(pool:checkpoint("truncate").frames)  --> 0
+---pool:close()
+---```
+---
+---- Raises `unknown_checkpoint` if the kind does not exist
+---- Raises `busy` if a reader or writer is in the way
+---- Raises `readonly` if the database may only be read
+---- Raises `nested_access` if in a block of the database
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside blocks of the same database
+---@param kind? "passive"|"full"|"restart"|"truncate" `"passive"`, the default, does not wait; the others wait for writers and readers, and then have the log begin anew; `"truncate"` also empties its file
+---@return { frames: integer, checkpointed: integer } how many frames the log has, and how many of them are in the database; both are 0 without a log
+function members:checkpoint(kind) end
+
 ---Copies the whole database over another one.
 ---```lua
 ---local copy = perilune.queue(":memory:")
----db:backup_to(copy)
+---db:backup_to(copy, { pages = 100, progress = function(completed, total) print(completed == total) end })  --> true
 ---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
 ---```
 ---
----- Raises `argument` if the target is the same database
+---- Raises `argument` if the target is the same database, or an option is not valid
+---- Raises `unknown_option` if an option does not exist
 ---- Raises `readonly` if the target may only be read
 ---- Raises `busy` if another connection holds a lock
 ---- Raises `dead_handle` if the handle's block has ended
@@ -1198,7 +1302,21 @@ function members:remove_collation(name) end
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
 ---- To be called outside blocks of both databases
 ---@param target perilune.database
-function members:backup_to(target) end
+---@param options? perilune.backup_options
+function members:backup_to(target, options) end
+
+---Returns the whole database as a string, as it would be stored in a file.
+---```lua
+---local copy = perilune.deserialize(db:serialize())
+---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---```
+---
+---- Raises `memory` if the database is larger than the script's memory limit
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return string
+function members:serialize() end
 
 ---Opens the blob or text in one column of one row, to read or write it in pieces. It is open until it is closed or the block ends, and takes
 ---little memory however long it is. Triggers and checks do nothing when it is written.
@@ -1748,6 +1866,12 @@ end
 ---Steps of a query plan, each with a list of its own steps.
 ---@class perilune.query_plan
 ---@field [integer] { detail: string, children: perilune.query_plan }
+
+---How `db:backup_to` goes on.
+---@class perilune.backup_options
+---@field pages? integer how many pages are copied at a time; 1000 by default
+---@field pause? perilune.duration how long to wait after each step; other connections may use the file meanwhile
+---@field progress? fun(completed: integer, total: integer) called after each step with the number of pages that are copied, and of all; an error ends the backup, and the target stays as it was
 
 do
 ---What `db:open_blob` returns, with the methods of Lua's files. It closes at the end of its block, or as a `<close>` variable.
@@ -7212,6 +7336,7 @@ blob = nil
 ---| "io" # a file cannot be read or written
 ---| "limit" # there are as many timers, tasks and observations as a script may have
 ---| "limited" # a script with limits may not make the call, or not with so large a range
+---| "malformed_database" # a string is not a database, or the database is damaged
 ---| "memory" # the script has used more memory than it may. Only reports name it: no script can catch it
 ---| "migration" # a migration cannot be undone: the database has not seen it, or it has no `down`
 ---| "module_not_found" # `require` finds no module of this name
@@ -7243,6 +7368,7 @@ blob = nil
 ---| "unknown_action" # the foreign key action does not exist
 ---| "unknown_association" # no association has this name
 ---| "unknown_automation" # no automation has this name
+---| "unknown_checkpoint" # no kind of checkpoint has this name
 ---| "unknown_collation" # no collation has this name
 ---| "unknown_column" # no column has this name
 ---| "unknown_conflict_policy" # the conflict policy does not exist

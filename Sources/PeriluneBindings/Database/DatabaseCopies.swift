@@ -1,0 +1,166 @@
+internal import CPeriluneRows
+internal import Foundation
+internal import GRDB
+internal import PeriluneLua
+
+/// Whole databases as copies: `backup_to`, and as bytes: `serialize`, `perilune.deserialize`.
+struct DatabaseCopies {
+    /// The numbers in an image's header that say how it is written and read: 1 for a rollback journal, 2 for a write-ahead log.
+    private static let versionOffsets = [18, 19]
+    private static let header = Array("SQLite format 3\0".utf8)
+
+    /// Adds them to the tables of methods and of native functions.
+    static func install(in methods: LuaTable, copies: LuaTable) throws {
+        // (database, target, pages of a step, seconds to wait between two, function or nil)
+        try copies.setFunction("backup") { arguments in
+            let source = try DatabaseHandle(arguments, 1, for: "db:backup_to")
+            let target = try DatabaseHandle(arguments, 2, for: "db:backup_to: argument 1")
+            let steps = try Steps(
+                pages: arguments.get(3), pause: arguments.get(4), progress: arguments.get(5, as: LuaFunction?.self), state: arguments.state)
+            try SQLiteError.telling { try backup(source, to: target, steps) }
+            return []
+        }
+        try methods.setFunction("serialize") { arguments in
+            let handle = try DatabaseHandle(arguments, 1, for: "db:serialize")
+            return [.string(LuaString(try SQLiteError.telling { try serialize(handle) }))]
+        }
+    }
+
+    // MARK: - Backups
+
+    /// How a backup goes on.
+    private struct Steps {
+        let pages: Int
+        /// In seconds.
+        let pause: Double
+        let progress: LuaFunction?
+        let state: LuaState
+
+        /// Between two steps: reports to the script, waits, and throws if the run is to end.
+        func after(_ backup: DatabaseBackupProgress) throws {
+            if let progress {
+                let values = [backup.completedPageCount, backup.totalPageCount].map { LuaValue.integer(Int64($0)) }
+                _ = try DatabaseHandle.calling(progress, values, at: .backupProgress, in: state)
+            }
+            guard !backup.isCompleted else { return }
+            let end = ContinuousClock.now + .seconds(pause)
+            repeat {
+                if state.hasToEnd() { throw CancellationError() }
+                let rest = Double((end - .now).components.attoseconds) / 1e18 + Double((end - .now).components.seconds)
+                if rest > 0 { Thread.sleep(forTimeInterval: min(rest, 0.01)) }
+            } while .now < end
+        }
+    }
+
+    private static func backup(_ handle: DatabaseHandle, to targetHandle: DatabaseHandle, _ steps: Steps) throws {
+        let (source, target) = (handle.database, targetHandle.database)
+        try source.requireOpen()
+        try target.requireOpen()
+        guard source.writer !== target.writer else {
+            throw BindingError("argument", "db:backup_to: a database cannot be copied onto itself")
+        }
+        for handle in [handle, targetHandle] where handle.access != nil {
+            throw BindingError("nested_access", "db:backup_to: cannot be called inside a block of either database")
+        }
+        guard !target.writer.configuration.readonly else {
+            throw BindingError("readonly", "db:backup_to: the target is read-only")
+        }
+        // GRDB leaves out what is thrown after the last step.
+        var last: (any Error)?
+        try source.entering {
+            try target.entering {
+                for database in [source, target] { try database.writer.unsafeReentrantWrite { db in try db.requireOpen() } }
+                try copy(source, to: target, steps) { last = $0 }
+            }
+        }
+        if let last { throw last }
+    }
+
+    private static func copy(
+        _ source: ScriptDatabase, to target: ScriptDatabase, _ steps: Steps, _ keepLast: @escaping (any Error) -> Void
+    ) throws {
+        func after(_ progress: DatabaseBackupProgress) throws {
+            do {
+                try steps.after(progress)
+            } catch where progress.isCompleted {
+                keepLast(error)
+            }
+        }
+        // A snapshot is in a transaction already, which GRDB would begin.
+        guard source.isSnapshot else {
+            return try source.writer.backup(to: target.writer, pagesPerStep: CInt(steps.pages), progress: after)
+        }
+        try target.writer.writeWithoutTransaction { targetDB in
+            try source.writer.unsafeRead { db in try db.backup(to: targetDB, pagesPerStep: CInt(steps.pages), progress: after) }
+        }
+    }
+
+    // MARK: - Bytes
+
+    private static func serialize(_ handle: DatabaseHandle) throws -> [UInt8] {
+        let database = handle.database
+        try database.requireOpen()
+        if let db = handle.connection { return try serialize(db, handle.state) }
+        return try database.entering {
+            if database.isSnapshot { return try database.writer.unsafeRead { db in try serialize(db, handle.state) } }
+            return try database.writer.read { db in
+                try db.requireOpen()
+                return try serialize(db, handle.state)
+            }
+        }
+    }
+
+    private static func serialize(_ db: Database, _ state: LuaState) throws -> [UInt8] {
+        let pages = try Int.fetchOne(db, sql: "PRAGMA main.page_count") ?? 0
+        let size = try pages * (Int.fetchOne(db, sql: "PRAGMA main.page_size") ?? 0)
+        let limit = try state.withUnsafeStack { L, _ in plua_context_of(L).pointee.limit }
+        guard limit == 0 || size < limit else {
+            throw BindingError("memory", "db:serialize: the database has \(size) bytes, more than the script may use; use db:backup_to")
+        }
+        var length: Int64 = 0
+        guard let start = sqlite3_serialize(db.sqliteConnection, "main", &length, 0) else {
+            // An empty database in memory has no bytes.
+            if size == 0 { return [] }
+            throw DatabaseError(resultCode: .SQLITE_NOMEM, message: "db:serialize: not enough memory for \(size) bytes")
+        }
+        defer { sqlite3_free(start) }
+        var bytes = Array(UnsafeBufferPointer(start: start, count: Int(length)))
+        useRollbackJournal(&bytes)
+        return bytes
+    }
+
+    /// A database in memory has no write-ahead log: SQLite would not open an image that asks for one.
+    private static func useRollbackJournal(_ bytes: inout [UInt8]) {
+        for offset in versionOffsets where bytes.count >= 100 { bytes[offset] = 1 }
+    }
+
+    /// Has a database take over what an image holds, which is checked first.
+    static func fill(_ queue: DatabaseQueue, with image: [UInt8]) throws {
+        if image.isEmpty { return }
+        guard image.count >= 512, image.starts(with: header) else {
+            throw BindingError("malformed_database", "perilune.deserialize: the bytes are not a database")
+        }
+        var bytes = image
+        useRollbackJournal(&bytes)
+        let scratch = try DatabaseQueue()
+        try scratch.inDatabase { db in
+            guard let copy = sqlite3_malloc64(UInt64(bytes.count)) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+            copy.copyMemory(from: bytes, byteCount: bytes.count)
+            // SQLite frees the copy, in any case.
+            let code = sqlite3_deserialize(
+                db.sqliteConnection, "main", copy.assumingMemoryBound(to: UInt8.self), Int64(bytes.count), Int64(bytes.count),
+                UInt32(SQLITE_DESERIALIZE_FREEONCLOSE))
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            do {
+                try db.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+                let verdict = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
+                guard verdict == "ok" else {
+                    throw BindingError("malformed_database", "perilune.deserialize: the database is damaged: \(verdict ?? "")")
+                }
+            } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+                throw BindingError("malformed_database", "perilune.deserialize: the database is damaged: \(error.reason)")
+            }
+        }
+        try scratch.backup(to: queue)
+    }
+}

@@ -1,0 +1,30 @@
+--- Copies of a database over another one, in steps.
+
+local copies = require "perilune.native.copies"
+local database = require("perilune.native.databases").methods
+local checks = require "perilune.runtime.checks"
+
+local place = "db:backup_to"
+
+--- How many pages are copied at a time, unless the script says so; and at most, which SQLite counts by 32 bits.
+local usual_pages, most_pages = 1000, 2 ^ 31 - 1
+
+local function read_pages(value)
+  if math.type(value) == "integer" and value >= 1 and value <= most_pages then return value end
+end
+
+--- Copies the whole database over another one.
+-- @tparam perilune.database target
+-- @tparam ?table options `pages`: how many are copied at a time; `pause`: how long to wait between two steps, in which other connections
+--   may use the databases; `progress`: called after each step with the numbers of pages that are copied, and of all
+function database:backup_to(target, options)
+  options = checks.options(place, options, {
+    pages = { read_pages, "an integer of at least 1" }, pause = "any", progress = "function",
+  })
+  local pause = options.pause ~= nil and require("perilune.runtime.durations").read(place .. ": option `pause`", options.pause, 0) or 0
+  copies.backup(self, target, options.pages or usual_pages, pause, options.progress)
+end
+
+require("perilune.runtime.arity").limit(database, "db:", { backup_to = 2 })
+
+return {}

@@ -1,0 +1,43 @@
+--- Reading what a write has left, while the next one goes on.
+
+local databases = require "perilune.native.databases"
+local database = databases.methods
+local checks = require "perilune.runtime.checks"
+
+local place = "db:write_then_read"
+
+local function take(handle, ...)
+  return handle:snapshot(), ...
+end
+
+--- Writes, and takes a snapshot before anything else of this program writes.
+local function write_and_take(handle, write)
+  return take(handle, databases.guarded(handle, write))
+end
+
+local function finish(snapshot, is_read, ...)
+  snapshot:close()
+  if not is_read then error((...), 0) end
+  return ...
+end
+
+local function read_snapshot(read, snapshot, ...)
+  return finish(snapshot, pcall(snapshot.read, snapshot, read, ...))
+end
+
+--- Calls a function in a transaction that writes, then another with a handle that reads what it has left. Of a pool, others may write
+-- while the second one reads.
+-- @tparam function write gets a handle
+-- @tparam function read gets a handle, and what `write` returns
+-- @return what `read` returns
+function database:write_then_read(write, read)
+  checks.block(place .. ": argument 1", write)
+  checks.block(place .. ": argument 2", read)
+  -- A database with one connection has no snapshots; it is read right after.
+  if not self:has_snapshots() then return self:read(read, self:write(write)) end
+  return read_snapshot(read, self:write_without_transaction(write_and_take, write))
+end
+
+require("perilune.runtime.arity").limit(database, "db:", { write_then_read = 2 })
+
+return {}
