@@ -51,6 +51,9 @@ static const module modules[] = {
     {"perilune.databases.backups", (const char[]){
 #embed "../../lib/perilune/databases/backups.lua"
         , 0}},
+    {"perilune.databases.changesets", (const char[]){
+#embed "../../lib/perilune/databases/changesets.lua"
+        , 0}},
     {"perilune.databases.open_blobs", (const char[]){
 #embed "../../lib/perilune/databases/open_blobs.lua"
         , 0}},

@@ -24,6 +24,9 @@ static const module modules[] = {
     {"reference.api.automations", (const char[]){
 #embed "../../lib/reference/api/automations.lua"
         , 0}},
+    {"reference.api.changesets", (const char[]){
+#embed "../../lib/reference/api/changesets.lua"
+        , 0}},
     {"reference.api.databases", (const char[]){
 #embed "../../lib/reference/api/databases.lua"
         , 0}},

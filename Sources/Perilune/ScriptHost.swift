@@ -74,7 +74,7 @@ public actor ScriptHost {
         if let mode = configuration.previewMode { setup.previewMode = mode }
         setup.modules = configuration.libraryModules
         setup.extending = configuration.extending
-        library = try setup.install(in: state)
+        library = try setup.installWithChangesets(in: state)
         try configuration.output.install(in: state, environment: self.environment)
         if let limit = configuration.outputLimitInBytes, case .standardOutput = configuration.output { try state.limitOutput(toBytes: limit) }
         let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))

@@ -5,7 +5,7 @@ package import PeriluneLua
 /// Modules meet by a `require` of their own (`lib/perilune/require.lua`): scripts reach no module of the library by theirs.
 package final class LibraryLoader {
     /// What is given to modules that ask for something of Swift or C; made when it is first asked for.
-    typealias Provider = (LuaState) throws -> LuaTable
+    package typealias Provider = (LuaState) throws -> LuaTable
 
     private let modules: [LibraryModules]
     private let loaded: LuaTable
@@ -44,7 +44,7 @@ package final class LibraryLoader {
     }
 
     /// Provides `perilune.native.NAME`, made when it is first asked for.
-    func provide(native name: String, _ provider: @escaping Provider) {
+    package func provide(native name: String, _ provider: @escaping Provider) {
         providers["perilune.native." + name] = provider
     }
 

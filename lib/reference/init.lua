@@ -17,7 +17,7 @@ reference.pages = {
   { name = "perilune", article = "LuaPerilune" }, { name = "databases", article = "LuaDatabases" },
   { name = "rows", article = "LuaRows" }, { name = "schema", article = "LuaSchema" },
   { name = "migrations", article = "LuaMigrations" }, { name = "records", article = "LuaRecords" },
-  { name = "history", article = "LuaHistory" },
+  { name = "history", article = "LuaHistory" }, { name = "changesets", article = "LuaChangesets" },
   { name = "requests", article = "LuaRequests" }, { name = "expressions", article = "LuaExpressions" },
   { name = "associations", article = "LuaAssociations" }, { name = "dates", article = "LuaDates" },
   { name = "observation", article = "LuaObservation" }, { name = "tasks", article = "LuaTasks" },

@@ -21,6 +21,7 @@ int sqlite3session_diff(sqlite3_session *session, const char *former_schema, con
 sqlite3_int64 sqlite3session_memory_used(sqlite3_session *session);
 
 int sqlite3changeset_invert(int length, const void *bytes, int *inverse_length, void **inverse);
+int sqlite3changeset_concat(int first_length, void *first, int second_length, void *second, int *length, void **bytes);
 int sqlite3changeset_start(sqlite3_changeset_iter **iterator, int length, void *bytes);
 int sqlite3changeset_next(sqlite3_changeset_iter *iterator);
 int sqlite3changeset_op(sqlite3_changeset_iter *iterator, const char **table, int *column_count, int *operation, int *is_indirect);
@@ -42,6 +43,10 @@ enum {
     PSQL_CHANGESET_DATA = 1,
     PSQL_CHANGESET_NOTFOUND = 2,
     PSQL_CHANGESET_CONFLICT = 3,
+    PSQL_CHANGESET_CONSTRAINT = 4,
+    PSQL_CHANGESET_FOREIGN_KEY = 5,
+    PSQL_CHANGESET_OMIT = 0,
+    PSQL_CHANGESET_REPLACE = 1,
     PSQL_CHANGESET_ABORT = 2,
 };
 

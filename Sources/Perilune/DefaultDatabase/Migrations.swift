@@ -38,7 +38,7 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
             // Lua needs more stack than threads of Swift's concurrency have.
             try LuaThread().run {
                 let state = try LuaState(libraries: .trusted)
-                try ScriptSetup(database: writer, allowsFiles: true, environment: environment).install(in: state)
+                try ScriptSetup(database: writer, allowsFiles: true, environment: environment).installWithChangesets(in: state)
                 let migrations = try ScriptMigrations(in: state)
                 try migrations.register(folder: path)
                 try migrations.migrate(upTo: nil) { _, _ in }

@@ -74,7 +74,7 @@ final class ScenarioStage {
         var setup = ScriptSetup(database: writer, allowsFiles: true, environment: environment)
         setup.previewMode = previewMode
         setup.modules = [.scenarios]
-        let loader = try setup.install(in: state)
+        let loader = try setup.installWithChangesets(in: state)
         try OutputCapture.install(in: state, output)
         return (state, loader, setup.loop)
     }

@@ -35,7 +35,9 @@
 ---| "cancelled" # the task, the run, or the file that had begun it was cancelled
 ---| "cannot_open" # a database or a folder of migrations cannot be opened
 ---| "changed_key" # the key of a record has been changed, so that its row cannot be found
+---| "changeset_schema" # a table is missing, or has other columns or another key than in the changeset
 ---| "closed" # the database is closed
+---| "conflict" # something is in the way of a change that is applied; `table`, `conflict` and `operation` say what
 ---| "constraint" # a trigger of the table changes the rows that `insert_all` inserts; or SQLite does not say which constraint is violated
 ---| "constraint_check" # a row does not meet a CHECK of its table
 ---| "constraint_datatype" # a column of a STRICT table cannot store the value
@@ -63,6 +65,7 @@
 ---| "io" # a file cannot be read or written
 ---| "limit" # there are as many timers, tasks and observations as a script may have
 ---| "limited" # a script with limits may not make the call, or not with so large a range
+---| "malformed_changeset" # a string is not a changeset
 ---| "malformed_database" # a string is not a database, or the database is damaged
 ---| "memory" # the script has used more memory than it may. Only reports name it: no script can catch it
 ---| "migration" # a migration cannot be undone: the database has not seen it, or it has no `down`
@@ -82,6 +85,7 @@
 ---| "readonly" # the database, the transaction, or the value may only be read
 ---| "readonly_member" # the member of a value of the host may only be read
 ---| "record_not_found" # no row has the key
+---| "recording_too_large" # recorded changes take too much memory
 ---| "runtime" # a plain error of Lua. Only reports name it: `pcall` returns the text
 ---| "sandbox" # the script may not use files
 ---| "scenario_skip" # `t.skip` ends its scenario; the runner reports it as skipped
@@ -117,6 +121,7 @@
 ---| "unknown_parameter" # the request has no parameter of this name
 ---| "unknown_part" # a value of several fields has no part of this name
 ---| "unknown_property" # a column has no property of this name that can be removed
+---| "unknown_resolution" # a conflict cannot be resolved in this way
 ---| "unknown_signal" # the host does not deliver this signal
 ---| "unknown_table" # no table has this name
 ---| "unknown_tokenizer" # no tokenizer has this name
@@ -124,6 +129,7 @@
 ---| "unknown_unit" # a duration has no such part
 ---| "unknown_verb" # the verb of `statement` does not exist
 ---| "unknown_view" # no view has this name
+---| "unrecordable" # changes of a table cannot be recorded
 ---| "usage" # a function was called where or when it must not be called
 ---| "validation" # a record is not valid; `errors` says why
 ---| "yield" # a function that waits was called where nothing can wait

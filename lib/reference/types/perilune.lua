@@ -255,6 +255,18 @@ function perilune.single_row(table_name, options) end
 ---@return perilune.history
 function perilune.history(class) end
 
+---Reads a changeset from the string that `changeset:serialize` returned. The string need not be trusted.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
+---print(perilune.changeset(changeset:serialize()) == changeset)  --> true
+---```
+---
+---- Raises `malformed_changeset` if the string is not a changeset
+---- Raises `argument` if the argument is not a string
+---@param bytes string
+---@return perilune.changeset
+function perilune.changeset(bytes) end
+
 ---Makes a table that exists for one statement: of a request, or of SQL, which may read the table itself.
 ---```lua
 ---local numbers = perilune.common_table("numbers", { "n" }, "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?", 4)
@@ -1782,6 +1794,52 @@ function members:foreign_key_violations(table_name) end
 ---@param table_name? string only this table or view, with its indexes and triggers
 ---@return string
 function members:schema_sql(table_name) end
+
+---Calls a block in a transaction, or in a savepoint inside one, and records which rows of the main database change.
+---```lua
+---local changeset = db:record_changes(function(db)
+---  db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
+---end)
+---for _, row in ipairs(changeset:rows()) do print(row.operation, row.table, row.old.title, row.new.title) end
+-----> update	book	Typee	Omoo
+---```
+---
+---- Raises `unrecordable` if a table was changed that cannot be recorded, or an observer with `on_change` observes the database
+---- Raises `recording_too_large` if the changes take too much memory
+---- Raises `readonly` if the block around may only read
+---- Raises `yield` if the block waits
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return perilune.changeset
+---@return any ... what the block returns
+function members:record_changes(block, ...) end
+
+---Makes the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers do nothing meanwhile: what they
+---did is in the changeset.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'") end)
+---print(db:apply_changes(changeset:inverted()))  --> 1	0
+---print(db:fetch_value("SELECT COUNT(*) FROM tag WHERE name = 'sea'"))  --> 1
+---```
+---
+---- Raises `conflict` if something is in the way, and the answer is `"abort"`
+---- Raises `changeset_schema` if a table is missing, or has other columns or another key
+---- Raises `constraint_foreign_key` if a row would refer to one that does not exist
+---- Raises `unknown_resolution` if the answer is another word
+---- Raises `unknown_option` if an option does not exist
+---- Raises `argument` if `"replace"` is not possible for the conflict, or an argument has the wrong type
+---- Raises `readonly` if the block around may only read
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param changeset perilune.changeset
+---@param options? { conflict?: perilune.changeset_resolution|table<string, perilune.changeset_resolution>|(fun(conflict: perilune.changeset_conflict): perilune.changeset_resolution), tables?: string|string[] } `conflict`: what becomes of a change that something is in the way of: a word, `"abort"` by default, words by kind of conflict, or a function that must not use the database; `tables`: those whose changes are made, all by default
+---@return integer applied how many changes were made
+---@return integer omitted how many were left out
+function members:apply_changes(changeset, options) end
 
 ---Calls functions when transactions change the database. Changes that a savepoint or a failed statement has undone are not reported. Commits
 ---of other scripts and of Swift are reported when the script next waits or ends, without `will_commit`. What `did_commit` and `did_rollback`
@@ -4439,6 +4497,72 @@ end
 ---@field note string?
 ---@field record perilune.record? the row as it became; nil for a deletion
 ---@field changed string[] the columns that an update has changed
+
+---The change of one row.
+---@class perilune.changed_row
+---@field table string
+---@field operation "insert"|"update"|"delete"
+---@field key table<string, any> the values of the key's columns
+---@field old? table<string, any> the values before; for an update those of the key and of the columns that change. NULL is `perilune.null`
+---@field new? table<string, any> the values afterwards; for an update those of the columns that change
+
+---What is in the way of a change.
+---@class perilune.changeset_conflict: perilune.changed_row
+---@field kind "data"|"not_found"|"conflict"|"constraint" the row has other values; it is not there; one with its key is there; another constraint is in the way
+---@field found? table<string, any> the row that is in the way, for the kinds `"data"` and `"conflict"`
+
+do
+---What `db:record_changes` returns: an immutable value. `first .. second` is `first:followed_by(second)`.
+---@class perilune.changeset
+local members = {}
+
+---Returns the changes, those of a table one after the other. The columns have the names that the database has for them; if its table is
+---missing or another one, their positions.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
+---print(changeset:rows()[1].operation, changeset:rows()[1].new.name)  --> insert	ships
+---```
+---@param db? perilune.database the default database by default
+---@return perilune.changed_row[]
+function members:rows(db) end
+
+---Returns whether nothing has changed.
+---```lua
+---print(db:record_changes(function() end):is_empty())  --> true
+---```
+---@return boolean
+function members:is_empty() end
+
+---Returns the changeset that undoes this one.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'sea'") end)
+---print(changeset:inverted():rows()[1].operation)  --> insert
+---```
+---@return perilune.changeset
+function members:inverted() end
+
+---Returns the changeset of these changes, then those of another one: one change for each row.
+---```lua
+---local first = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
+---local second = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'ships'") end)
+---print(first:followed_by(second):is_empty())  --> true
+---```
+---
+---- Raises `argument` if the argument is not a changeset
+---- Raises `changeset_schema` if a table has other columns or another key in the other one
+---@param other perilune.changeset
+---@return perilune.changeset
+function members:followed_by(other) end
+
+---Returns the changeset as a string, to be saved: SQLite's format, which is the same on all machines.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
+---print(type(changeset:serialize()))  --> string
+---```
+---@return string
+function members:serialize() end
+
+end
 
 do
 ---@class perilune.request
@@ -7291,6 +7415,8 @@ db = nil
 ---@type perilune.open_blob
 blob = nil
 
+---@alias perilune.changeset_resolution "abort"|"omit"|"replace"
+
 ---What `filter` and `having` take: a table of columns and values, an expression, a key, or SQL with arguments. In a table a list means
 ---one of its values, and `perilune.null` means NULL.
 ---@alias perilune.condition table<string, any>|perilune.expression|string|integer
@@ -7308,7 +7434,9 @@ blob = nil
 ---| "cancelled" # the task, the run, or the file that had begun it was cancelled
 ---| "cannot_open" # a database or a folder of migrations cannot be opened
 ---| "changed_key" # the key of a record has been changed, so that its row cannot be found
+---| "changeset_schema" # a table is missing, or has other columns or another key than in the changeset
 ---| "closed" # the database is closed
+---| "conflict" # something is in the way of a change that is applied; `table`, `conflict` and `operation` say what
 ---| "constraint" # a trigger of the table changes the rows that `insert_all` inserts; or SQLite does not say which constraint is violated
 ---| "constraint_check" # a row does not meet a CHECK of its table
 ---| "constraint_datatype" # a column of a STRICT table cannot store the value
@@ -7336,6 +7464,7 @@ blob = nil
 ---| "io" # a file cannot be read or written
 ---| "limit" # there are as many timers, tasks and observations as a script may have
 ---| "limited" # a script with limits may not make the call, or not with so large a range
+---| "malformed_changeset" # a string is not a changeset
 ---| "malformed_database" # a string is not a database, or the database is damaged
 ---| "memory" # the script has used more memory than it may. Only reports name it: no script can catch it
 ---| "migration" # a migration cannot be undone: the database has not seen it, or it has no `down`
@@ -7355,6 +7484,7 @@ blob = nil
 ---| "readonly" # the database, the transaction, or the value may only be read
 ---| "readonly_member" # the member of a value of the host may only be read
 ---| "record_not_found" # no row has the key
+---| "recording_too_large" # recorded changes take too much memory
 ---| "runtime" # a plain error of Lua. Only reports name it: `pcall` returns the text
 ---| "sandbox" # the script may not use files
 ---| "scenario_skip" # `t.skip` ends its scenario; the runner reports it as skipped
@@ -7390,6 +7520,7 @@ blob = nil
 ---| "unknown_parameter" # the request has no parameter of this name
 ---| "unknown_part" # a value of several fields has no part of this name
 ---| "unknown_property" # a column has no property of this name that can be removed
+---| "unknown_resolution" # a conflict cannot be resolved in this way
 ---| "unknown_signal" # the host does not deliver this signal
 ---| "unknown_table" # no table has this name
 ---| "unknown_tokenizer" # no tokenizer has this name
@@ -7397,6 +7528,7 @@ blob = nil
 ---| "unknown_unit" # a duration has no such part
 ---| "unknown_verb" # the verb of `statement` does not exist
 ---| "unknown_view" # no view has this name
+---| "unrecordable" # changes of a table cannot be recorded
 ---| "usage" # a function was called where or when it must not be called
 ---| "validation" # a record is not valid; `errors` says why
 ---| "yield" # a function that waits was called where nothing can wait

@@ -1,12 +1,27 @@
 internal import CPeriluneSQLite
-package import Foundation
+public import Foundation
 internal import GRDB
 
 /// The net changes of rows between two moments, as SQLite's session extension writes them.
-package struct Changeset: Sendable, Equatable {
-    package let bytes: Data
+///
+/// It holds for each row its table, its key, and the values before and after. ``recording(in:excluding:_:)`` makes one,
+/// ``apply(to:tables:resolving:)`` makes its changes in another database, or those of its inverse in the same one.
+public struct Changeset: Sendable, Equatable {
+    /// SQLite's format, which is the same on all machines.
+    public let bytes: Data
 
     package init(bytes: Data) {
+        self.bytes = bytes
+    }
+
+    /// Reads a changeset that was saved.
+    ///
+    /// - Parameter bytes: What ``bytes`` was. They need not be trusted: every one is checked before SQLite reads them.
+    /// - Throws: ``ChangesetError`` with the code `malformed` if they are not a changeset.
+    public init(validating bytes: Data) throws {
+        guard bytes.count < Int32.max, ChangesetStructure.isSound(bytes) else {
+            throw ChangesetError(.malformed, "the bytes are not a changeset")
+        }
         self.bytes = bytes
     }
 
@@ -20,10 +35,32 @@ package struct Changeset: Sendable, Equatable {
             bytesNoCopy: start, count: Int(length), deallocator: .custom { start, _ in sqlite3_free(start) })
     }
 
-    package var isEmpty: Bool { bytes.isEmpty }
+    /// Whether nothing has changed.
+    public var isEmpty: Bool { bytes.isEmpty }
+
+    /// The changeset of this one's changes, then those of another: one change for each row.
+    ///
+    /// - Throws: A `DatabaseError` if the two cannot belong together, or there is not enough memory.
+    public func followed(by other: Changeset) throws -> Changeset {
+        if isEmpty { return other }
+        if other.isEmpty { return self }
+        return try bytes.withUnsafeBytes { first in
+            try other.bytes.withUnsafeBytes { second in
+                var start: UnsafeMutableRawPointer?
+                var length: CInt = 0
+                let code = sqlite3changeset_concat(
+                    CInt(first.count), UnsafeMutableRawPointer(mutating: first.baseAddress), CInt(second.count),
+                    UnsafeMutableRawPointer(mutating: second.baseAddress), &length, &start)
+                guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+                return Changeset(taking: start, length: length)
+            }
+        }
+    }
 
     /// The changeset that undoes this one.
-    package func inverted() throws -> Changeset {
+    ///
+    /// - Throws: A `DatabaseError` if there is not enough memory.
+    public func inverted() throws -> Changeset {
         guard !isEmpty else { return self }
         return try bytes.withUnsafeBytes { buffer in
             var start: UnsafeMutableRawPointer?

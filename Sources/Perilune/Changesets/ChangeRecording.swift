@@ -88,7 +88,7 @@ final class ChangeRecording {
 
     // MARK: - While statements run
 
-    fileprivate func checkSize() {
+    func checkSize() {
         if state == .complete, sqlite3session_memory_used(session) > limitInBytes { giveUp(.tooLarge) }
     }
 

@@ -1,0 +1,58 @@
+internal import CPeriluneRows
+public import GRDB
+
+/// Recording what changes in a database.
+extension Changeset {
+    /// Records what a closure changes in the schema "main" of a database, on the queue of its connection.
+    ///
+    /// What triggers and foreign keys change meanwhile is recorded too. What a savepoint has undone is not.
+    ///
+    /// - Parameters:
+    ///   - limitInBytes: The memory that the recording may take.
+    ///   - body: Changes the database, on the same connection.
+    /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, if too much was, or if a script observes each change
+    ///   of the connection; what the closure throws.
+    public static func recording<Result>(
+        in db: Database, limitInBytes: Int = 256 << 20, _ body: () throws -> Result
+    ) throws -> (changeset: Changeset, result: Result) {
+        let hook = pdb_lift_hook(db.sqliteConnection)
+        pdb_put_hook_back(hook)
+        guard hook == nil else { throw observed }
+        let former = try SchemaSnapshot(db)
+        let nullKeys = try tablesWithNullKeys(db, former)
+        let recording = try ChangeRecording(
+            db, excluding: former.tables.filter { $0.unrecordable != nil }.map(\.name), limitInBytes: limitInBytes)
+        defer { recording.end() }
+        let result = try body()
+        recording.checkSize()
+        guard let changeset = recording.changeset() else {
+            throw recording.isTooLarge
+                ? ChangesetError(.tooLarge, "the changes would take more than \(limitInBytes) bytes; record fewer at a time")
+                : ChangesetError(.unrecordable, "the changes could not be recorded: the columns of a table changed, or an observer was added")
+        }
+        try check(recording.touchedTables, nullKeys, db)
+        return (changeset, result)
+    }
+
+    private static var observed: ChangesetError {
+        ChangesetError(
+            .observed, "changes cannot be recorded while an observer with on_change observes the database; remove the observer first")
+    }
+
+    /// SQLite leaves out, without a word, the rows of tables that it cannot record.
+    private static func check(_ touched: [String], _ nullKeys: Set<String>, _ db: Database) throws {
+        let schema = try SchemaSnapshot(db)
+        let nullKeys = nullKeys.union(try tablesWithNullKeys(db, schema))
+        for name in touched.sorted() {
+            guard let table = schema.table(name) else { continue }
+            let reason = table.unrecordable ?? (nullKeys.contains(table.name) ? "some of its rows have NULL in their key" : nil)
+            if let reason {
+                throw ChangesetError(.unrecordable, "the changes of `\(table.name)` cannot be recorded: \(reason)", table: table.name)
+            }
+        }
+    }
+
+    private static func tablesWithNullKeys(_ db: Database, _ schema: SchemaSnapshot) throws -> Set<String> {
+        Set(try schema.tables.filter { try !$0.nullableKey.isEmpty && TableComparison.hasNullKey(db, $0, "main") }.map(\.name))
+    }
+}

@@ -1,0 +1,52 @@
+/// The change of one row in a ``Changeset``.
+public struct ChangesetRow: Sendable, Equatable {
+    /// The name of the table.
+    public let table: String
+    /// What happens to the row.
+    public let kind: RowChange.Kind
+    /// The positions of the key's columns, in the order of the table.
+    public let keyColumns: [Int]
+    /// The values before, one for each column: `nil` for what an update has left alone. Empty for an inserted row.
+    public let old: [PreviewValue?]
+    /// The values afterwards, one for each column: `nil` for what an update has left alone. Empty for a deleted row.
+    public let new: [PreviewValue?]
+
+    init(_ change: Changeset.Change) {
+        let columns = 0..<change.columnCount
+        table = change.table
+        kind = change.kind
+        keyColumns = change.keyColumns
+        old = kind == .inserted ? [] : columns.map { change.old($0) }
+        new = kind == .deleted ? [] : columns.map { change.new($0) }
+    }
+
+    var columnCount: Int { max(old.count, new.count) }
+
+    /// The values of the key's columns.
+    public var key: [PreviewValue] {
+        keyColumns.map { (kind == .inserted ? new[$0] : old[$0]) ?? .null }
+    }
+
+    /// The verb by which scripts call what happens.
+    var operation: String {
+        switch kind {
+        case .inserted: "insert"
+        case .updated: "update"
+        case .deleted: "delete"
+        }
+    }
+
+    /// The row for messages: `row 3 of author`.
+    var rowText: String { "row \(key.map(\.shortText).joined(separator: ", ")) of \(table)" }
+}
+
+extension Changeset {
+    /// The changes, those of a table one after the other.
+    ///
+    /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset.
+    public func rows() throws -> [ChangesetRow] {
+        var rows: [ChangesetRow] = []
+        try forEach { rows.append(ChangesetRow($0)) }
+        return rows
+    }
+}

@@ -1,0 +1,160 @@
+internal import Foundation
+internal import GRDB
+package import PeriluneBindings
+package import PeriluneLua
+
+/// What the module of changesets in Lua is built on: `perilune.native.changesets`. Lua holds a changeset as its bytes, which a script may
+/// have made: each function checks them before SQLite reads them.
+enum ChangesetBinding {
+    static func install(in loader: LibraryLoader) {
+        loader.provide(native: "changesets", makeFunctions)
+    }
+
+    private static func makeFunctions(in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable(fieldCount: 6)
+        // (handle, function, ...) calls the function with the rest, and returns the bytes, and what it returns.
+        try table.setFunction("record") { arguments in
+            let db = try connection(arguments)
+            let function: LuaFunction = try arguments.get(2)
+            let values = Array(arguments.values.dropFirst(2))
+            let (changeset, results) = try Changeset.recording(in: db) { try function.call(values) }
+            return [bytes(of: changeset)] + results
+        }
+        try table.setFunction("check") { arguments in
+            _ = try changeset(arguments[1])
+            return []
+        }
+        try table.setFunction("invert") { arguments in [bytes(of: try changeset(arguments[1]).inverted())] }
+        try table.setFunction("concat") { arguments in
+            let (first, second) = (try changeset(arguments[1]), try changeset(arguments[2]))
+            do {
+                return [bytes(of: try first.followed(by: second))]
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_SCHEMA {
+                throw ChangesetError(.schema, "the changesets cannot be joined: a table has other columns or another key in the second one")
+            }
+        }
+        // (handle, bytes) returns a list of tables.
+        try table.setFunction("rows") { arguments in
+            let state = try arguments.state
+            let changeset = try changeset(arguments[2])
+            let handle = try DatabaseHandle(arguments, 1, for: "changeset:rows: argument 1")
+            let names = try handle.withConnection { db in try ColumnNames(of: changeset, in: db) }
+            let rows = try changeset.rows()
+            let list = try state.makeTable(arrayCount: rows.count)
+            for (index, row) in rows.enumerated() {
+                try list.rawSet(.integer(Int64(index + 1)), .table(names.table(of: row, in: state)))
+            }
+            return [.table(list)]
+        }
+        // (handle, bytes, function or nil, list of tables or nil) applies them; returns how many changes were made, and left out.
+        try table.setFunction("apply") { arguments in
+            let (state, changeset, db) = (try arguments.state, try changeset(arguments[2]), try connection(arguments))
+            let names = try ColumnNames(of: changeset, in: db)
+            let resolve = try arguments.get(3, as: LuaFunction?.self)
+            let tables = try arguments.get(4, as: [String]?.self)
+            let (applied, omitted) = try changeset.apply(to: db, tables: tables.map { Set($0) }) { conflict in
+                guard let resolve else { return .abort }
+                let table = try names.table(of: conflict, in: state)
+                return try resolution(of: DatabaseHandle.calling(resolve, [.table(table)], at: .conflict, in: state))
+            }
+            return [.integer(Int64(applied)), .integer(Int64(omitted))]
+        }
+        return table
+    }
+
+    private static func changeset(_ value: LuaValue) throws -> Changeset {
+        guard case .string(let string) = value else {
+            throw BindingError("argument", "expected the bytes of a changeset, got \(value.shortDescription)")
+        }
+        return try Changeset(validating: Data(string.bytes))
+    }
+
+    private static func bytes(of changeset: Changeset) -> LuaValue { .string(LuaString(changeset.bytes)) }
+
+    /// GRDB's connection in the access of the handle at 1, which may write.
+    private static func connection(_ arguments: LuaArguments) throws -> Database {
+        let handle = try DatabaseHandle(arguments, 1, for: "changesets")
+        guard let db = handle.connection else { throw BindingError("usage", "changesets are recorded and applied in a transaction") }
+        guard !handle.isReadonly else { throw BindingError("readonly", "this block may only read; use db:write") }
+        return db
+    }
+
+    /// What a function has returned, which the Lua part has checked.
+    private static func resolution(of results: [LuaValue]) throws -> Changeset.Resolution {
+        switch try String.fromLua(results.first ?? .nil) {
+        case "omit": .omit
+        case "replace": .replace
+        default: .abort
+        }
+    }
+}
+
+/// The names of the columns of the tables in a changeset, as a database has them now.
+private struct ColumnNames {
+    private var names: [String: [String]] = [:]
+
+    init(of changeset: Changeset, in db: Database) throws {
+        try changeset.forEach { change in
+            guard names[change.table] == nil else { return }
+            names[change.table] = try String.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_info(?, 'main') ORDER BY cid", arguments: [change.table])
+        }
+    }
+
+    /// The change as scripts see it. Where the table is not there, or another one, columns go by their position.
+    func table(of row: ChangesetRow, in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable(fieldCount: 5)
+        try table.rawSet("table", .string(LuaString(row.table)))
+        try table.rawSet("operation", .string(LuaString(row.operation)))
+        let key = row.keyColumns.map { row.kind == .inserted ? row.new[$0] : row.old[$0] }
+        let keyTable = try state.makeTable()
+        for (place, value) in zip(row.keyColumns, key) { try keyTable.rawSet(name(place, of: row), luaValue(value ?? .null, in: state)) }
+        try table.rawSet("key", .table(keyTable))
+        if !row.old.isEmpty { try table.rawSet("old", values(row.old, of: row, in: state)) }
+        if !row.new.isEmpty { try table.rawSet("new", values(row.new, of: row, in: state)) }
+        return table
+    }
+
+    func table(of conflict: ChangesetConflict, in state: LuaState) throws -> LuaTable {
+        let table = try table(of: conflict.change, in: state)
+        try table.rawSet("kind", .string(LuaString(conflict.kind.rawValue)))
+        if let found = conflict.found { try table.rawSet("found", values(found, of: conflict.change, in: state)) }
+        return table
+    }
+
+    private func values(_ values: [PreviewValue?], of row: ChangesetRow, in state: LuaState) throws -> LuaValue {
+        let table = try state.makeTable()
+        for (place, value) in values.enumerated() {
+            if let value { try table.rawSet(name(place, of: row), luaValue(value, in: state)) }
+        }
+        return .table(table)
+    }
+
+    private func name(_ place: Int, of row: ChangesetRow) -> LuaValue {
+        guard let names = names[row.table], names.count == row.columnCount else { return .integer(Int64(place + 1)) }
+        return .string(LuaString(names[place]))
+    }
+
+    private func luaValue(_ value: PreviewValue, in state: LuaState) throws -> LuaValue {
+        switch value {
+        case .null: try state.makeNull()
+        case .integer(let value): .integer(value)
+        case .real(let value): .number(value)
+        case .text(let bytes): .string(LuaString(bytes))
+        case .blob(let bytes): try state.makeBlob(bytes)
+        }
+    }
+}
+
+extension ScriptSetup {
+    /// Installs it, with what this target adds to the library.
+    @discardableResult
+    package func installWithChangesets(in state: LuaState) throws -> LibraryLoader {
+        var setup = self
+        setup.extending = { [extending] loader, state in
+            ChangesetBinding.install(in: loader)
+            try extending?(loader, state)
+        }
+        return try setup.install(in: state)
+    }
+}

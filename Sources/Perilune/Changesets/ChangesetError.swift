@@ -1,0 +1,69 @@
+public import PeriluneLua
+
+/// Why changes cannot be recorded, read or applied.
+public struct ChangesetError: Error, CustomStringConvertible, Sendable {
+    /// What programs decide by.
+    public struct Code: Sendable, Equatable {
+        private enum Value { case malformed, unrecordable, tooLarge, observed, schema, conflict, foreignKey, resolution }
+        private let value: Value
+
+        /// The bytes are not a changeset.
+        public static let malformed = Code(value: .malformed)
+        /// A table was changed that cannot be recorded, because its rows have no key, for example.
+        public static let unrecordable = Code(value: .unrecordable)
+        /// The recording would take more memory than it may.
+        public static let tooLarge = Code(value: .tooLarge)
+        /// A script observes each change of the connection, which rules out a recording at the same time.
+        public static let observed = Code(value: .observed)
+        /// A table of the changeset is missing, or has other columns or another key.
+        public static let schema = Code(value: .schema)
+        /// A row is in the way of a change.
+        public static let conflict = Code(value: .conflict)
+        /// A row would refer to one that does not exist.
+        public static let foreignKey = Code(value: .foreignKey)
+        /// The conflict cannot be resolved as was asked for.
+        public static let resolution = Code(value: .resolution)
+
+        fileprivate var kind: String {
+            switch value {
+            case .malformed: "malformed_changeset"
+            case .unrecordable, .observed: "unrecordable"
+            case .tooLarge: "recording_too_large"
+            case .schema: "changeset_schema"
+            case .conflict: "conflict"
+            case .foreignKey: "constraint_foreign_key"
+            case .resolution: "argument"
+            }
+        }
+    }
+
+    /// What went wrong, for programs.
+    public let code: Code
+    /// What went wrong, for people.
+    public let message: String
+    /// The table that it is about, if it is about one.
+    public let table: String?
+    /// The conflict, if there was one.
+    public let conflict: ChangesetConflict?
+
+    public var description: String { message }
+
+    init(_ code: Code, _ message: String, table: String? = nil, conflict: ChangesetConflict? = nil) {
+        (self.code, self.message, self.conflict) = (code, message, conflict)
+        self.table = table ?? conflict?.change.table
+    }
+}
+
+extension ChangesetError: LuaErrorDescribing {
+    public var luaKind: String { code.kind }
+    public var luaMessage: String { message }
+    public var luaFields: [String: LuaScalar] {
+        var fields: [String: LuaScalar] = [:]
+        if let table { fields["table"] = .string(LuaString(table)) }
+        if let conflict {
+            fields["conflict"] = .string(LuaString(conflict.kind.rawValue))
+            fields["operation"] = .string(LuaString(conflict.change.operation))
+        }
+        return fields
+    }
+}

@@ -1,0 +1,305 @@
+--- Changes of rows as values: recorded, looked at, inverted, joined, saved and applied.
+
+local function shop()
+  db:execute "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, data)"
+  db:execute "CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER REFERENCES author, title TEXT)"
+  db:execute "INSERT INTO author (name) VALUES ('Melville'), ('Verne'), ('Ibsen')"
+end
+
+local function names(database)
+  return (database or db):fetch_values "SELECT name FROM author ORDER BY id"
+end
+
+local function write(sql, ...)
+  local arguments = table.pack(...)
+  return (db:record_changes(function(db) db:execute(sql, table.unpack(arguments)) end))
+end
+
+test("the changes of a block are recorded, with the values before and after", function()
+  shop()
+  local changeset, count, text = db:record_changes(function(db, prefix)
+    db:execute "INSERT INTO author (name, data) VALUES ('Woolf', x'00ff')"
+    db:execute("UPDATE author SET name = ? || name WHERE id = 1", prefix)
+    db:execute "DELETE FROM author WHERE id = 2"
+    return 3, "done"
+  end, "H. ")
+  equal({ count, text }, { 3, "done" })
+  local rows = changeset:rows()
+  table.sort(rows, function(a, b) return a.operation < b.operation end)
+  equal(rows[1], { table = "author", operation = "delete", key = { id = 2 }, old = { id = 2, name = "Verne", data = perilune.null } })
+  equal(rows[2], { table = "author", operation = "insert", key = { id = 4 }, new = { id = 4, name = "Woolf", data = perilune.blob "\0\xff" } })
+  equal(rows[3], { table = "author", operation = "update", key = { id = 1 }, old = { id = 1, name = "Melville" }, new = { name = "H. Melville" } })
+  equal({ #rows, changeset:is_empty() }, { 3, false })
+  matches(tostring(changeset), "bytes")
+end)
+
+test("net changes are recorded, and what is undone is not", function()
+  shop()
+  local changeset = db:record_changes(function(db)
+    db:execute "INSERT INTO author (name) VALUES ('x')"
+    db:execute "DELETE FROM author WHERE name = 'x'"
+    pcall(db.in_savepoint, db, function(db) db:execute "DELETE FROM author" error "no" end)
+  end)
+  equal({ changeset:is_empty(), tostring(changeset), changeset:rows() }, { true, "changeset (empty)", {} })
+  equal(changeset == changeset:inverted(), true)
+end)
+
+test("a block that fails is undone, and records nothing", function()
+  shop()
+  local err = fails("constraint_unique", db.record_changes, db, function(db)
+    db:execute "DELETE FROM author WHERE id = 2"
+    db:execute "INSERT INTO author (name) VALUES ('Melville')"
+  end)
+  equal(err.columns, { "name" })
+  equal(names(), { "Melville", "Verne", "Ibsen" })
+  equal(#write "DELETE FROM author WHERE id = 1":rows(), 1)
+end)
+
+test("an inverted changeset undoes the changes", function()
+  shop()
+  local changeset = write "UPDATE author SET name = upper(name); DELETE FROM author WHERE id = 3"
+  equal(names(), { "MELVILLE", "VERNE" })
+  equal({ db:apply_changes(changeset:inverted()) }, { 3, 0 })
+  equal(names(), { "Melville", "Verne", "Ibsen" })
+  equal({ db:apply_changes(changeset) }, { 3, 0 })
+  equal(names(), { "MELVILLE", "VERNE" })
+end)
+
+test("changesets are joined, with one change for each row", function()
+  shop()
+  local first = write "INSERT INTO author (name) VALUES ('Woolf')"
+  local second = write "UPDATE author SET name = 'Eliot' WHERE id = 4"
+  local both = first .. second
+  equal(both == first:followed_by(second), true)
+  equal(both == second:followed_by(first), false)
+  local rows = both:rows()
+  equal({ #rows, rows[1].operation, rows[1].new.name }, { 1, "insert", "Eliot" })
+  equal(both:followed_by(both:inverted()):is_empty(), true)
+  fails("argument", first.followed_by, first, "x")
+  fails("argument", function() return first .. "x" end)
+end)
+
+test("a changeset is saved as a string, and applied to another database", function()
+  shop()
+  local other = perilune.queue()
+  db:backup_to(other)
+  local saved = write "UPDATE author SET name = 'Woolf' WHERE id = 2":serialize()
+  equal(type(saved), "string")
+  local changeset = perilune.changeset(saved)
+  equal({ other:apply_changes(changeset) }, { 1, 0 })
+  equal(names(other), { "Melville", "Woolf", "Ibsen" })
+  equal(changeset:rows(other)[1].new.name, "Woolf")
+end)
+
+test("without a table of its columns, a changeset has their positions", function()
+  shop()
+  local changeset = write "UPDATE author SET name = 'Woolf' WHERE id = 2"
+  equal(changeset:rows(perilune.queue())[1], {
+    table = "author", operation = "update", key = { [1] = 2 }, old = { [1] = 2, [2] = "Verne" }, new = { [2] = "Woolf" } })
+end)
+
+test("bytes that are not a changeset are refused", function()
+  shop()
+  local saved = write "UPDATE author SET name = 'Woolf' WHERE id = 2":serialize()
+  for length = 1, #saved - 1 do
+    local is_read, err = pcall(perilune.changeset, saved:sub(1, length))
+    if not is_read then equal(err.kind, "malformed_changeset") end
+  end
+  fails("malformed_changeset", perilune.changeset, "hello")
+  fails("malformed_changeset", perilune.changeset, saved .. "\0")
+  fails("argument", perilune.changeset, 5)
+  fails("argument", perilune.changeset)
+  -- Whatever byte is another one: it is refused, or the changes are made or not, and the database is whole.
+  for position = 1, #saved do
+    for _, byte in ipairs{ 0, 1, 5, 127, 255 } do
+      local bytes = saved:sub(1, position - 1) .. string.char(byte) .. saved:sub(position + 1)
+      local is_read, changeset = pcall(perilune.changeset, bytes)
+      if is_read then pcall(db.apply_changes, db, changeset, { conflict = "omit" }) end
+    end
+  end
+  equal(db:fetch_value "PRAGMA integrity_check", "ok")
+end)
+
+test("a conflict ends the application, and nothing is applied", function()
+  shop()
+  local changeset = write "DELETE FROM author WHERE id = 1; UPDATE author SET name = 'Woolf' WHERE id = 2"
+  db:apply_changes(changeset:inverted())
+  db:execute "UPDATE author SET name = 'Eliot' WHERE id = 2"
+  local err = fails("conflict", db.apply_changes, db, changeset)
+  matches(err.message, "row 2 of author has other values than when the changes were recorded")
+  equal({ err.table, err.conflict, err.operation }, { "author", "data", "update" })
+  equal(names(), { "Melville", "Eliot", "Ibsen" })
+  db:execute "DELETE FROM author WHERE id = 2"
+  equal(fails("conflict", db.apply_changes, db, changeset).conflict, "not_found")
+  equal(names(), { "Melville", "Ibsen" })
+end)
+
+test("a word, words by kind, or a function resolve conflicts", function()
+  shop()
+  local changeset = write "UPDATE author SET name = 'Woolf' WHERE id = 2; INSERT INTO author (id, name) VALUES (9, 'Sand')"
+  local function prepare()
+    db:execute "DELETE FROM author; INSERT INTO author (id, name) VALUES (2, 'Eliot'), (9, 'Shaw')"
+  end
+  prepare()
+  equal({ db:apply_changes(changeset, { conflict = "omit" }) }, { 0, 2 })
+  equal(names(), { "Eliot", "Shaw" })
+  equal({ db:apply_changes(changeset, { conflict = "replace" }) }, { 2, 0 })
+  equal(names(), { "Woolf", "Sand" })
+  prepare()
+  equal({ db:apply_changes(changeset, { conflict = { data = "replace", conflict = "omit" } }) }, { 1, 1 })
+  equal(names(), { "Woolf", "Shaw" })
+  prepare()
+  local seen = {}
+  db:apply_changes(changeset, { conflict = function(conflict)
+    seen[#seen + 1] = { conflict.kind, conflict.operation, conflict.key.id, conflict.found.name, conflict.new.name }
+    return conflict.kind == "data" and "replace" or "omit"
+  end })
+  table.sort(seen, function(a, b) return a[1] > b[1] end)
+  equal(seen, { { "data", "update", 2, "Eliot", "Woolf" }, { "conflict", "insert", 9, "Shaw", "Sand" } })
+  equal(names(), { "Woolf", "Shaw" })
+end)
+
+test("what cannot be replaced is an error, not another row's end", function()
+  shop()
+  local changeset = write "INSERT INTO author (id, name) VALUES (9, 'Sand')"
+  db:execute "UPDATE author SET id = 8 WHERE id = 9"
+  equal(fails("conflict", db.apply_changes, db, changeset, { conflict = "replace" }).conflict, "constraint")
+  matches(fails("argument", db.apply_changes, db, changeset, { conflict = function() return "replace" end }).message,
+    'a conflict of kind constraint cannot be resolved by "replace"')
+  equal({ db:apply_changes(changeset, { conflict = "omit" }) }, { 0, 1 })
+  equal(#names(), 4)
+end)
+
+test("what a function raises ends the application, and it uses no database", function()
+  shop()
+  local changeset = write "UPDATE author SET name = 'Woolf' WHERE id = 2"
+  local err = fails(nil, db.apply_changes, db, changeset, { conflict = function() error({ mine = true }) end })
+  equal(err.mine, true)
+  fails("nested_access", db.apply_changes, db, changeset, { conflict = function() db:fetch_value "SELECT 1" end })
+  fails("argument", db.apply_changes, db, changeset, { conflict = function() end })
+  equal(fails("unknown_resolution", db.apply_changes, db, changeset, { conflict = function() return "replaced" end }).suggestion, "replace")
+  equal(fails("unknown_resolution", db.apply_changes, db, changeset, { conflict = "skip" }).name, "skip")
+  fails("unknown_resolution", db.apply_changes, db, changeset, { conflict = { data = "skip" } })
+  equal(fails("unknown_option", db.apply_changes, db, changeset, { conflict = { date = "omit" } }).suggestion, "data")
+  equal(fails("unknown_option", db.apply_changes, db, changeset, { conflicts = "omit" }).suggestion, "conflict")
+  fails("argument", db.apply_changes, db, changeset, { conflict = 5 })
+  fails("argument", db.apply_changes, db, "x")
+  fails("argument", db.apply_changes, db, changeset:serialize())
+  fails("argument", db.apply_changes, db, changeset, {}, 5)
+  equal(names(), { "Melville", "Woolf", "Ibsen" })
+end)
+
+test("a changeset is applied to the tables that are named", function()
+  shop()
+  local changeset = write "INSERT INTO author (name) VALUES ('Woolf'); INSERT INTO book (title) VALUES ('Orlando')"
+  db:apply_changes(changeset:inverted())
+  equal({ db:apply_changes(changeset, { tables = { "BOOK" } }) }, { 1, 0 })
+  equal({ #names(), db:fetch_value "SELECT title FROM book" }, { 3, "Orlando" })
+end)
+
+test("a table that is missing or another one is an error, and nothing is applied", function()
+  shop()
+  local changeset = write "INSERT INTO author (name) VALUES ('Woolf'); INSERT INTO book (title) VALUES ('Orlando')"
+  db:apply_changes(changeset:inverted())
+  db:execute "ALTER TABLE book ADD COLUMN pages"
+  local err = fails("changeset_schema", db.apply_changes, db, changeset)
+  equal(err.table, "book")
+  equal(#names(), 3)
+  fails("changeset_schema", db.apply_changes, perilune.queue(), changeset)
+end)
+
+test("foreign keys are kept", function()
+  shop()
+  local changeset = write "INSERT INTO book (author_id, title) VALUES (1, 'Typee')"
+  db:apply_changes(changeset:inverted())
+  db:execute "DELETE FROM author WHERE id = 1"
+  fails("constraint_foreign_key", db.apply_changes, db, changeset, { conflict = "omit" })
+  equal(db:fetch_value "SELECT COUNT(*) FROM book", 0)
+end)
+
+test("triggers do nothing while changes are applied", function()
+  shop()
+  db:execute "CREATE TABLE log (id INTEGER PRIMARY KEY, text)"
+  db:execute "CREATE TRIGGER logged AFTER INSERT ON author BEGIN INSERT INTO log (text) VALUES (new.name); END"
+  local changeset = write "INSERT INTO author (name) VALUES ('Woolf')"
+  equal(#changeset:rows(), 2)
+  db:apply_changes(changeset:inverted())
+  db:apply_changes(changeset)
+  equal(db:fetch_all "SELECT text FROM log"[1].text, "Woolf")
+  equal(db:fetch_value "SELECT COUNT(*) FROM log", 1)
+  db:execute "INSERT INTO author (name) VALUES ('Sand')"
+  equal(db:fetch_value "SELECT COUNT(*) FROM log", 2)
+end)
+
+test("tables that cannot be recorded are an error that says why", function()
+  shop()
+  db:execute "CREATE TABLE plain (a); CREATE TABLE made (id INTEGER PRIMARY KEY, a, b AS (a + 1)); CREATE TABLE loose (k TEXT PRIMARY KEY)"
+  db:execute "CREATE VIRTUAL TABLE page USING fts5(body)"
+  local function message(sql)
+    local err = fails("unrecordable", db.record_changes, db, function(db) db:execute(sql) end)
+    return err.message
+  end
+  matches(message "INSERT INTO plain VALUES (1)", "`plain` cannot be recorded: it has no PRIMARY KEY")
+  matches(message "INSERT INTO made (a) VALUES (1)", "generated columns")
+  matches(message "INSERT INTO loose VALUES (NULL)", "NULL in their key")
+  matches(message "INSERT INTO page VALUES ('x')", "virtual table")
+  equal(db:fetch_value "SELECT COUNT(*) FROM plain", 0)
+  equal(#write "INSERT INTO loose VALUES ('x')":rows(), 1)
+end)
+
+test("changes are not recorded while each of them is observed", function()
+  shop()
+  local observer = db:observe_transactions{ on_change = function() end }
+  matches(fails("unrecordable", db.record_changes, db, function() end).message, "remove the observer first")
+  observer:remove()
+  equal(#write "DELETE FROM author":rows(), 3)
+end)
+
+test("recordings are nested, and end in the middle of a transaction", function()
+  shop()
+  db:write(function(db)
+    db:execute "DELETE FROM author WHERE id = 1"
+    local inner
+    local outer = db:record_changes(function(db)
+      db:execute "DELETE FROM author WHERE id = 2"
+      inner = db:record_changes(function(db) db:execute "DELETE FROM author WHERE id = 3" end)
+    end)
+    equal({ #outer:rows(db), #inner:rows(db) }, { 2, 1 })
+    db:apply_changes(outer:inverted())
+    equal(names(), { "Verne", "Ibsen" })
+  end)
+end)
+
+test("a block that only reads neither records nor applies", function()
+  shop()
+  local changeset = write "DELETE FROM author"
+  db:apply_changes(changeset:inverted())
+  db:read(function(db)
+    fails("readonly", db.record_changes, db, function() end)
+    fails("readonly", db.apply_changes, db, changeset)
+  end)
+  equal(#names(), 3)
+  fails("argument", db.record_changes, db)
+  fails("argument", db.record_changes, db, {})
+end)
+
+test("observations and observers hear of what is applied", function()
+  shop()
+  local changeset = write "DELETE FROM author WHERE id = 1"
+  local observation = db:observe(function(db) return db:fetch_value "SELECT COUNT(*) FROM author" end)
+  observation:try_next()
+  local events = {}
+  local observer = db:observe_transactions{ on_change = function(event) events[#events + 1] = event.kind .. " " .. event.table end }
+  db:apply_changes(changeset:inverted())
+  equal({ observation:try_next() }, { true, 3 })
+  equal(events, { "insert author" })
+  observer:remove()
+  observation:cancel()
+end)
+
+test("names of methods and fields that do not exist are errors", function()
+  shop()
+  local changeset = write "DELETE FROM author"
+  equal(fails("unknown_method", function() return changeset:row() end).suggestion, "rows")
+  fails("unknown_method", function() return changeset.bytes end)
+end)

@@ -1,0 +1,167 @@
+--- Changesets: the changes of rows that a block makes, as a value that is looked at, inverted, joined, saved and applied.
+
+local perilune = require "perilune"
+local changesets = require "perilune.native.changesets"
+local databases = require "perilune.native.databases"
+local database = databases.methods
+local errors = require "perilune.native.errors"
+local observation = require "perilune.native.observation"
+local records = require "perilune.native.records"
+local checks = require "perilune.runtime.checks"
+
+local Changeset = {}
+Changeset.__metatable = "changeset"
+
+--- The bytes of a changeset, which scripts do not reach by its fields.
+local bytes_of = setmetatable({}, { __mode = "k" })
+
+local function make(bytes)
+  local changeset = setmetatable({}, Changeset)
+  bytes_of[changeset] = bytes
+  return changeset
+end
+
+local function check_changeset(place, value)
+  local bytes = bytes_of[value]
+  if bytes == nil then checks.fail(place, "expected a changeset, got " .. errors.describe(value)) end
+  return bytes
+end
+
+-- Looking -------------------------------------------------------------------------------------------------------------------------
+
+--- Whether nothing has changed.
+function Changeset:is_empty()
+  return bytes_of[self] == ""
+end
+
+--- The changes, as tables with `table`, `operation`, `key`, `old` and `new`. The columns have the names that the database has for them.
+-- @param ?db the default database by default
+function Changeset:rows(db)
+  return changesets.rows(db or records.default_database(), bytes_of[self])
+end
+
+--- The bytes, to be saved; `perilune.changeset` reads them.
+function Changeset:serialize()
+  return bytes_of[self]
+end
+
+function Changeset:__eq(other)
+  return bytes_of[self] ~= nil and bytes_of[self] == bytes_of[other]
+end
+
+function Changeset:__tostring()
+  return bytes_of[self] == "" and "changeset (empty)" or ("changeset (%d bytes)"):format(#bytes_of[self])
+end
+
+-- Deriving ------------------------------------------------------------------------------------------------------------------------
+
+--- The changeset that undoes this one.
+function Changeset:inverted()
+  return make(changesets.invert(bytes_of[self]))
+end
+
+--- The changeset of the changes of this one, then those of another: at most one change for each row.
+function Changeset:followed_by(other)
+  return make(changesets.concat(bytes_of[self], check_changeset("changeset:followed_by: argument 1", other)))
+end
+
+Changeset.__concat = function(first, second)
+  return make(changesets.concat(check_changeset("..", first), check_changeset("..", second)))
+end
+
+checks.seal(Changeset, {})
+
+--- Reads the bytes of a changeset that was saved.
+function perilune.changeset(bytes, surplus)
+  if type(bytes) ~= "string" then checks.fail("perilune.changeset: argument 1", "expected a string, got " .. errors.describe(bytes)) end
+  if surplus ~= nil then checks.fail("perilune.changeset", "takes one argument") end
+  changesets.check(bytes)
+  return make(bytes)
+end
+
+-- Recording -----------------------------------------------------------------------------------------------------------------------
+
+local function take_recorded(bytes, ...)
+  return make(bytes), ...
+end
+
+local function record(handle, block, ...)
+  return take_recorded(changesets.record(handle, block, handle, ...))
+end
+
+--- Calls a block in a transaction, or in a savepoint inside one, and records the rows that it changes.
+-- @return the changeset, and what the block returns
+function database:record_changes(block, ...)
+  checks.block("db:record_changes: argument 1", block)
+  return databases.guarded(self, record, block, ...)
+end
+
+-- Applying ------------------------------------------------------------------------------------------------------------------------
+
+local place = "db:apply_changes"
+local kinds = { "data", "not_found", "conflict", "constraint" }
+local words = { "abort", "omit", "replace" }
+
+local function check_word(where, word)
+  if type(word) ~= "string" then checks.fail(where, 'expected "abort", "omit" or "replace", got ' .. errors.describe(word)) end
+  for _, known in ipairs(words) do
+    if word == known then return word end
+  end
+  errors.raise_unknown("resolution", word, words)
+end
+
+--- A rule for conflicts: a word, words for each kind, or a function. Returns a function that returns a word; nil for "abort".
+local function read_rule(rule)
+  local where = place .. ": option `conflict`"
+  if rule == nil or rule == "abort" then return nil end
+  if type(rule) == "function" then
+    return function(conflict) return check_word(where .. ": the function", rule(conflict)) end
+  end
+  if type(rule) == "table" then
+    local chosen = checks.options(where, rule, { data = "string", not_found = "string", conflict = "string", constraint = "string" })
+    for _, kind in ipairs(kinds) do chosen[kind] = check_word(where, chosen[kind] or "abort") end
+    return function(conflict) return chosen[conflict.kind] end
+  end
+  local word = check_word(where, rule)
+  -- What cannot be replaced is not there, or is another row: it stays as it is.
+  return function(conflict)
+    if word == "replace" and (conflict.kind == "not_found" or conflict.kind == "constraint") then return "abort" end
+    return word
+  end
+end
+
+local function read_tables(names)
+  if names == nil then return nil end
+  return checks.names(place .. ": option `tables`", names)
+end
+
+local function names_of(rows)
+  local names, seen = {}, {}
+  for _, row in ipairs(rows) do
+    if not seen[row.table] then names[#names + 1] = row.table end
+    seen[row.table] = true
+  end
+  return names
+end
+
+local function apply(handle, bytes, rule, tables)
+  local applied, omitted = changesets.apply(handle, bytes, rule, tables)
+  -- SQLite makes the changes by itself: observations hear of them by this.
+  if applied > 0 then observation.notify(handle, tables or names_of(changesets.rows(handle, bytes))) end
+  return applied, omitted
+end
+
+--- Makes the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one.
+-- @tparam ?table options `conflict`: "abort" (the default), "omit" or "replace", a table of these words by kind of conflict, or a function
+--   that gets the conflict and returns one; `tables`: the names of those whose changes are made
+-- @treturn integer how many changes were made
+-- @treturn integer how many were left out
+function database:apply_changes(changeset, options)
+  local bytes = check_changeset(place .. ": argument 1", changeset)
+  options = checks.options(place, options, { conflict = "any", tables = "any" })
+  return databases.guarded(self, apply, bytes, read_rule(options.conflict), read_tables(options.tables))
+end
+
+require("perilune.runtime.arity").limit(database, "db:", { apply_changes = 2 })
+
+return Changeset

@@ -1,0 +1,118 @@
+---@meta _
+---@page Changesets
+---The changes of rows as values: recorded, looked at, inverted, joined, saved, and applied to the same database or another one.
+---
+---A changeset has for each row its table, its key, and the values before and after. It has the net changes: a row that is inserted and then
+---deleted is not in it. Tables need a `PRIMARY KEY`; virtual tables and tables with generated columns cannot be recorded.
+
+---@class perilune.database
+local db = {}
+
+---The change of one row.
+---@class perilune.changed_row
+---@field table string
+---@field operation "insert"|"update"|"delete"
+---@field key table<string, any> the values of the key's columns
+---@field old? table<string, any> the values before; for an update those of the key and of the columns that change. NULL is `perilune.null`
+---@field new? table<string, any> the values afterwards; for an update those of the columns that change
+
+---What is in the way of a change.
+---@class perilune.changeset_conflict: perilune.changed_row
+---@field kind "data"|"not_found"|"conflict"|"constraint" the row has other values; it is not there; one with its key is there; another constraint is in the way
+---@field found? table<string, any> the row that is in the way, for the kinds `"data"` and `"conflict"`
+
+---@alias perilune.changeset_resolution "abort"|"omit"|"replace"
+
+---Calls a block in a transaction, or in a savepoint inside one, and records which rows of the main database change.
+---```lua
+---local changeset = db:record_changes(function(db)
+---  db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
+---end)
+---for _, row in ipairs(changeset:rows()) do print(row.operation, row.table, row.old.title, row.new.title) end
+-----> update	book	Typee	Omoo
+---```
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return perilune.changeset
+---@return any ... what the block returns
+---@raises unrecordable: a table was changed that cannot be recorded, or an observer with `on_change` observes the database; recording_too_large: the changes take too much memory; readonly: the block around may only read; yield: the block waits
+---@access any
+function db:record_changes(block, ...) end
+
+---Makes the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers do nothing meanwhile: what they
+---did is in the changeset.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'") end)
+---print(db:apply_changes(changeset:inverted()))  --> 1	0
+---print(db:fetch_value("SELECT COUNT(*) FROM tag WHERE name = 'sea'"))  --> 1
+---```
+---@param changeset perilune.changeset
+---@param options? { conflict?: perilune.changeset_resolution|table<string, perilune.changeset_resolution>|(fun(conflict: perilune.changeset_conflict): perilune.changeset_resolution), tables?: string|string[] } `conflict`: what becomes of a change that something is in the way of: a word, `"abort"` by default, words by kind of conflict, or a function that must not use the database; `tables`: those whose changes are made, all by default
+---@return integer applied how many changes were made
+---@return integer omitted how many were left out
+---@raises conflict: something is in the way, and the answer is `"abort"`; changeset_schema: a table is missing, or has other columns or another key; constraint_foreign_key: a row would refer to one that does not exist; unknown_resolution: the answer is another word; unknown_option: an option does not exist; argument: `"replace"` is not possible for the conflict, or an argument has the wrong type; readonly: the block around may only read
+---@access any
+function db:apply_changes(changeset, options) end
+
+---Reads a changeset from the string that `changeset:serialize` returned. The string need not be trusted.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
+---print(perilune.changeset(changeset:serialize()) == changeset)  --> true
+---```
+---@param bytes string
+---@return perilune.changeset
+---@raises malformed_changeset: the string is not a changeset; argument: the argument is not a string
+function perilune.changeset(bytes) end
+
+---What `db:record_changes` returns: an immutable value. `first .. second` is `first:followed_by(second)`.
+---@class perilune.changeset
+---@access any
+local changeset = {}
+
+---Returns the changes, those of a table one after the other. The columns have the names that the database has for them; if its table is
+---missing or another one, their positions.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
+---print(changeset:rows()[1].operation, changeset:rows()[1].new.name)  --> insert	ships
+---```
+---@param db? perilune.database the default database by default
+---@return perilune.changed_row[]
+---@raises none
+function changeset:rows(db) end
+
+---Returns whether nothing has changed.
+---```lua
+---print(db:record_changes(function() end):is_empty())  --> true
+---```
+---@return boolean
+---@raises none
+function changeset:is_empty() end
+
+---Returns the changeset that undoes this one.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'sea'") end)
+---print(changeset:inverted():rows()[1].operation)  --> insert
+---```
+---@return perilune.changeset
+---@raises none
+function changeset:inverted() end
+
+---Returns the changeset of these changes, then those of another one: one change for each row.
+---```lua
+---local first = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
+---local second = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'ships'") end)
+---print(first:followed_by(second):is_empty())  --> true
+---```
+---@param other perilune.changeset
+---@return perilune.changeset
+---@raises argument: the argument is not a changeset; changeset_schema: a table has other columns or another key in the other one
+function changeset:followed_by(other) end
+
+---Returns the changeset as a string, to be saved: SQLite's format, which is the same on all machines.
+---```lua
+---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
+---print(type(changeset:serialize()))  --> string
+---```
+---@return string
+---@raises none
+function changeset:serialize() end
