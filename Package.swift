@@ -23,6 +23,8 @@ let package = Package(
         .library(name: "PeriluneScenarios", targets: ["PeriluneScenarios"]),
         .library(name: "PeriluneTestSupport", targets: ["PeriluneTestSupport"]),
         .executable(name: "perilune", targets: ["PeriluneCLI"]),
+        // For tests, which load it.
+        .library(name: "PeriluneTestExtension", type: .dynamic, targets: ["CPeriluneTestExtension"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -134,6 +136,8 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
+        // An extension of SQLite's, which tests load.
+        .target(name: "CPeriluneTestExtension", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")], path: "Tests/CPeriluneTestExtension"),
         // What tests of several targets share: waiting without time.
         .target(name: "PeriluneTestTools", path: "Tests/PeriluneTestTools", swiftSettings: swiftSettings),
         // What tests that are written in Lua run in.

@@ -264,6 +264,9 @@ static const module modules[] = {
     {"perilune.requests.named_expressions", (const char[]){
 #embed "../../lib/perilune/requests/named_expressions.lua"
         , 0}},
+    {"perilune.requests.nearest", (const char[]){
+#embed "../../lib/perilune/requests/nearest.lua"
+        , 0}},
     {"perilune.requests.nodes", (const char[]){
 #embed "../../lib/perilune/requests/nodes.lua"
         , 0}},
@@ -344,6 +347,9 @@ static const module modules[] = {
         , 0}},
     {"perilune.runtime.types", (const char[]){
 #embed "../../lib/perilune/runtime/types.lua"
+        , 0}},
+    {"perilune.runtime.vectors", (const char[]){
+#embed "../../lib/perilune/runtime/vectors.lua"
         , 0}},
     {"perilune.schema.belongs_to", (const char[]){
 #embed "../../lib/perilune/schema/belongs_to.lua"

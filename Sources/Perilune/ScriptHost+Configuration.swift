@@ -29,6 +29,9 @@ extension ScriptHost {
         public var limits: LuaLimits = .none
         /// Whether scripts may open database files and use SQL that reaches files (`ATTACH`, `VACUUM INTO`).
         public var allowsFiles = false
+        /// The paths of SQLite extensions, which each connection that scripts use loads. They are native code, which no limit holds: list
+        /// those that scripts may be trusted with, also in a sandbox. Scripts cannot load any.
+        public var extensions: [String] = []
         /// Where `require` looks for modules, one after the other; Swift's (``ScriptHost/register(module:_:_:)``) come first.
         public var modules: [ModuleSource] = []
         /// The folder in which `require` looks for modules last, as a script of the command line expects it: `package.path`

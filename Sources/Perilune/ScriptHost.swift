@@ -73,6 +73,7 @@ public actor ScriptHost {
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
         if let mode = configuration.previewMode { setup.previewMode = mode }
         setup.modules = configuration.libraryModules
+        setup.extensions = try SQLiteExtensions(checking: configuration.extensions)
         setup.extending = configuration.extending
         library = try setup.installWithChangesets(in: state)
         try configuration.output.install(in: state, environment: self.environment)

@@ -12,6 +12,8 @@ package struct ScriptSetup {
     package var environment: ScriptEnvironment
     /// Whether scripts run on a copy, and what they may do outside of it. In previews nothing by default.
     package var previewMode: PreviewMode?
+    /// What each connection loads before the script uses it.
+    package var extensions = SQLiteExtensions.none
     /// What scripts wait for. The host drives it.
     package let loop: ScriptLoop
     /// Lua modules beside those of every state.
@@ -37,9 +39,9 @@ package struct ScriptSetup {
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
         let library = try ScriptLibrary(
             in: state, environment: environment, modules: modules, migrations: migrations, loop: loop)
-        try DatabaseOpener(allowsFiles: allowsFiles, isPreview: previewMode != nil, environment: environment)
+        try DatabaseOpener(allowsFiles: allowsFiles, isPreview: previewMode != nil, environment: environment, extensions: extensions)
             .install(in: library.perilune, of: state)
-        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil)
+        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil, extensions: extensions)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
         try library.perilune.set("database", value)
         try state.withUnsafeStack([value]) { L, _ in pdb_set_default_database(L) }

@@ -32,6 +32,7 @@ on_first_call(databases.methods, "perilune.schema.full_text", { "create_fts5", "
 on_first_call(databases.methods, "perilune.databases.open_blobs", { "open_blob" })
 on_first_call(databases.methods, "perilune.databases.changesets", { "record_changes", "apply_changes" })
 on_first_call(perilune, "perilune.databases.changesets", { "changeset" })
+on_first_call(perilune, "perilune.runtime.vectors", { "vector", "vector_numbers" })
 on_first_call(databases.methods, "perilune.databases.snapshots", { "write_then_read" })
 on_first_call(databases.methods, "perilune.databases.backups", { "backup_to" })
 on_first_call(databases.methods, "perilune.events.value_observation", { "observe", "notify_changes" })

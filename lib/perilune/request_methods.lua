@@ -5,6 +5,7 @@ require "perilune.associations.association"
 require "perilune.associations.links"
 require "perilune.associations.conditions"
 
+require "perilune.runtime.loading"(request.derivations, "perilune.requests.nearest", { "nearest" })
 require "perilune.runtime.loading"(request.verbs, "perilune.associations.creating", { "build", "create", "find_or_build", "find_or_create" })
 
 --- Calls a function with the records (or rows), first with the current ones, then after each transaction that has changed them; without a

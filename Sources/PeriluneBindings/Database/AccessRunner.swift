@@ -38,6 +38,7 @@ struct AccessRunner {
         }
         try writer.unsafeRead { db in
             try db.requireOpen()
+            if !database.extensions.isEmpty { try database.extensions.load(on: db) }
             pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
             guard Self.isInTransaction(db) else { throw BindingError("closed", "the snapshot has ended; take another one") }
             try runBody(db)
@@ -50,6 +51,7 @@ struct AccessRunner {
         try db.requireOpen()
         pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
         defer { db.endTransaction() }
+        if !database.extensions.isEmpty { try database.extensions.load(on: db) }
         try prepare(db)
         try body()
     }

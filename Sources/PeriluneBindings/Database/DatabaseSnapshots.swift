@@ -25,7 +25,7 @@ enum DatabaseSnapshots {
                 "usage", "db:snapshot: this database has one connection, which would keep writers waiting; only pools have snapshots")
         }
         let queue = try open(pool)
-        let rights = ScriptDatabase.Rights(allowsFiles: false, allowsClosing: true, isSnapshot: true)
+        let rights = ScriptDatabase.Rights(allowsFiles: false, allowsClosing: true, isSnapshot: true, extensions: database.extensions)
         return try ScriptDatabase.makeValue(for: queue, rights: rights, in: state).value
     }
 

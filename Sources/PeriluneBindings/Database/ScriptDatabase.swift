@@ -24,6 +24,8 @@ package final class ScriptDatabase {
     private var enteredFor: String?
     /// Whether the script has opened it, so that nothing but this object uses it.
     private let isOwn: Bool
+    /// What its connections load before the script uses them.
+    let extensions: SQLiteExtensions
     /// Whether it shows one state of another database; see ``DatabaseSnapshots``.
     let isSnapshot: Bool
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
@@ -47,12 +49,15 @@ package final class ScriptDatabase {
         var isPreview = false
         /// Whether it can only be read, in the transaction that its connection is in.
         var isSnapshot = false
+        /// What its connections load.
+        var extensions = SQLiteExtensions.none
     }
 
     private init(_ writer: any DatabaseWriter, _ rights: Rights) {
         self.writer = writer
         isOwn = rights.allowsClosing
         isSnapshot = rights.isSnapshot
+        extensions = rights.extensions
         statementReader = (writer as? DatabasePool).map { StatementReader($0) }
         leftover = .allocate(capacity: 1)
         leftover.initialize(to: pdb_release_list())

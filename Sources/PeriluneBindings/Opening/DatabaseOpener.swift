@@ -10,12 +10,14 @@ final class DatabaseOpener {
     private let isPreview: Bool
     /// Whose clock the databases see.
     private let environment: ScriptEnvironment
+    private let extensions: SQLiteExtensions
     private var openCount = 0
     /// To Lua a database is a few bytes: after this number have been opened, dropped ones are looked for and closed.
     private static let opensPerCollection = 64
 
-    init(allowsFiles: Bool, isPreview: Bool = false, environment: ScriptEnvironment) {
+    init(allowsFiles: Bool, isPreview: Bool = false, environment: ScriptEnvironment, extensions: SQLiteExtensions = .none) {
         self.environment = environment
+        self.extensions = extensions
         self.allowsFiles = allowsFiles
         self.isPreview = isPreview
     }
@@ -76,7 +78,7 @@ final class DatabaseOpener {
         } catch let error as DatabaseError {
             throw OpeningError(path: path ?? ":memory:", error: error)
         }
-        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: true, isPreview: isPreview)
+        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: true, isPreview: isPreview, extensions: extensions)
         let (database, value) = try ScriptDatabase.makeValue(for: writer, rights: rights, in: state)
         if let preparation = options.preparation { try prepare(database, value, preparation, in: state) }
         if !options.observer.isNil { try observe(value, options.observer, in: state) }

@@ -56,6 +56,7 @@ enum SchemaBinding {
         return try database.entering {
             try database.writer.unsafeReentrantWrite { db in
                 try db.requireOpen()
+                try database.extensions.load(on: db)
                 return try body(db)
             }
         }

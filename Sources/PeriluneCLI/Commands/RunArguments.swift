@@ -3,7 +3,7 @@ enum RunArguments {
     /// The long options that take a value.
     static let valued: Set<String> = [
         "--database", "--timeout", "--memory", "--output", "--color", "--error-format", "--trace", "--slow", "--save", "--rows",
-        "--format", "--context", "--report",
+        "--format", "--context", "--report", "--extension",
     ]
     /// The long options that do not.
     static let flags: Set<String> = [

@@ -36,6 +36,8 @@ struct ScriptRequest: Sendable {
     var makesDatabase = true
     var isReadonly = false
     var isSandboxed = false
+    /// The paths of SQLite extensions.
+    var extensions: [String] = []
     var timeout: Duration?
     var memoryInBytes: Int?
     /// What scripts may print, in bytes.

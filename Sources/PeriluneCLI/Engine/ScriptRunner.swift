@@ -154,6 +154,7 @@ struct ScriptRunner {
         configuration.limits = LuaLimits(memoryInBytes: request.memoryInBytes, time: request.timeout)
         configuration.outputLimitInBytes = request.outputInBytes
         configuration.allowsFiles = !request.isSandboxed
+        configuration.extensions = request.extensions
         configuration.moduleFolder = request.isSandboxed ? nil : request.moduleFolder
         configuration.trace = trace?.trace
         configuration.callbackErrors = .fail

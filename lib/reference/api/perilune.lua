@@ -43,6 +43,24 @@ perilune = {}
 ---@raises argument: `bytes` is not a string
 function perilune.blob(bytes) end
 
+---Makes a blob of a list of numbers, as 32-bit floats: what extensions of SQLite's for vector search store.
+---```lua
+---print(#perilune.vector{ 0.5, 1.5, 2 })  --> 12
+---```
+---@param list number[]|perilune.blob a blob of 32-bit floats is returned as it is
+---@return perilune.blob
+---@raises argument: the list is empty, or an element is not a number that a 32-bit float holds
+function perilune.vector(list) end
+
+---Returns the numbers that a blob of 32-bit floats holds, or a fetched one, which is a string.
+---```lua
+---print(perilune.vector_numbers(perilune.vector{ 0.5, 1.5 })[2])  --> 1.5
+---```
+---@param blob perilune.blob|string
+---@return number[]
+---@raises argument: the argument is not a blob of 32-bit floats
+function perilune.vector_numbers(blob) end
+
 ---Returns how SQLite would store a value: `"null"`, `"integer"`, `"real"`, `"text"` or `"blob"`.
 ---```lua
 ---print(perilune.storage_class(1.0), perilune.storage_class(perilune.date("2026-03-01")))  --> real	text

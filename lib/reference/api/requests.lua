@@ -65,6 +65,19 @@ function request:all() end
 ---@return perilune.request
 function request:matching(pattern) end
 
+---The rows of a virtual table whose vectors are nearest to one, the nearest first, with the field `distance`: by an extension of SQLite's
+---such as sqlite-vec, which the host loads. Other conditions apply to what is found, or to what is searched, as the extension has it.
+---```lua
+---local is_found, err = pcall(Book.nearest, Book, "title", { 0.5, 1.5 }, 10)
+---print(err.kind)  --> unknown_column
+---```
+---@param column string|perilune.expression
+---@param vector number[]|perilune.blob
+---@param count integer how many at most, from 1 to 4096
+---@return self
+---@raises argument: the vector is not a list of numbers, or the number is not valid; unknown_column: the column does not exist, or the table is not one of vectors
+function request:nearest(column, vector, count) end
+
 ---Returns the request in an order, in place of its former one.
 ---```lua
 ---print(Book:order(Book.c.year:desc()):pluck("year")[1])  --> 1872

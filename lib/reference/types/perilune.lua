@@ -30,6 +30,26 @@ perilune = {}
 ---@return perilune.blob
 function perilune.blob(bytes) end
 
+---Makes a blob of a list of numbers, as 32-bit floats: what extensions of SQLite's for vector search store.
+---```lua
+---print(#perilune.vector{ 0.5, 1.5, 2 })  --> 12
+---```
+---
+---- Raises `argument` if the list is empty, or an element is not a number that a 32-bit float holds
+---@param list number[]|perilune.blob a blob of 32-bit floats is returned as it is
+---@return perilune.blob
+function perilune.vector(list) end
+
+---Returns the numbers that a blob of 32-bit floats holds, or a fetched one, which is a string.
+---```lua
+---print(perilune.vector_numbers(perilune.vector{ 0.5, 1.5 })[2])  --> 1.5
+---```
+---
+---- Raises `argument` if the argument is not a blob of 32-bit floats
+---@param blob perilune.blob|string
+---@return number[]
+function perilune.vector_numbers(blob) end
+
 ---Returns how SQLite would store a value: `"null"`, `"integer"`, `"real"`, `"text"` or `"blob"`.
 ---```lua
 ---print(perilune.storage_class(1.0), perilune.storage_class(perilune.date("2026-03-01")))  --> real	text
@@ -4641,6 +4661,24 @@ function members:all() end
 ---@param pattern string
 ---@return perilune.request
 function members:matching(pattern) end
+
+---The rows of a virtual table whose vectors are nearest to one, the nearest first, with the field `distance`: by an extension of SQLite's
+---such as sqlite-vec, which the host loads. Other conditions apply to what is found, or to what is searched, as the extension has it.
+---```lua
+---local is_found, err = pcall(Book.nearest, Book, "title", { 0.5, 1.5 }, 10)
+---print(err.kind)  --> unknown_column
+---```
+---
+---- Raises `argument` if the vector is not a list of numbers, or the number is not valid
+---- Raises `unknown_column` if the column does not exist, or the table is not one of vectors
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if the column does not exist
+---- Raises `unknown_table` if the table does not exist
+---@param column string|perilune.expression
+---@param vector number[]|perilune.blob
+---@param count integer how many at most, from 1 to 4096
+---@return self
+function members:nearest(column, vector, count) end
 
 ---Returns the request in an order, in place of its former one.
 ---```lua

@@ -22,8 +22,21 @@ struct ScriptLimitOptions: ParsableArguments {
         transform: OptionValue.size)
     var output: Int?
 
+    @Option(
+        name: .customLong("extension"),
+        help: ArgumentHelp("Load an SQLite extension into each connection. May be repeated; not with --sandbox.", valueName: "file"),
+        completion: .file())
+    var extensions: [String] = []
+
+    func validate() throws {
+        if sandbox, !extensions.isEmpty {
+            throw ValidationError("--extension cannot be used with --sandbox: an extension is native code, which no sandbox holds")
+        }
+    }
+
     func apply(to request: inout ScriptRequest) {
         (request.isSandboxed, request.timeout, request.memoryInBytes, request.outputInBytes) = (sandbox, timeout, memory, output)
+        request.extensions = extensions
         request.addLimitsOfSettings()
     }
 

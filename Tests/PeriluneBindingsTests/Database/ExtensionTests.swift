@@ -1,0 +1,64 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneLuaFileTools
+import Testing
+
+/// Extensions of SQLite's that the host lists.
+@Suite struct ExtensionTests {
+    /// The library of the target CPeriluneTestExtension, which is built beside the tests.
+    private static let path = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+        .appending(path: "libPeriluneTestExtension.so").path
+
+    private func script(_ source: String, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }) async throws {
+        let host = try testHost { configuration in
+            configuration.extensions = [Self.path]
+            configure(&configuration)
+        }
+        try await host.runChecked(source)
+    }
+
+    @Test func `all databases that scripts use load the extensions, and all their connections`() async throws {
+        try await script("""
+            equal(db:fetch_value("SELECT thrice(5)"), 15)
+            equal(perilune.queue():fetch_value("SELECT thrice(5)"), 15)
+            local pool = perilune.pool(temporary_path("pool.sqlite"))
+            equal(pool:fetch_value("SELECT thrice(5)"), 15)
+            equal(pool:read(function(db) return db:fetch_value("SELECT thrice(5)") end), 15)
+            equal(pool:write(function(db) return db:fetch_value("SELECT thrice(5)") end), 15)
+            equal(pool:snapshot():fetch_value("SELECT thrice(5)"), 15)
+            equal(perilune.deserialize(db:serialize()):fetch_value("SELECT thrice(5)"), 15)
+            """)
+    }
+
+    @Test func `a database of the host has them for the scripts of each host that lists them`() async throws {
+        let queue = try DatabaseQueue()
+        for _ in 1...2 { try await script("equal(db:fetch_value('SELECT thrice(5)'), 15)") { $0.database = .open(queue) } }
+    }
+
+    @Test func `without them in the list scripts have none, and load none`() async throws {
+        try await PeriluneBindingsTests.script("""
+            fails("sql", db.fetch_value, db, "SELECT thrice(5)")
+            local err = fails("sql", db.fetch_value, db, "SELECT load_extension(?)", arg[1])
+            """, arguments: [Self.path])
+    }
+
+    @Test func `a sandboxed script has what the host lists, and loads none itself`() async throws {
+        try await script("""
+            equal(db:fetch_value("SELECT thrice(5)"), 15)
+            fails("sql", db.fetch_value, db, "SELECT load_extension('x.so')")
+            """) { configuration in
+            configuration.libraries = .sandboxed
+            configuration.allowsFiles = false
+        }
+    }
+
+    @Test func `a file that is not an extension is an error of the host, which names it`() throws {
+        let path = temporaryPath("no.so")
+        try Data("text".utf8).write(to: URL(filePath: path))
+        for wrong in [path, path + "-missing"] {
+            let error = #expect(throws: (any Error).self) { try testHost { $0.extensions = [Self.path, wrong] } }
+            #expect(error.map { "\($0)" }?.contains("cannot load the extension \(wrong)") == true)
+        }
+    }
+}

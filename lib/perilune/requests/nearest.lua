@@ -1,0 +1,40 @@
+--- Vector search by an extension of SQLite's, in the way of sqlite-vec: `column MATCH vector AND k = count ORDER BY distance`.
+
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
+local marks = require "perilune.runtime.marks"
+local vectors = require "perilune.runtime.vectors"
+local derivations = require("perilune.requests.request").derivations
+
+--- How many neighbors sqlite-vec finds at most.
+local most = 4096
+
+--- Whether records have the distance anyway: sqlite-vec hides the column, but another extension may not.
+local function has_distance(request)
+  local schema = request.node.root.source:schema()
+  for _, column in ipairs(schema and schema.columns or {}) do
+    if column.name == "distance" then return not column.hidden end
+  end
+  return false
+end
+
+--- The rows whose vectors are nearest to one, the nearest first, with the field `distance`.
+-- @param column a column of a virtual table, or its name
+-- @param vector a list of numbers, or a blob of `perilune.vector`
+-- @tparam integer count how many at most
+function derivations:nearest(column, vector, count, surplus)
+  if surplus ~= nil then checks.fail("nearest", "takes at most three arguments, got " .. errors.describe(surplus) .. " as argument 4") end
+  if not marks.is_expression(column) and type(column) ~= "string" then
+    checks.fail("nearest: argument 1", "expected a column or its name, got " .. errors.describe(column))
+  end
+  local blob = vectors.blob("nearest: argument 2", vector)
+  if math.type(count) ~= "integer" or count < 1 or count > most then
+    checks.fail("nearest: argument 3", ("expected an integer from 1 to %d, got %s"):format(most, errors.describe(count)))
+  end
+  if type(column) == "string" then column = perilune.column(column) end
+  local found = self:filter(column:match(blob)):filter(perilune.column("k"):eq(count)):order(perilune.column("distance"))
+  return has_distance(self) and found or found:annotated_with(perilune.column("distance"):as("distance"))
+end
+
+return derivations

@@ -1,0 +1,60 @@
+--- Vectors: lists of numbers as blobs of 32-bit floats, as vector searches store them.
+
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local values = require "perilune.native.values"
+local make_blob = perilune.blob
+local checks = require "perilune.runtime.checks"
+
+local vectors = {}
+
+--- The largest number that a 32-bit float holds.
+local largest = 0x1.fffffep+127
+
+local function check_number(place, i, number)
+  if type(number) ~= "number" then
+    checks.fail(place, ("element %d: expected a number, got %s"):format(i, errors.describe(number)))
+  end
+  if number ~= number or number > largest or number < -largest then
+    checks.fail(place, ("element %d: %s does not fit into a 32-bit float"):format(i, tostring(number)))
+  end
+end
+
+--- The blob of a list of numbers; a blob is taken as it is.
+function vectors.blob(place, vector)
+  if vectors.is_blob(vector) then return vector end
+  if type(vector) ~= "table" or #vector == 0 then
+    checks.fail(place, "expected a list of numbers that is not empty, got "
+      .. (type(vector) == "table" and "an empty one" or errors.describe(vector)))
+  end
+  local parts = {}
+  for i = 1, #vector do
+    check_number(place, i, vector[i])
+    parts[i] = string.pack("<f", vector[i])
+  end
+  return make_blob(table.concat(parts))
+end
+
+--- Whether a value is a blob of whole 32-bit floats.
+function vectors.is_blob(value)
+  return values.is_blob(value) and #value > 0 and #value % 4 == 0
+end
+
+--- Makes a blob of a list of numbers: 32-bit floats.
+function perilune.vector(list, surplus)
+  if surplus ~= nil then checks.fail("perilune.vector", "takes one argument, a list of numbers") end
+  return vectors.blob("perilune.vector: argument 1", list)
+end
+
+--- The list of numbers that a blob, or a fetched one, which is a string, holds as 32-bit floats.
+function perilune.vector_numbers(blob, surplus)
+  local place = "perilune.vector_numbers"
+  if surplus ~= nil then checks.fail(place, "takes one argument, a blob") end
+  if type(blob) == "string" then blob = make_blob(blob) end
+  if not vectors.is_blob(blob) then checks.fail(place .. ": argument 1", "expected a blob of 32-bit floats, got " .. errors.describe(blob)) end
+  local bytes, numbers = tostring(blob), {}
+  for position = 1, #bytes, 4 do numbers[#numbers + 1] = (string.unpack("<f", bytes, position)) end
+  return numbers
+end
+
+return vectors
