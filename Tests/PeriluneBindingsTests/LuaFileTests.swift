@@ -9,7 +9,7 @@ import Testing
 @Suite struct LuaFileTests {
     private static let all = LuaTest.all(beside: #filePath)
     /// About waiting: they run in virtual time.
-    private static let waiting: Set = ["automation.lua", "loop.lua", "observation_failures.lua", "schedule.lua"]
+    private static let waiting: Set = ["automation.lua", "loop.lua", "observation_control.lua", "observation_failures.lua", "schedule.lua"]
 
     // One after the other: hundreds of hosts at once, each with a thread of its own, would slow down all other tests.
     @Test(.serialized, arguments: all) func lua(_ test: LuaTest) async throws {

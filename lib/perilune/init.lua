@@ -35,7 +35,9 @@ on_first_call(perilune, "perilune.databases.changesets", { "changeset" })
 on_first_call(perilune, "perilune.runtime.vectors", { "vector", "vector_numbers" })
 on_first_call(databases.methods, "perilune.databases.snapshots", { "write_then_read" })
 on_first_call(databases.methods, "perilune.databases.backups", { "backup_to" })
-on_first_call(databases.methods, "perilune.events.value_observation", { "observe", "notify_changes" })
+on_first_call(databases.methods, "perilune.events.value_observation", {
+  "observe", "observe_region", "share_observation", "notify_changes",
+})
 on_first_call(databases.methods, "perilune.events.transaction_observers", { "observe_transactions", "after_next_transaction" })
 on_first_call(perilune, "perilune.schema.full_text_pattern", { "fts5_pattern" })
 on_first_call(perilune, "perilune.migrations.migrator", { "migrator" })

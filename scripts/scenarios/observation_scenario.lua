@@ -61,6 +61,58 @@ group("later", { database = "empty", tags = { "time" } }, function()
   end)
 end)
 
+group("observations", { template = "shelf", tags = { "observation" } }, function()
+  scenario("a list goes on to its next page, pauses and goes on", function(t)
+    local titles = {}
+    local books = t.fixtures.models.Book:order("id")
+    local observation = books:limit(2):observe(function(page)
+      titles = {}
+      for i, book in ipairs(page) do titles[i] = book.title end
+    end, { keeps_alive = false })
+    t.wait_until_idle()
+    expect(titles):equals { "Typee", "Moby-Dick" }
+    observation:change(books:limit(2, 2))
+    t.wait_until_idle()
+    expect(titles):equals { "The Plague" }
+    observation:pause()
+    t.db:execute("UPDATE book SET title = 'La Peste' WHERE id = 3")
+    t.wait_until_idle()
+    expect(titles):equals { "The Plague" }
+    observation:resume()
+    t.wait_until_idle()
+    expect(titles):equals { "La Peste" }
+    observation:cancel()
+  end)
+
+  scenario("several functions share one observation", function(t)
+    local fetched, counts = 0, {}
+    local shared = t.db:share_observation(function(db)
+      fetched = fetched + 1
+      return db:fetch_all("SELECT * FROM book")
+    end, { keeps_alive = false, map = function(rows) return #rows end })
+    for i = 1, 3 do shared:observe(function(count) counts[i] = count end) end
+    t.wait_until_idle()
+    expect(counts):equals { 3, 3, 3 }
+    t.db:execute("DELETE FROM book WHERE id = 3")
+    t.wait_until_idle()
+    expect(counts):equals { 2, 2, 2 }
+    check(fetched == 2)
+    shared:cancel()
+  end)
+
+  scenario("transactions that may have changed a region are reported, whatever they did", function(t)
+    local changes = 0
+    local observation = t.db:observe_region({ table = "book", columns = { "title" } }, function() changes = changes + 1 end, { keeps_alive = false })
+    t.db:execute("UPDATE book SET title = title")
+    t.wait_until_idle()
+    check(changes == 1)
+    t.db:execute("UPDATE book SET pages = 1")
+    t.wait_until_idle()
+    check(changes == 1)
+    observation:cancel()
+  end)
+end)
+
 group("automations", { database = "empty", tags = { "automations" } }, function()
   scenario("one runs when what it looks at changes, and each run is kept", function(t)
     t.db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY, stock INTEGER); CREATE TABLE alarm (id INTEGER PRIMARY KEY, product INTEGER)")

@@ -18,25 +18,27 @@ internal import PeriluneLua
 public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let host: ScriptHost
     let function: String
+    let duplicates: Bool
 
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(host: host, function: function)
+        AsyncIterator(host: host, function: function, duplicates: duplicates)
     }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         let host: ScriptHost
         let function: String
+        let duplicates: Bool
         private var observed: ObservedFunction?
 
-        init(host: ScriptHost, function: String) {
-            (self.host, self.function) = (host, function)
+        init(host: ScriptHost, function: String, duplicates: Bool) {
+            (self.host, self.function, self.duplicates) = (host, function, duplicates)
         }
 
         /// Waits for the next value.
         ///
         /// - Throws: What the function raises, or `LuaError` with code `conversion` for a value of another type. The next call goes on.
         public mutating func next() async throws -> Value? {
-            if observed == nil { observed = try await host.observe(function) }
+            if observed == nil { observed = try await host.observe(function, duplicates: duplicates) }
             guard let observed else { return nil }
             while true {
                 do {
@@ -55,17 +57,19 @@ extension ScriptHost {
     ///
     /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
     /// - Parameter type: What the values are decoded as.
+    /// - Parameter duplicates: Whether values that are equal to the one before are given too.
     public nonisolated func values<Value: Decodable & Sendable>(
-        of function: String, as type: Value.Type = Value.self
+        of function: String, as type: Value.Type = Value.self, duplicates: Bool = false
     ) -> ScriptValues<Value> {
-        ScriptValues(host: self, function: function)
+        ScriptValues(host: self, function: function, duplicates: duplicates)
     }
 
-    nonisolated func observe(_ function: String) async throws -> ObservedFunction {
+    nonisolated func observe(_ function: String, duplicates: Bool) async throws -> ObservedFunction {
         try await exclusively { host in
             let value = try host.function(host.resolve(function).0, named: function)
-            let begin = try host.state.load("local fetch = ... return db:observe(fetch)", named: "=host")
-            guard case .table(let observation)? = try begin.call([.function(value)]).first else {
+            let begin = try host.state.load(
+                "local fetch, duplicates = ... return db:observe(fetch, { duplicates = duplicates })", named: "=host")
+            guard case .table(let observation)? = try begin.call([.function(value), .boolean(duplicates)]).first else {
                 throw LuaError(.usage, "values: \(function) cannot be observed")
             }
             return try ObservedFunction(function, observation, of: host)

@@ -66,6 +66,24 @@ struct ObservationBinding {
             try observers.value(of: arguments[1]).pause(seconds: arguments.get(2), loop.timers)
             return []
         }
+        // (observer): nothing is signalled until `resume`.
+        try table.setFunction("suspend") { [observers] arguments in
+            try observers.value(of: arguments[1]).suspend(true)
+            return []
+        }
+        try table.setFunction("resume") { [observers] arguments in
+            try observers.value(of: arguments[1]).suspend(false)
+            return []
+        }
+        // (observer) signals that the value may be new.
+        try table.setFunction("signal") { [observers] arguments in
+            try observers.value(of: arguments[1]).signal()
+            return []
+        }
+        // (observer) returns whether it has signalled since the last call.
+        try table.setFunction("take_signal") { [observers] arguments in
+            [.boolean(try observers.value(of: arguments[1]).takeSignal())]
+        }
         // (name) returns whether a table is one of those in which Perilune keeps what it does.
         try table.setFunction("is_own_table") { arguments in
             [.boolean(OwnTables.contain(try arguments.get(1)))]

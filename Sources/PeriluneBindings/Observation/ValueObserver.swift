@@ -10,6 +10,10 @@ final class ValueObserver {
             var body: (@Sendable () -> Void)?
             var chain = 0
             var isPaused = false
+            /// By the script, until it goes on.
+            var isSuspended = false
+            /// Since the last look.
+            var isSignalled = false
         }
 
         private let state = Mutex(State())
@@ -19,7 +23,8 @@ final class ValueObserver {
         func signal(chain: Int = 0) {
             let body = state.withLock { state in
                 state.chain = max(state.chain, chain)
-                return state.isPaused ? nil : state.body
+                state.isSignalled = true
+                return state.isPaused || state.isSuspended ? nil : state.body
             }
             body?()
         }
@@ -29,6 +34,21 @@ final class ValueObserver {
         func resume() {
             state.withLock { $0.isPaused = false }
             signal()
+        }
+
+        func suspend(_ isSuspended: Bool) {
+            let body = state.withLock { state in
+                state.isSuspended = isSuspended
+                return isSuspended || state.isPaused ? nil : state.body
+            }
+            body?()
+        }
+
+        func takeSignal() -> Bool {
+            state.withLock { state in
+                defer { state.isSignalled = false }
+                return state.isSignalled
+            }
         }
 
         func takeChain() -> Int {
@@ -81,6 +101,16 @@ final class ValueObserver {
         endOfPause.map { $0.timers.remove($0.id) }
         listener.pause()
         endOfPause = (timers, timers.add(after: seconds) { [listener] in listener.resume() })
+    }
+
+    /// Begins or ends a time in which nothing is signalled. At its end the body is called, whatever has come meanwhile.
+    func suspend(_ isSuspended: Bool) {
+        listener.suspend(isSuspended)
+    }
+
+    /// Whether what was read may have changed since the last call.
+    func takeSignal() -> Bool {
+        listener.takeSignal()
     }
 
     /// The number of cascading deliveries that have led to the signals since the last call.

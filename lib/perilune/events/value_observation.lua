@@ -8,7 +8,10 @@ local observers = require "perilune.native.observers"
 local records = require "perilune.native.records"
 local database = require("perilune.native.databases").methods
 local native = require "perilune.native.observation"
+local native_schema = require "perilune.native.schema"
 local checks = require "perilune.runtime.checks"
+local marks = require "perilune.runtime.marks"
+local sql_names = require "perilune.runtime.names"
 
 --- The number of cascading deliveries from which they are treated as a loop.
 local longest_chain = 1000
@@ -29,12 +32,27 @@ end
 
 --- Whether there is a new value, and the value.
 local function take(self, ...)
-  if same_again(self, observers.fingerprint(...)) then return false end
+  if not self.keeps_duplicates and same_again(self, observers.fingerprint(...)) then return false end
   return true, ...
 end
 
+local function map(self, ...)
+  if self.map then return self.map(...) end
+  return ...
+end
+
+--- Fetches, and observes what is read; with explicit regions those only.
+local function read(self)
+  if not self.touch_regions then return native.read(self.observer, self.fetch) end
+  native.read(self.observer, self.touch_regions)
+  return self.fetch()
+end
+
 local function refresh(self)
-  return take(self, native.read(self.observer, self.fetch))
+  -- Where equal values count, a look without a cause finds none.
+  if self.keeps_duplicates and self.has_looked and not native.take_signal(self.observer) then return false end
+  self.has_looked = true
+  return take(self, map(self, read(self)))
 end
 
 --- Waits before what has failed is fetched again, whatever changes meanwhile. Says in the error how many seconds, as `retry_in`.
@@ -77,7 +95,7 @@ end
 
 --- What the loop calls.
 local function deliver(self, chain, is_new, ...)
-  if not is_new or not self:is_active() then return end
+  if not is_new or self.is_suspended or not self:is_active() then return end
   check_chain(self, chain)
   native.set_chain(chain + 1)
   finish(pcall(self.callback, ...))
@@ -107,8 +125,29 @@ end
 -- @return true and the value, or false if it is equal to the last one
 function Observation:try_next()
   if self.callback then errors.raise("usage", "observation:try_next: its values are already delivered to a function") end
-  if not self:is_active() then return false end
+  if self.is_suspended or not self:is_active() then return false end
   return refresh(self)
+end
+
+--- Fetches and delivers nothing until `resume`. Returns whether it did before.
+function Observation:pause()
+  local was_running = self:is_active() and not self.is_suspended
+  self.is_suspended = true
+  native.suspend(self.observer)
+  return was_running
+end
+
+--- Goes on, and looks for a new value first. Returns whether it was paused.
+function Observation:resume()
+  local was_paused = self:is_active() and self.is_suspended or false
+  self.is_suspended = nil
+  if was_paused then native.resume(self.observer) end
+  return was_paused
+end
+
+--- Whether it is paused.
+function Observation:is_paused()
+  return self.is_suspended == true and self:is_active()
 end
 
 --- The next value that is not equal to the last one; waits for it. Nothing once the observation is cancelled.
@@ -117,7 +156,8 @@ function Observation:next()
   while self:is_active() do
     native_loop.wait(self.place)
     if not self:is_active() then return end
-    local results = table.pack(refresh(self))
+    -- What a pause has come upon is looked at when it ends.
+    local results = self.is_suspended and { false, n = 1 } or table.pack(refresh(self))
     if results[1] then return table.unpack(results, 2, results.n) end
   end
 end
@@ -134,7 +174,82 @@ function Observation:values()
   return function() return or_null(self, self:next()) end, nil, nil, self
 end
 
-checks.seal(Observation, { "callback", "fetch", "failures", "fingerprint", "has_looked", "on_error", "place", "observer" })
+--- What fetches for an observation: a function that gets a handle, or a request or class.
+local function fetching(place, object, source)
+  if type(source) == "function" then return function() return object:read(source) end end
+  local request = marks.request_of and marks.request_of(source)
+  if not request then checks.fail(place, "expected a function or a request, got " .. errors.describe(source)) end
+  return function() return object:read(function(handle) return request:fetch_all(handle) end) end
+end
+
+--- Observes something else from now on: the next page of a list, for example. What it gives is delivered unless it equals the last value.
+-- @param source a function as `db:observe` takes, or a request
+function Observation:change(source)
+  self.fetch = fetching("observation:change: argument 1", self.object, source)
+  if self:is_active() and not self.is_suspended then native.signal(self.observer) end
+end
+
+checks.seal(Observation, {
+  "callback", "fetch", "failures", "fingerprint", "has_looked", "is_suspended", "keeps_duplicates", "map", "object", "on_error", "place", "observer",
+  "touch_regions",
+})
+
+-- Regions -------------------------------------------------------------------------------------------------------------------------
+
+local function quote(name)
+  return '"' .. name:gsub('"', '""') .. '"'
+end
+
+local function find_column(schema, name)
+  local names = {}
+  for i, column in ipairs(schema.columns) do
+    names[i] = column.name
+    if type(name) == "string" and sql_names.fold(column.name) == sql_names.fold(name) then return column.name end
+  end
+  if type(name) ~= "string" then checks.fail("columns of a region", "expected the name of a column, got " .. errors.describe(name)) end
+  errors.raise_unknown_column(name, schema.name, names)
+end
+
+--- SQL that reads no row, but that part of a table.
+local function sql_of_table(db, name, columns)
+  local schema = native_schema.table(db, name)
+  local list = {}
+  for i, column in ipairs(columns or {}) do list[i] = quote(find_column(schema, column)) end
+  return ("SELECT %s FROM %s.%s LIMIT 0"):format(
+    #list > 0 and table.concat(list, ", ") or "*", quote(schema.database), quote(schema.name))
+end
+
+--- What reads one region: a function that gets a handle.
+local function reading_of(place, db, region)
+  if type(region) == "string" then
+    local sql = sql_of_table(db, region)
+    return function(handle) handle:fetch_all(sql) end
+  end
+  local request = marks.request_of and marks.request_of(region)
+  if request then return function(handle) request:limit(0):fetch_all(handle) end end
+  if type(region) == "table" and getmetatable(region) == nil then
+    local options = checks.options(place, region, { table = "string", columns = "any" })
+    if not options.table then checks.fail(place, "a region needs the name of its `table`") end
+    local sql = sql_of_table(db, options.table, options.columns ~= nil and checks.names(place, options.columns) or nil)
+    return function(handle) handle:fetch_all(sql) end
+  end
+  checks.fail(place, "expected the name of a table, a request or a table with `table` and `columns`, got " .. errors.describe(region))
+end
+
+local function is_list(value)
+  return type(value) == "table" and getmetatable(value) == nil and #value > 0
+end
+
+--- A function that reads all regions without a row of them.
+local function touching(place, object, regions)
+  local readings = {}
+  for i, region in ipairs(is_list(regions) and regions or { regions }) do readings[i] = reading_of(place, object, region) end
+  return function()
+    object:read(function(handle)
+      for _, read in ipairs(readings) do read(handle) end
+    end)
+  end
+end
 
 -- Beginning -------------------------------------------------------------------------------------------------------------------
 
@@ -145,11 +260,16 @@ end
 local function observe(place, db, fetch, callback, options)
   if callback ~= nil and type(callback) ~= "function" and options == nil then callback, options = nil, callback end
   if callback ~= nil then check_callable(place, callback) end
-  options = checks.options(place, options, { keeps_alive = "boolean", looks_first = "boolean", on_error = "function", poll = "any" })
+  options = checks.options(place, options, {
+    duplicates = "boolean", keeps_alive = "boolean", looks_first = "boolean", map = "function", on_error = "function", poll = "any", regions = "any",
+  })
   local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
   db:is_inside_transaction() -- raises where the database is out of reach: in on_change, for example
   local observer, object = native.start(db)
-  local self = setmetatable({ callback = callback, on_error = options.on_error, observer = observer }, Observation)
+  local self = setmetatable({
+    callback = callback, keeps_duplicates = options.duplicates, map = options.map, object = object, on_error = options.on_error, observer = observer,
+    touch_regions = options.regions ~= nil and touching(place .. ": option `regions`", object, options.regions) or nil,
+  }, Observation)
   function self.fetch() return object:read(fetch) end
   -- What is there now is known already then, and only what comes is delivered.
   if options.looks_first then self.has_looked = pcall(refresh, self) end
@@ -177,10 +297,25 @@ end
 -- @tparam ?table options `looks_first`: true if what there is now is not to be delivered; `poll`: how long to wait between two looks
 --   whether another process has written, as "500ms"; `on_error`: gets what `fetch` and the callback raise, and, if it was `fetch`, the
 --   seconds until it is called again: one second, twice that after each further failure, at most a minute; an error object has them in
---   its field `retry_in`; `keeps_alive`: false if a script that has nothing else to do is to end
+--   its field `retry_in`; `keeps_alive`: false if a script that has nothing else to do is to end; `duplicates`: true if values that are
+--   equal to the one before are delivered too; `map`: gets what `fetch` returns, outside of the database, and returns the value; `regions`:
+--   what is observed in place of all that `fetch` reads, as `observe_region` takes it
 function database:observe(fetch, callback, options)
   check_callable("db:observe: argument 1", fetch)
   return observe("db:observe", self, fetch, callback, options)
+end
+
+--- Observes parts of a database, whatever they hold: each transaction that may have changed them.
+-- @param regions a table's name; `{ table = "book", columns = { "title" } }`; a request, without what is prefetched with it; or a list of such
+-- @tparam ?function callback gets nothing
+-- @tparam ?table options `keeps_alive`, `on_error` and `poll`, as those of `observe`
+function database:observe_region(regions, callback, options)
+  local place = "db:observe_region"
+  if regions == nil then checks.fail(place .. ": argument 1", "expected the name of a table, a request or a list of such, got nil") end
+  if callback ~= nil and type(callback) ~= "function" and options == nil then callback, options = nil, callback end
+  local chosen = checks.options(place, options, { keeps_alive = "boolean", on_error = "function", poll = "any" })
+  chosen.regions, chosen.duplicates, chosen.looks_first = regions, true, true
+  return observe(place, self, function() end, callback, chosen)
 end
 
 local function check_table(db, name)
@@ -208,6 +343,99 @@ function value_observation.of_request(request, db, callback, options)
   return observe("observe", db, function(handle) return request:fetch_all(handle) end, callback, options)
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { observe = 3 })
+-- Sharing ----------------------------------------------------------------------------------------------------------------------------
+
+local Shared = {}
+Shared.__metatable = "shared observation"
+local Subscription = {}
+Subscription.__metatable = "subscription"
+
+--- Calls a subscriber; what it raises keeps the others from nothing.
+local function call(subscription, ...)
+  if subscription.is_active_now then subscription.callback(...) end
+end
+
+local function deliver_to_all(self, ...)
+  self.value = table.pack(...)
+  local first_error
+  for _, subscription in ipairs(table.move(self.subscriptions, 1, #self.subscriptions, 1, {})) do
+    local is_ok, e = pcall(call, subscription, ...)
+    if not is_ok and first_error == nil then first_error = { e } end
+  end
+  if first_error then error(first_error[1], 0) end
+end
+
+--- Calls a function with the present value, as soon as it is known, and with each new one.
+function Shared:observe(callback)
+  check_callable("shared:observe: argument 1", callback)
+  if self.is_over then errors.raise("usage", "shared:observe: the observation was cancelled") end
+  local subscription = setmetatable({ callback = callback, is_active_now = true, shared = self }, Subscription)
+  table.insert(self.subscriptions, subscription)
+  if not self.observation then
+    self.observation = observe("db:share_observation", self.db, self.fetch, function(...) deliver_to_all(self, ...) end, self.options)
+  elseif self.value then
+    callback(table.unpack(self.value, 1, self.value.n))
+  end
+  return subscription
+end
+
+local function stop(self)
+  if self.observation then self.observation:cancel() end
+  self.observation, self.value = nil, nil
+end
+
+--- Ends it, for all.
+function Shared:cancel()
+  local was_active = not self.is_over
+  self.is_over = true
+  for _, subscription in ipairs(self.subscriptions) do subscription.is_active_now = false end
+  self.subscriptions = {}
+  stop(self)
+  return was_active
+end
+
+--- How many functions get its values.
+function Shared:count()
+  return #self.subscriptions
+end
+
+Shared.__close = Shared.cancel
+
+--- Calls the function no more. Returns whether it would have. Nothing is fetched after the last one.
+function Subscription:cancel()
+  local was_active = self.is_active_now
+  self.is_active_now = false
+  local list = self.shared.subscriptions
+  for i, subscription in ipairs(list) do
+    if subscription == self then table.remove(list, i) break end
+  end
+  if was_active and #list == 0 then stop(self.shared) end
+  return was_active
+end
+
+--- Whether the function is still called.
+function Subscription:is_active()
+  return self.is_active_now
+end
+
+Subscription.__close = Subscription.cancel
+checks.seal(Shared, { "db", "fetch", "is_over", "observation", "options", "subscriptions", "value" })
+checks.seal(Subscription, { "callback", "is_active_now", "shared" })
+
+--- One observation for several functions: what it observes is fetched once for all, and only while one of them is there.
+-- @param source a function as `db:observe` takes, or a request
+-- @tparam ?table options as those of `db:observe`, without `looks_first`
+function database:share_observation(source, options)
+  local place = "db:share_observation"
+  local request = type(source) ~= "function" and marks.request_of and marks.request_of(source)
+  if not request then check_callable(place .. ": argument 1", source) end
+  options = checks.options(place, options, {
+    duplicates = "boolean", keeps_alive = "boolean", map = "function", on_error = "function", poll = "any", regions = "any",
+  })
+  local fetch = request and function(handle) return request:fetch_all(handle) end or source
+  return setmetatable({ db = self, fetch = fetch, options = options, subscriptions = {} }, Shared)
+end
+
+require("perilune.runtime.arity").limit(database, "db:", { observe = 3, observe_region = 3, share_observation = 2 })
 
 return value_observation

@@ -37,6 +37,23 @@ function native.stop(observer) end
 ---@param seconds number
 function native.pause(observer, seconds) end
 
+--- Has an observer signal nothing until it is resumed.
+---@param observer userdata
+function native.suspend(observer) end
+
+--- Has it signal again: at once, that the value may be new.
+---@param observer userdata
+function native.resume(observer) end
+
+--- Has it signal that the value may be new.
+---@param observer userdata
+function native.signal(observer) end
+
+--- Whether an observer has signalled, since the last call, that the value may be new.
+---@param observer userdata
+---@return boolean
+function native.take_signal(observer) end
+
 --- Whether a table is one of those in which Perilune keeps what it does.
 ---@param name string
 ---@return boolean

@@ -87,6 +87,12 @@ function observer:is_active() end
 ---@field poll? perilune.duration how often to check whether another process has written; never by default
 ---@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds
 ---@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
+---@field duplicates? boolean true to deliver values that equal the one before; false by default
+---@field map? fun(...: any): ... gets what was fetched, outside of the database, and returns the value
+---@field regions? perilune.region|perilune.region[] what is observed, in place of all that is read
+
+---A part of a database: the name of a table, some of its columns, or what a request reads, without what it prefetches.
+---@alias perilune.region string|{ table: string, columns?: string|string[] }|perilune.request|perilune.record_class
 
 ---Observes what a function fetches. The callback gets its results: as they are now, then after each transaction that has changed them,
 ---of any writer. Equal results are delivered once. Without a callback the observation is asked for values.
@@ -104,6 +110,38 @@ function observer:is_active() end
 ---@raises argument: an argument is not a function; unknown_option: an option does not exist
 ---@access outside of observers
 function db:observe(fetch, callback, options) end
+
+---Observes parts of a database, whatever they hold. The callback is called without arguments after each transaction that may have changed
+---them. Without a callback the observation is asked: `observation:next()` returns after such a transaction.
+---```lua
+---local observation = db:observe_region({ "tag", { table = "book", columns = { "title" } } })
+---db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---observation:next()
+---print("changed")  --> changed
+---observation:cancel()
+---```
+---@param regions perilune.region|perilune.region[]
+---@param callback? fun()
+---@param options? { keeps_alive?: boolean, on_error?: (fun(err: perilune.error)), poll?: perilune.duration } as those of `db:observe`
+---@return perilune.observation
+---@raises argument: an argument is not valid; unknown_table: a table does not exist; unknown_column: a column does not exist; unknown_option: an option does not exist
+---@access outside of observers
+function db:observe_region(regions, callback, options) end
+
+---Returns one observation for several functions. What it observes is fetched once for all of them, and only while there is one.
+---```lua
+---local shared = db:share_observation(Tag:order("name"), { keeps_alive = false })
+---local list = shared:observe(function(tags) print(#tags) end)
+---local title = shared:observe(function(tags) print("tags: " .. #tags) end)
+---print(shared:count())  --> 2
+---shared:cancel()
+---```
+---@param source (fun(db: perilune.database): ...)|perilune.request|perilune.record_class
+---@param options? perilune.observation_options those of `db:observe` but `looks_first`
+---@return perilune.shared_observation
+---@raises argument: an argument is not valid; unknown_option: an option does not exist
+---@access outside of observers
+function db:share_observation(source, options) end
 
 ---Makes observations fetch again, also those of other hosts and of Swift: after changes that were not observed.
 ---```lua
@@ -160,6 +198,51 @@ function observation:try_next() end
 ---@raises usage: its values go to a callback; yield: it cannot wait here
 function observation:values() end
 
+---Stops fetching and delivering until `resume`; returns whether it was running.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(observation:pause(), observation:try_next())  --> true	false
+---observation:resume()
+---print((observation:try_next()))  --> true
+---observation:cancel()
+---```
+---@return boolean was_running
+---@raises none
+function observation:pause() end
+
+---Goes on after `pause`, and first looks for a new value; returns whether it was paused.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(observation:resume())  --> false
+---observation:cancel()
+---```
+---@return boolean was_paused
+---@raises none
+function observation:resume() end
+
+---Returns whether it is paused.
+---```lua
+---local observation = Tag:order("name"):observe()
+---observation:pause()
+---print(observation:is_paused())  --> true
+---observation:cancel()
+---```
+---@return boolean
+---@raises none
+function observation:is_paused() end
+
+---Observes something else from now on, such as the next page of a list. Its value is delivered unless it equals the last one.
+---```lua
+---local observation = Tag:order("name"):limit(1):observe()
+---print(observation:next()[1].name)  --> sea
+---observation:change(Tag:order("name"):limit(1, 1))
+---print(observation:next()[1].name)  --> travel
+---observation:cancel()
+---```
+---@param source (fun(db: perilune.database): ...)|perilune.request|perilune.record_class
+---@raises argument: `source` is neither a function nor a request
+function observation:change(source) end
+
 ---Ends the observation; returns whether it was active.
 ---```lua
 ---local observation = Tag:order("name"):observe()
@@ -178,3 +261,60 @@ function observation:cancel() end
 ---@return boolean
 ---@raises none
 function observation:is_active() end
+
+---What `db:share_observation` returns. As a `<close>` variable it is cancelled at the end of its scope.
+---@class perilune.shared_observation
+---@access any
+local shared = {}
+
+---Calls a function with the present value, as soon as it is known, and with each new one.
+---```lua
+---local shared = db:share_observation(Tag, { keeps_alive = false })
+---local subscription = shared:observe(function(tags) print(#tags) end)
+---subscription:cancel()
+---```
+---@param callback fun(...: any)
+---@return perilune.subscription
+---@raises argument: the argument is not a function; usage: the observation was cancelled
+function shared:observe(callback) end
+
+---Returns how many functions get its values.
+---```lua
+---print(db:share_observation(Tag):count())  --> 0
+---```
+---@return integer
+---@raises none
+function shared:count() end
+
+---Ends the observation for all functions; returns whether it was active.
+---```lua
+---local shared = db:share_observation(Tag)
+---print(shared:cancel(), shared:cancel())  --> true	false
+---```
+---@return boolean was_active
+---@raises none
+function shared:cancel() end
+
+---What `shared:observe` returns. As a `<close>` variable it is cancelled at the end of its scope.
+---@class perilune.subscription
+---@access any
+local subscription = {}
+
+---Calls the function no more; returns whether it would have been called.
+---```lua
+---local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
+---print(subscription:cancel(), subscription:cancel())  --> true	false
+---```
+---@return boolean was_active
+---@raises none
+function subscription:cancel() end
+
+---Returns whether the function is still called.
+---```lua
+---local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
+---print(subscription:is_active())  --> true
+---subscription:cancel()
+---```
+---@return boolean
+---@raises none
+function subscription:is_active() end

@@ -1927,6 +1927,50 @@ function members:after_next_transaction(on_commit, on_rollback) end
 ---@return perilune.observation
 function members:observe(fetch, callback, options) end
 
+---Observes parts of a database, whatever they hold. The callback is called without arguments after each transaction that may have changed
+---them. Without a callback the observation is asked: `observation:next()` returns after such a transaction.
+---```lua
+---local observation = db:observe_region({ "tag", { table = "book", columns = { "title" } } })
+---db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---observation:next()
+---print("changed")  --> changed
+---observation:cancel()
+---```
+---
+---- Raises `argument` if an argument is not valid
+---- Raises `unknown_table` if a table does not exist
+---- Raises `unknown_column` if a column does not exist
+---- Raises `unknown_option` if an option does not exist
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside of observers
+---@param regions perilune.region|perilune.region[]
+---@param callback? fun()
+---@param options? { keeps_alive?: boolean, on_error?: (fun(err: perilune.error)), poll?: perilune.duration } as those of `db:observe`
+---@return perilune.observation
+function members:observe_region(regions, callback, options) end
+
+---Returns one observation for several functions. What it observes is fetched once for all of them, and only while there is one.
+---```lua
+---local shared = db:share_observation(Tag:order("name"), { keeps_alive = false })
+---local list = shared:observe(function(tags) print(#tags) end)
+---local title = shared:observe(function(tags) print("tags: " .. #tags) end)
+---print(shared:count())  --> 2
+---shared:cancel()
+---```
+---
+---- Raises `argument` if an argument is not valid
+---- Raises `unknown_option` if an option does not exist
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside of observers
+---@param source (fun(db: perilune.database): ...)|perilune.request|perilune.record_class
+---@param options? perilune.observation_options those of `db:observe` but `looks_first`
+---@return perilune.shared_observation
+function members:share_observation(source, options) end
+
 ---Makes observations fetch again, also those of other hosts and of Swift: after changes that were not observed.
 ---```lua
 ---db:notify_changes("tag")
@@ -7137,6 +7181,9 @@ end
 ---@field poll? perilune.duration how often to check whether another process has written; never by default
 ---@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds
 ---@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
+---@field duplicates? boolean true to deliver values that equal the one before; false by default
+---@field map? fun(...: any): ... gets what was fetched, outside of the database, and returns the value
+---@field regions? perilune.region|perilune.region[] what is observed, in place of all that is read
 
 do
 ---What `db:observe` and `request:observe` return.
@@ -7191,6 +7238,49 @@ function members:try_next() end
 ---@return fun(): any
 function members:values() end
 
+---Stops fetching and delivering until `resume`; returns whether it was running.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(observation:pause(), observation:try_next())  --> true	false
+---observation:resume()
+---print((observation:try_next()))  --> true
+---observation:cancel()
+---```
+---@return boolean was_running
+function members:pause() end
+
+---Goes on after `pause`, and first looks for a new value; returns whether it was paused.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(observation:resume())  --> false
+---observation:cancel()
+---```
+---@return boolean was_paused
+function members:resume() end
+
+---Returns whether it is paused.
+---```lua
+---local observation = Tag:order("name"):observe()
+---observation:pause()
+---print(observation:is_paused())  --> true
+---observation:cancel()
+---```
+---@return boolean
+function members:is_paused() end
+
+---Observes something else from now on, such as the next page of a list. Its value is delivered unless it equals the last one.
+---```lua
+---local observation = Tag:order("name"):limit(1):observe()
+---print(observation:next()[1].name)  --> sea
+---observation:change(Tag:order("name"):limit(1, 1))
+---print(observation:next()[1].name)  --> travel
+---observation:cancel()
+---```
+---
+---- Raises `argument` if `source` is neither a function nor a request
+---@param source (fun(db: perilune.database): ...)|perilune.request|perilune.record_class
+function members:change(source) end
+
 ---Ends the observation; returns whether it was active.
 ---```lua
 ---local observation = Tag:order("name"):observe()
@@ -7204,6 +7294,65 @@ function members:cancel() end
 ---local observation = Tag:order("name"):observe()
 ---print(observation:is_active())  --> true
 ---observation:cancel()
+---```
+---@return boolean
+function members:is_active() end
+
+end
+
+do
+---What `db:share_observation` returns. As a `<close>` variable it is cancelled at the end of its scope.
+---@class perilune.shared_observation
+local members = {}
+
+---Calls a function with the present value, as soon as it is known, and with each new one.
+---```lua
+---local shared = db:share_observation(Tag, { keeps_alive = false })
+---local subscription = shared:observe(function(tags) print(#tags) end)
+---subscription:cancel()
+---```
+---
+---- Raises `argument` if the argument is not a function
+---- Raises `usage` if the observation was cancelled
+---@param callback fun(...: any)
+---@return perilune.subscription
+function members:observe(callback) end
+
+---Returns how many functions get its values.
+---```lua
+---print(db:share_observation(Tag):count())  --> 0
+---```
+---@return integer
+function members:count() end
+
+---Ends the observation for all functions; returns whether it was active.
+---```lua
+---local shared = db:share_observation(Tag)
+---print(shared:cancel(), shared:cancel())  --> true	false
+---```
+---@return boolean was_active
+function members:cancel() end
+
+end
+
+do
+---What `shared:observe` returns. As a `<close>` variable it is cancelled at the end of its scope.
+---@class perilune.subscription
+local members = {}
+
+---Calls the function no more; returns whether it would have been called.
+---```lua
+---local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
+---print(subscription:cancel(), subscription:cancel())  --> true	false
+---```
+---@return boolean was_active
+function members:cancel() end
+
+---Returns whether the function is still called.
+---```lua
+---local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
+---print(subscription:is_active())  --> true
+---subscription:cancel()
 ---```
 ---@return boolean
 function members:is_active() end
@@ -7461,6 +7610,9 @@ blob = nil
 
 ---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
 ---@alias perilune.date_format "YMD"|"YMD_HM"|"YMD_HMS"|"YMD_HMSS"|"HM"|"HMS"|"HMSS"|string
+
+---A part of a database: the name of a table, some of its columns, or what a request reads, without what it prefetches.
+---@alias perilune.region string|{ table: string, columns?: string|string[] }|perilune.request|perilune.record_class
 
 ---The kinds of errors that the library raises. What SQLite reports and is not among them has the name of its result code in small letters,
 ---such as `full` or `corrupt`; `constraint_...` says which constraint. A name that does not exist is `unknown_...`.

@@ -1,0 +1,40 @@
+public import GRDB
+
+/// The transactions of a database that may have changed a part of it, as a sequence of nothing but their number.
+///
+/// Those that come while the loop is busy are one element. The sequence ends when its task is cancelled.
+public struct RegionChanges: AsyncSequence, Sendable {
+    let writer: any DatabaseWriter
+    let regions: [any DatabaseRegionConvertible & Sendable]
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        let observation = DatabaseRegionObservation(tracking: regions)
+        let stream = AsyncThrowingStream<Void, any Error>(bufferingPolicy: .bufferingNewest(1)) { [writer] continuation in
+            let observing = observation.start(in: writer) {
+                continuation.finish(throwing: $0)
+            } onChange: { _ in
+                continuation.yield()
+            }
+            continuation.onTermination = { _ in observing.cancel() }
+        }
+        return AsyncIterator(base: stream.makeAsyncIterator())
+    }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        var base: AsyncThrowingStream<Void, any Error>.Iterator
+
+        /// Waits for the next transaction.
+        ///
+        /// - Throws: An error of GRDB if the database cannot be observed.
+        public mutating func next() async throws -> Void? {
+            try await base.next()
+        }
+    }
+}
+
+extension DatabaseWriter {
+    /// The transactions that may change regions from now on: tables, requests and the like.
+    public func changes(in regions: [any DatabaseRegionConvertible & Sendable]) -> RegionChanges {
+        RegionChanges(writer: self, regions: regions)
+    }
+}

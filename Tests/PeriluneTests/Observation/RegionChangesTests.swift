@@ -1,0 +1,38 @@
+import GRDB
+import Perilune
+import Testing
+
+/// Observations for Swift.
+@Suite struct RegionChangesTests {
+    @Test(.timeLimit(.minutes(1))) func `a change of a region is an element, and one of another table is none`() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY); CREATE TABLE tag (id INTEGER PRIMARY KEY)") }
+        var changes = queue.changes(in: [Table("book")]).makeAsyncIterator()
+        // The observation has begun before this write, which comes after it on the queue.
+        try await queue.write { db in try db.execute(sql: "INSERT INTO tag DEFAULT VALUES") }
+        try await queue.write { db in try db.execute(sql: "INSERT INTO book DEFAULT VALUES") }
+        #expect(try await changes.next() != nil)
+        try await queue.write { db in try db.execute(sql: "INSERT INTO book DEFAULT VALUES") }
+        try await queue.write { db in try db.execute(sql: "DELETE FROM book") }
+        #expect(try await changes.next() != nil)
+        let waiting = Task {
+            for try await _ in queue.changes(in: [Table("book")]) {}
+            return true
+        }
+        waiting.cancel()
+        #expect(try await waiting.value)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `values of a script are given again if duplicates are wanted`() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)") }
+        let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))
+        try await host.run(source: "function count(db) return db:fetch_value('SELECT COUNT(*) FROM book') end")
+        var values = host.values(of: "count", as: Int.self, duplicates: true).makeAsyncIterator()
+        #expect(try await values.next() == 0)
+        try await queue.write { db in try db.execute(sql: "INSERT INTO book (title) VALUES ('x')") }
+        #expect(try await values.next() == 1)
+        try await queue.write { db in try db.execute(sql: "UPDATE book SET title = 'y'") }
+        #expect(try await values.next() == 1)
+    }
+}
