@@ -68,7 +68,7 @@ void pdb_remove_observer(lua_State *L, pdb_observer *observer) {
     if (observer->observers) atomic_store(&observer->observers->has_removed, true);
 }
 
-/* The state is closed, since an observer that has not been removed is not collected. */
+/* It has been removed, or the state is closed. */
 static int collect(lua_State *L) {
     pdb_observer **handle = lua_touserdata(L, 1);
     if (*handle == NULL) return 0;
@@ -81,11 +81,12 @@ static int collect(lua_State *L) {
 
 /* MARK: - Methods */
 
+/* NULL if it has been collected: a weak table can still lead to it then. */
 static pdb_observer *check(lua_State *L, const char *method) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     pdb_observer **handle = pdb_to_userdata(L, 1, lua_topointer(L, -1));
     lua_pop(L, 1);
-    if (handle == NULL || *handle == NULL) {
+    if (handle == NULL) {
         plua_raise(L, "argument", "%s: expected an observer before the colon (observer:%s()), got %s", method, method,
                        plua_type_name(L, 1));
     }
@@ -95,13 +96,13 @@ static pdb_observer *check(lua_State *L, const char *method) {
 /* observer:remove() returns whether it was there. */
 static int remove_observer(lua_State *L) {
     pdb_observer *observer = check(L, "remove");
-    lua_pushboolean(L, !atomic_load(&observer->is_removed));
-    pdb_remove_observer(L, observer);
+    lua_pushboolean(L, observer && !atomic_load(&observer->is_removed));
+    if (observer) pdb_remove_observer(L, observer);
     return 1;
 }
 
 static bool is_active(pdb_observer *observer) {
-    return !atomic_load(&observer->is_removed) && !atomic_load(&observer->observers->is_ended);
+    return observer && !atomic_load(&observer->is_removed) && !atomic_load(&observer->observers->is_ended);
 }
 
 static int observer_is_active(lua_State *L) {
@@ -110,7 +111,8 @@ static int observer_is_active(lua_State *L) {
 }
 
 static int close_observer(lua_State *L) {
-    pdb_remove_observer(L, check(L, "close"));
+    pdb_observer *observer = check(L, "close");
+    if (observer) pdb_remove_observer(L, observer);
     return 0;
 }
 

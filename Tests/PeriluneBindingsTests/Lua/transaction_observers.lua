@@ -722,3 +722,14 @@ test("an observer that leaves a transaction open after each rollback is called 1
   settle()
   equal(kinds, { open_transaction = 16, observation_loop = 1 })
 end)
+
+test("an observer that was removed and collected, but is found in a weak table, is one that was removed", function()
+  local weak = setmetatable({}, { __mode = "k" })
+  for _ = 1, 20 do weak[db:observe_transactions{ did_commit = function() end }] = true end
+  for observer in pairs(weak) do equal(observer:remove(), true) end
+  collectgarbage()
+  for observer in pairs(weak) do
+    equal({ observer:remove(), observer:is_active(), tostring(observer) }, { false, false, "observer (removed)" })
+    do local _ <close> = observer end
+  end
+end)
