@@ -4,11 +4,11 @@ internal import PeriluneRecords
 package enum ScriptNames {
     /// Functions of `perilune`.
     package static let perilune = [
-        "after", "at", "automation", "automations", "blob", "case", "column", "common_table", "context", "count", "cume_dist",
-        "database", "date", "date_components", "dense_rank", "emit", "enum", "every", "excluded", "exists", "fn", "fts5_pattern",
+        "after", "at", "automation", "automations", "blob", "case", "changeset", "column", "common_table", "context", "count", "cume_dist",
+        "database", "date", "date_components", "dense_rank", "deserialize", "emit", "enum", "every", "excluded", "exists", "fn", "fts5_pattern",
         "history", "json", "log", "migrator", "now", "ntile", "null", "on_error", "on_signal", "parameter", "percent_rank", "pool", "queue",
         "random", "rank", "record", "row", "row_number", "row_type", "single_row", "sleep", "spawn", "sql", "storage_class", "uuid",
-        "value", "value_type", "with",
+        "value", "value_type", "vector", "vector_numbers", "with",
     ]
 
     /// Globals: those of Lua, of Perilune, and of the language of scenarios.
