@@ -85,6 +85,9 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings),
+        // A process of its own for scripts that are not trusted: frames, processes, and the walls that Linux has.
+        .target(name: "CPeriluneIsolation"),
+        .target(name: "PeriluneIsolation", dependencies: ["CPeriluneIsolation"], swiftSettings: swiftSettings),
         .target(
             name: "Perilune",
             dependencies: [
@@ -178,6 +181,8 @@ let package = Package(
                 "PeriluneTestTools",
             ],
             exclude: ["Lua", "Reports/junit.xsd", "Reports/junit_extended.xsd"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PeriluneIsolationTests", dependencies: ["PeriluneIsolation", "PeriluneTestTools"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: swiftSettings),
         .testTarget(

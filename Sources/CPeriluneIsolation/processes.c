@@ -1,0 +1,123 @@
+/* Sockets and processes. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perilune_isolation.h"
+
+bool piso_send(int descriptor, const void *bytes, size_t size) {
+    const char *next = bytes;
+    while (size > 0) {
+        ssize_t count = send(descriptor, next, size, MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        next += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+size_t piso_receive(int descriptor, void *bytes, size_t size) {
+    for (;;) {
+        ssize_t count = recv(descriptor, bytes, size, 0);
+        if (count < 0 && errno == EINTR) continue;
+        return count > 0 ? (size_t)count : 0;
+    }
+}
+
+void piso_print(const void *bytes, size_t size) {
+    fwrite(bytes, 1, size, stdout);
+    fflush(stdout);
+}
+
+int piso_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
+
+/* Where a descriptor waits until its place is free: above all that the process is given. */
+enum { FIRST_FREE = 16 };
+
+/* The descriptor of this process that becomes `place` of the other one. */
+static int add(posix_spawn_file_actions_t *actions, int descriptor, int place) {
+    return descriptor < 0 ? 0 : posix_spawn_file_actions_adddup2(actions, descriptor, place);
+}
+
+static int start(const piso_program *program, const int *descriptors, pid_t *id) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    int status = posix_spawn_file_actions_init(&actions);
+    if (status != 0) return status;
+    status = posix_spawnattr_init(&attributes);
+    if (status == 0) {
+        for (int place = 0; place < 5 && status == 0; place++) status = add(&actions, descriptors[place], place);
+        if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, 5);
+        sigemptyset(&none);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        /* Signals that this process ignores stay ignored for what it starts, but for those of a crash. */
+        sigemptyset(&all);
+        for (int number = SIGILL; number <= SIGSEGV; number++)
+            if (number != SIGKILL) sigaddset(&all, number);
+        sigaddset(&all, SIGSYS);
+        sigaddset(&all, SIGPIPE);
+        sigaddset(&all, SIGXCPU);
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        if (status == 0) status = posix_spawn(id, program->path, &actions, &attributes, program->arguments, program->environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
+}
+
+int piso_start(const piso_program *program, pid_t *id) {
+    int given[] = {program->input, program->output, program->errors, program->connection, program->last_words};
+    int high[5];
+    int status = 0;
+    /* None of them lies where another one is to be. */
+    for (int place = 0; place < 5; place++) {
+        high[place] = given[place] < 0 ? -1 : fcntl(given[place], F_DUPFD_CLOEXEC, FIRST_FREE);
+        if (given[place] >= 0 && high[place] < 0) status = errno;
+    }
+    if (status == 0) status = start(program, high, id);
+    for (int place = 0; place < 5; place++)
+        if (high[place] >= 0) close(high[place]);
+    return status;
+}
+
+int piso_wait(pid_t id) {
+    int status = 0;
+    while (waitpid(id, &status, 0) < 0 && errno == EINTR) {}
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 256 + WEXITSTATUS(status);
+}
+
+/* MARK: - Signals */
+
+static pid_t receiver;
+
+/* Those of a terminal reach all processes of its group anyway. */
+static void forward(int number, siginfo_t *information, void *context) {
+    (void)context;
+    int former = errno;
+    if (information->si_code <= 0) kill(receiver, number);
+    errno = former;
+}
+
+void piso_forward_signals(pid_t id) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    receiver = id;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction action = {0}, former;
+        if (sigaction(numbers[i], NULL, &former) != 0 || former.sa_handler == SIG_IGN) continue;
+        sigemptyset(&action.sa_mask);
+        action.sa_flags = SA_SIGINFO | SA_RESTART;
+        action.sa_sigaction = forward;
+        sigaction(numbers[i], &action, NULL);
+    }
+}

@@ -1,0 +1,68 @@
+/// A value that crosses from one process to the other: plain data, as Lua has it, and what stands for the rest.
+package indirect enum WireValue: Hashable, Sendable {
+    case `nil`
+    /// What stands for NULL in tables.
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case number(Double)
+    /// Bytes, which need not be UTF-8.
+    case string([UInt8])
+    case blob([UInt8])
+    /// Microseconds since 1970.
+    case date(Int64)
+    /// Values at the positions 1, 2, 3, ...
+    case list([WireValue])
+    case table([Pair])
+    /// What stays in its process, by the name of its type: "a function".
+    case opaque(String)
+
+    /// A key of a table and its value.
+    package struct Pair: Hashable, Sendable {
+        package let key: WireValue
+        package let value: WireValue
+
+        package init(_ key: WireValue, _ value: WireValue) {
+            (self.key, self.value) = (key, value)
+        }
+    }
+
+    /// A string in UTF-8.
+    package static func text(_ text: String) -> WireValue { .string(Array(text.utf8)) }
+}
+
+// MARK: - Reading messages
+
+extension WireValue {
+    /// The text of a string; bytes that are not UTF-8 are replaced.
+    package var text: String? {
+        if case .string(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
+    }
+
+    package var bytes: [UInt8]? {
+        if case .string(let bytes) = self { bytes } else { nil }
+    }
+
+    package var integerValue: Int64? {
+        if case .integer(let value) = self { value } else { nil }
+    }
+
+    package var booleanValue: Bool? {
+        if case .boolean(let value) = self { value } else { nil }
+    }
+
+    package var elements: [WireValue]? {
+        if case .list(let elements) = self { elements } else { nil }
+    }
+
+    /// The value of a field; `nil` if this has no such field.
+    package subscript(field: String) -> WireValue? {
+        guard case .table(let pairs) = self else { return nil }
+        return pairs.first { $0.key == .text(field) }?.value
+    }
+
+    /// A table with these fields; those that are `nil` are left out.
+    package static func fields(_ fields: [(String, WireValue?)]) -> WireValue {
+        .table(fields.compactMap { name, value in value.map { Pair(.text(name), $0) } })
+    }
+}

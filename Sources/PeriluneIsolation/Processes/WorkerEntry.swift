@@ -1,0 +1,30 @@
+internal import CPeriluneIsolation
+internal import Glibc
+
+/// What a process that was started as a worker finds.
+package enum WorkerEntry {
+    /// The connection to the process that has started this one.
+    package static func openChannel() -> FrameChannel {
+        FrameChannel(descriptor: CInt(PISO_CONNECTION))
+    }
+
+    /// Whether this process was started with a connection.
+    package static var isConnected: Bool {
+        var information = stat()
+        return fstat(CInt(PISO_CONNECTION), &information) == 0 && information.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    /// Has the process say where its script is when a signal ends it. To be called on the thread that runs scripts.
+    ///
+    /// - Parameter describe: Writes a place into a number of bytes, with a NUL, and does nothing that a signal handler may not.
+    package static func prepareLastWords(
+        describe: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void, subject: UnsafeMutableRawPointer?
+    ) {
+        _ = piso_prepare_last_words(CInt(PISO_LAST_WORDS), describe, subject)
+    }
+
+    /// Prints as Lua does.
+    package static func print(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { piso_print($0.baseAddress, $0.count) }
+    }
+}

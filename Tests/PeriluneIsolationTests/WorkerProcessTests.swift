@@ -1,0 +1,83 @@
+import Foundation
+import PeriluneTestTools
+import Testing
+
+@testable import PeriluneIsolation
+
+/// Processes of the shell stand for workers: they know nothing of frames, and end as they are told.
+@Suite struct WorkerProcessTests {
+    private func shell(_ line: String, environment: [String] = []) throws -> WorkerProcess {
+        try WorkerProcess(.init(path: "/bin/sh", arguments: ["sh", "-c", line].map { Array($0.utf8) }, environment: environment))
+    }
+
+    @Test func `a process that ends itself has a status and no signal`() throws {
+        let process = try shell("exit 7")
+        #expect(try process.channel.receive() == nil)
+        #expect(process.waitForEnd() == .init(signal: nil, status: 7))
+        #expect(process.waitForEnd().status == 7)
+    }
+
+    @Test func `a process that a signal ends says which`() throws {
+        let process = try shell("kill -SEGV $$")
+        let ending = process.waitForEnd()
+        #expect(ending.signal == SIGSEGV)
+        #expect(ending.signalName?.hasPrefix("SIGSEGV") == true)
+        #expect(ending.place == nil)
+    }
+
+    @Test func `a process that cannot be started is an error that names it`() {
+        let error = #expect(throws: WorkerProcess.StartError.self) {
+            try WorkerProcess(.init(path: "/nonexistent/worker", arguments: [Array("worker".utf8)]))
+        }
+        #expect(error?.description == "cannot start /nonexistent/worker: No such file or directory")
+    }
+
+    @Test func `it inherits the connection, and neither other descriptors nor the environment`() throws {
+        // Not closed when a program is started, so that the process would inherit it.
+        let leaked = open("/dev/null", O_RDONLY)
+        defer { close(leaked) }
+        let process = try shell("cd /proc/self/fd; for f in *; do printf '%s ' $f; done >&3; /usr/bin/env >&3; exit", environment: ["TZ=UTC"])
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var text = ""
+        while case let count = read(process.channel.descriptor, &buffer, buffer.count), count > 0 {
+            text += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+        let lines = text.split(separator: "\n")
+        // The folder itself is open while the shell lists it.
+        let descriptors = Set(lines[0].split(separator: " ").prefix(6).compactMap { Int($0) })
+        #expect(descriptors.subtracting([10]).isSubset(of: [0, 1, 2, 3, 4, 5]))
+        #expect(descriptors.isSuperset(of: [0, 1, 2, 3, 4]))
+        #expect(text.contains("TZ=UTC"))
+        #expect(!text.contains("HOME="))
+    }
+
+    @Test func `a process that does not answer is killed`() throws {
+        let process = try shell("trap '' XCPU; kill -STOP $$")
+        process.kill(patience: .milliseconds(20))
+        #expect(process.waitForEnd().signal == SIGKILL)
+        // Nothing is signalled after it.
+        #expect(process.send(SIGTERM) == false)
+    }
+
+    @Test func `a process that nobody keeps is ended and leaves no zombie`() async throws {
+        var process: WorkerProcess? = try shell("sleep 1000")
+        let id = try #require(process?.id)
+        process = nil
+        #expect(kill(id, 0) != 0)
+    }
+
+    @Test func `sending to a process that has ended is an error, and no signal`() throws {
+        let process = try shell("exit")
+        _ = process.waitForEnd()
+        let error = #expect(throws: FrameChannel.SendingError.self) {
+            try process.channel.send(Frame(kind: 1, request: 0, values: []))
+            try process.channel.send(Frame(kind: 1, request: 0, values: []))
+        }
+        guard case .closed? = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    }
+
+    @Test func `what is no frame ends a connection with an error`() throws {
+        let process = try shell("printf 'this is not a frame' >&3")
+        #expect(throws: FrameError.self) { while try process.channel.receive() != nil {} }
+    }
+}
