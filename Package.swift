@@ -181,8 +181,12 @@ let package = Package(
                 "PeriluneTestTools",
             ],
             exclude: ["Lua", "Reports/junit.xsd", "Reports/junit_extended.xsd"], swiftSettings: swiftSettings),
+        // Puts on the layers of isolation, and tries to leave them.
+        .executableTarget(
+            name: "perilune-isolation-probe", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneIsolationProbe",
+            swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneIsolationTests", dependencies: ["PeriluneIsolation", "PeriluneTestTools"], swiftSettings: swiftSettings),
+            name: "PeriluneIsolationTests", dependencies: ["perilune-isolation-probe", "PeriluneIsolation", "PeriluneTestTools"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: swiftSettings),
         .testTarget(

@@ -1,0 +1,51 @@
+internal import Glibc
+internal import PeriluneIsolation
+
+// Puts on all layers, tries what is named by the argument, and prints what came of it: "allowed", or the number of the error.
+//
+//     perilune-isolation-probe FOLDER ATTEMPT
+
+let arguments = CommandLine.arguments
+var rules = IsolationRules()
+rules.writable = [arguments[1]]
+rules.memoryInBytes = 64 << 20
+let layers = rules.enclose().union(rules.seal())
+
+let names = [EPERM: "EPERM", EACCES: "EACCES", ENOENT: "ENOENT", ENOMEM: "ENOMEM", ENOSYS: "ENOSYS"]
+
+func result(_ status: Int) -> String { status >= 0 ? "allowed" : names[errno] ?? "error \(errno)" }
+
+func attempt(_ name: String) -> String {
+    switch name {
+    case "layers": return layers.map(\.description).sorted().joined(separator: " ")
+    case "write inside": return result(Int(open(arguments[1] + "/new", O_CREAT | O_RDWR, 0o600)))
+    case "read outside": return result(Int(open("/etc/passwd", O_RDONLY)))
+    case "list outside": return opendir("/etc") == nil ? result(-1) : "allowed"
+    case "write outside": return result(Int(open("/tmp/perilune-isolation-probe", O_CREAT | O_RDWR, 0o600)))
+    case "read zones": return result(Int(open("/usr/share/zoneinfo/UTC", O_RDONLY)))
+    case "socket": return result(Int(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)))
+    case "fork": return result(Int(fork_()))
+    case "exec":
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/true"), nil]
+        return result(Int(execv("/bin/true", &words)))
+    case "signal parent": return result(Int(kill(getppid(), 0)))
+    case "executable memory": return mmap(nil, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? result(-1) : "allowed"
+    case "much memory": return mmap(nil, 1 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? result(-1) : "allowed"
+    case "thread":
+        var thread = pthread_t()
+        let status = pthread_create(&thread, nil, { _ in open("/etc/passwd", O_RDONLY) < 0 ? nil : UnsafeMutableRawPointer(bitPattern: 1) }, nil)
+        guard status == 0 else { return "no thread: \(status)" }
+        var read: UnsafeMutableRawPointer?
+        pthread_join(thread, &read)
+        return read == nil ? "the thread reads nothing" : "allowed"
+    default: return "unknown"
+    }
+}
+
+/// Swift does not let programs call it.
+func fork_() -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
+}
+
+for name in arguments.dropFirst(2) { print(name + ": " + attempt(name)) }
