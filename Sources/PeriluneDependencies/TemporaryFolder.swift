@@ -25,8 +25,11 @@ package enum TemporaryFolder {
         removeAbandoned()
         let name = "\(prefix)\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString)"
         let folder = FileManager.default.temporaryDirectory.appending(path: name)
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.createDirectory(at: FileManager.default.temporaryDirectory, withIntermediateDirectories: true)
+        // With its permissions from the beginning: processes that are isolated cannot change them.
+        guard mkdir(folder.path, 0o700) == 0 else {
+            throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: folder.path])
+        }
         atexit { TemporaryFolder.remove() }
         // Held until the process ends, however it does. A file system without locks keeps the folder all the same.
         let lock = open(folder.appending(path: lockName).path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)

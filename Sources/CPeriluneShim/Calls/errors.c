@@ -59,6 +59,30 @@ bool plua_find_position(lua_State *L, lua_Debug *activation) {
     return false;
 }
 
+/* The digits of a line, without functions that signal handlers may not call. */
+static size_t write_line(char *target, int line) {
+    char digits[16];
+    size_t count = 0;
+    for (; line > 0; line /= 10) digits[count++] = (char)('0' + line % 10);
+    for (size_t i = 0; i < count; i++) target[i] = digits[count - 1 - i];
+    return count;
+}
+
+void plua_describe_place(void *context, char *place, size_t size) {
+    enum { ROOM_FOR_LINE = 16 };
+    plua_context *self = context;
+    lua_State *L = self->running ? self->running : self->main;
+    lua_Debug activation;
+    if (size <= ROOM_FOR_LINE || !L || !plua_find_position(L, &activation)) return;
+    const char *name = activation.source;
+    name = *name == '@' || *name == '=' ? name + 1 : activation.short_src;
+    size_t length = strnlen(name, size - ROOM_FOR_LINE);
+    memcpy(place, name, length);
+    place[length++] = ':';
+    length += write_line(place + length, activation.currentline);
+    place[length] = '\0';
+}
+
 void plua_add_position(lua_State *L) {
     lua_Debug activation;
     lua_getiuservalue(L, -1, 1);

@@ -192,6 +192,10 @@ void plua_add_position(lua_State *L);
 ** what lua_getinfo gives for "S" and "l". [-0, +0, -] */
 bool plua_find_position(lua_State *L, lua_Debug *activation);
 
+/* Writes the place where the script of a plua_context is, as "file:line" with its NUL, into `size` bytes; nothing if it is nowhere. For a
+** signal handler on the thread that runs the state, in a process that ends. [-0, +0, -] */
+void plua_describe_place(void *context, char *place, size_t size);
+
 /* Whether the value is an error object. [-0, +0, -] */
 bool plua_is_error(lua_State *L, int index);
 

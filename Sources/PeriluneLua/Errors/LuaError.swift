@@ -5,7 +5,7 @@ public struct LuaError: Error {
         private enum Value: String {
             case syntax, runtime, host, memory, errorHandling = "error handling"
             case timeout, cancelled, budget, exit
-            case conversion, usage
+            case conversion, usage, crashed
         }
 
         private let value: Value
@@ -32,6 +32,18 @@ public struct LuaError: Error {
         public static let conversion = Code(value: .conversion)
         /// The interface was misused: a closed state, a handle of another state or of a scope that has ended.
         public static let usage = Code(value: .usage)
+        /// The process in which the script ran has ended. The field `signal` has the number of the signal that ended it.
+        public static let crashed = Code(value: .crashed)
+
+        /// The code that has a description; `nil` if none has.
+        package init?(description: String) {
+            guard let value = Value(rawValue: description) else { return nil }
+            self.value = value
+        }
+
+        private init(value: Value) {
+            self.value = value
+        }
 
         public var description: String { value.rawValue }
 

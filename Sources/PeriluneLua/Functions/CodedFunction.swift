@@ -46,6 +46,32 @@ extension LuaState {
     }
 }
 
+extension LuaState {
+    /// Makes a function of Lua out of an asynchronous operation on what the arguments are made into, on the actor of the state before
+    /// and after it. Limits and cancellation end the wait, as they do for coded functions.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    package func makeAsyncFunction<Request: Sendable, Response: Sendable>(
+        _ name: String, request: @escaping ([LuaValue]) throws -> Request,
+        perform: @escaping @Sendable (Request) async throws -> Response, results: @escaping (Response) throws -> [LuaValue]
+    ) throws(LuaError) -> LuaFunction {
+        try makeAsyncFunction(name, ConvertedOperation(core: core, request: request, perform: perform, results: results))
+    }
+}
+
+/// As coded operations, with conversions of its own.
+private struct ConvertedOperation<Request: Sendable, Response: Sendable>: LuaAsyncOperation {
+    unowned let core: LuaCore
+    let request: ([LuaValue]) throws -> Request
+    let perform: @Sendable (Request) async throws -> Response
+    let results: (Response) throws -> [LuaValue]
+
+    nonisolated(nonsending) func callAsFunction(_ values: [LuaValue]) async throws -> [LuaValue] {
+        let (wanted, perform) = (try request(values), perform)
+        return try results(try await core.waiting { try await perform(wanted) })
+    }
+}
+
 /// Decodes the arguments on the actor of the state, has a task of its own do the work, and gives its result back on the actor.
 private struct CodedOperation<each Argument: Decodable & Sendable, Result: Sendable>: LuaAsyncOperation {
     unowned let core: LuaCore

@@ -28,6 +28,14 @@ extension LuaState {
         return (String(cString: source), short, Int(activation.currentline))
     }
 
+    /// Gives what writes where the script is, from a signal handler on the thread of the state, and on what it does so: as long as the
+    /// state is open.
+    package func withPlaceDescriber(
+        _ body: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void, UnsafeMutableRawPointer) -> Void
+    ) {
+        body(plua_describe_place, UnsafeMutableRawPointer(core.context))
+    }
+
     /// What a userdata of a library stands for where Swift wants a plain value: `nil`, or a string; `nil` for others.
     package var plainMeaning: ((LuaValue) -> LuaValue?)? {
         get { core.plainMeaning }
