@@ -25,6 +25,7 @@ let package = Package(
         .executable(name: "perilune", targets: ["PeriluneCLI"]),
         // For tests, which load it.
         .library(name: "PeriluneTestExtension", type: .dynamic, targets: ["CPeriluneTestExtension"]),
+        .executable(name: "perilune-worker", targets: ["perilune-worker"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -91,7 +92,7 @@ let package = Package(
         .target(
             name: "Perilune",
             dependencies: [
-                "CPeriluneRows", "CPeriluneSQLite", "PeriluneBindings", "PeriluneDependencies", "PeriluneRecords",
+                "CPeriluneRows", "CPeriluneSQLite", "PeriluneBindings", "PeriluneDependencies", "PeriluneIsolation", "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -117,10 +118,11 @@ let package = Package(
 
         // Programs.
         .target(name: "PeriluneTOML", dependencies: [.product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: swiftSettings),
+        .executableTarget(name: "perilune-worker", dependencies: ["Perilune"], path: "Sources/PeriluneWorker", swiftSettings: swiftSettings),
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
-                "CPeriluneConsoleLibrary", "Perilune", "PeriluneBindings", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
+                "CPeriluneConsoleLibrary", "Perilune", "PeriluneBindings", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
                 "PeriluneTOML",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -170,7 +172,8 @@ let package = Package(
         .testTarget(
             name: "PeriluneTests",
             dependencies: [
-                "Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneTestSupport", "PeriluneTestTools",
+                "perilune-worker", "Perilune", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneTestSupport",
+                "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),

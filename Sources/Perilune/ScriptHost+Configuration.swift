@@ -51,6 +51,8 @@ extension ScriptHost {
         public var signals: [String] = []
         /// Called with the path of each file in which `require` looks for a module in ``moduleFolder``.
         package var willLookForModule: (@Sendable (String) -> Void)?
+        /// Where scripts run: in the process of the host, by default.
+        public var isolation = Isolation.none
         /// Whether scripts run on a copy, and what they may do outside of it.
         var previewMode: PreviewMode?
         /// Lua modules for the library, beside those of every state.

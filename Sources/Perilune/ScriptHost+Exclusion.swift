@@ -24,7 +24,8 @@ extension ScriptHost {
         return try await Self.$waitingRuns.withValue(Self.waitingRuns.merging([id: run]) { $1 }) { try await perform(operation) }
     }
 
-    private func perform<Result: Sendable>(
+    /// Runs an operation, while others may run that wait for it.
+    func perform<Result: Sendable>(
         _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         loop.beginRun()

@@ -29,6 +29,7 @@ extension ScriptHost {
     }
 
     private func migrations(inFolder folder: String) throws -> ScriptMigrations {
+        try requireOwnState(for: "migrations")
         let migrations = try ScriptMigrations(in: state)
         try migrations.register(folder: folder)
         return migrations

@@ -1,4 +1,5 @@
 internal import PeriluneBindings
+internal import PeriluneIsolation
 internal import PeriluneLua
 
 /// Running scripts, and calling their functions.
@@ -19,7 +20,7 @@ extension ScriptHost {
     ) async throws -> Result {
         let source = try ScriptFile.read(path)
         return try await exclusively { host in
-            try host.decode(await host.start(source, named: path, repeat each argument), of: path)
+            try host.decode(await host.start(source, named: path) { try $0.encode(repeat each argument, for: path) }, of: path)
         }
     }
 
@@ -31,7 +32,9 @@ extension ScriptHost {
         file path: String, arguments argument: repeat each Argument
     ) async throws {
         let source = try ScriptFile.read(path)
-        try await exclusively { host in _ = try await host.start(source, named: path, repeat each argument) }
+        try await exclusively { host in
+            _ = try await host.start(source, named: path) { try $0.encode(repeat each argument, for: path) }
+        }
     }
 
     /// Runs source text and decodes what it returns.
@@ -45,7 +48,7 @@ extension ScriptHost {
         source: String, named name: String = "script", arguments argument: repeat each Argument
     ) async throws -> Result {
         try await exclusively { host in
-            try host.decode(await host.start(Array(source.utf8), named: name, repeat each argument), of: name)
+            try host.decode(await host.start(Array(source.utf8), named: name) { try $0.encode(repeat each argument, for: name) }, of: name)
         }
     }
 
@@ -56,7 +59,9 @@ extension ScriptHost {
     public nonisolated func run<each Argument: Encodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument
     ) async throws {
-        try await exclusively { host in _ = try await host.start(Array(source.utf8), named: name, repeat each argument) }
+        try await exclusively { host in
+            _ = try await host.start(Array(source.utf8), named: name) { try $0.encode(repeat each argument, for: name) }
+        }
     }
 
     /// Calls a function that a script has left in a global variable, and decodes its first result.
@@ -74,7 +79,7 @@ extension ScriptHost {
         _ function: String, _ argument: repeat each Argument
     ) async throws -> Result {
         try await exclusively { host in
-            try host.decode(await host.invoke(function, repeat each argument), of: function)
+            try host.decode(await host.invoke(function) { try $0.encode(repeat each argument, for: function) }, of: function)
         }
     }
 
@@ -83,7 +88,9 @@ extension ScriptHost {
     /// - Throws: `LuaError` if the function does not exist, raises, or exceeds a limit; `CancellationError` if the task is
     ///   cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
-        try await exclusively { host in _ = try await host.invoke(function, repeat each argument) }
+        try await exclusively { host in
+            _ = try await host.invoke(function) { try $0.encode(repeat each argument, for: function) }
+        }
     }
 
     /// Whether a script has left a function of that name, which `call(_:_:)` would call.
@@ -91,9 +98,14 @@ extension ScriptHost {
     /// - Throws: `LuaError` if the state is closed.
     public nonisolated func defines(_ function: String) async throws -> Bool {
         try await exclusively { host in
-            guard let (value, _) = try? host.resolve(function), case .function = value else { return false }
-            return true
+            guard let worker = host.worker else { return host.hasFunction(function) }
+            return try await host.request(.defines, [.text(function)], of: worker).first?.booleanValue == true
         }
+    }
+
+    func hasFunction(_ name: String) -> Bool {
+        guard let (value, _) = try? resolve(name), case .function = value else { return false }
+        return true
     }
 
     // MARK: - As a command
@@ -123,13 +135,19 @@ extension ScriptHost {
 
     /// Runs source text given as bytes, with arguments that need not be UTF-8.
     package nonisolated func run(bytes: [UInt8], named name: String, commandLineBytes arguments: [[UInt8]]) async throws {
-        try await exclusively { host in
-            let arguments = arguments.map { LuaString($0) }
-            host.sourceTexts.add(bytes, named: name)
-            try host.setArguments(arguments, of: name)
-            let chunk = try host.state.load(LuaString(bytes), named: name)
-            try await chunk.callAsync(arguments.map { .string($0) })
+        try await exclusively { host in try await host.startCommand(bytes, named: name, arguments) }
+    }
+
+    func startCommand(_ bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws {
+        if let worker {
+            _ = try await request(.runCommand, [.string(bytes), .text(name), .list(arguments.map { .string($0) })], of: worker)
+            return
         }
+        let arguments = arguments.map { LuaString($0) }
+        sourceTexts.add(bytes, named: name)
+        try setArguments(arguments, of: name)
+        let chunk = try state.load(LuaString(bytes), named: name)
+        try await chunk.callAsync(arguments.map { .string($0) })
     }
 
     /// The table `arg`, as the stand-alone interpreter has it: the script at 0, its arguments from 1.
@@ -149,19 +167,25 @@ extension ScriptHost {
 
     // MARK: - Steps
 
-    private func start<each Argument: Encodable & Sendable>(
-        _ source: [UInt8], named name: String, _ argument: repeat each Argument
+    func start(
+        _ source: [UInt8], named name: String, _ makeArguments: (LuaState) throws -> [LuaValue]
     ) async throws -> [LuaValue] {
+        if let worker {
+            let arguments = try WireValue.copies(of: makeArguments(state))
+            return try await request(.run, [.string(source), .text(name), arguments], of: worker).lua(in: state)
+        }
         sourceTexts.add(source, named: name)
         let chunk = try state.load(LuaString(source), named: name)
-        return try await chunk.callAsync(state.encode(repeat each argument, for: name))
+        return try await chunk.callAsync(makeArguments(state))
     }
 
-    private func invoke<each Argument: Encodable & Sendable>(
-        _ function: String, _ argument: repeat each Argument
-    ) async throws -> [LuaValue] {
+    func invoke(_ function: String, _ makeArguments: (LuaState) throws -> [LuaValue]) async throws -> [LuaValue] {
+        if let worker {
+            let arguments = try WireValue.copies(of: makeArguments(state))
+            return try await request(.call, [.text(function), arguments], of: worker).lua(in: state)
+        }
         let (value, receiver) = try resolve(function)
-        return try await self.function(value, named: function).callAsync(receiver + state.encode(repeat each argument, for: function))
+        return try await self.function(value, named: function).callAsync(receiver + makeArguments(state))
     }
 
     func decode<Result: Decodable>(_ results: [LuaValue], of name: String) throws -> Result {

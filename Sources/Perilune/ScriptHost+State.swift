@@ -12,7 +12,10 @@ extension ScriptHost {
     package nonisolated func withState<Result: Sendable>(
         _ operation: @Sendable (isolated ScriptHost, LuaState, LibraryLoader) async throws -> Result
     ) async throws -> Result {
-        try await exclusively { host in try await operation(host, host.state, host.library) }
+        try await exclusively { host in
+            try host.requireOwnState(for: "what looks into their state")
+            return try await operation(host, host.state, host.library)
+        }
     }
 
     /// Keeps the text of a chunk for reports of errors in it.

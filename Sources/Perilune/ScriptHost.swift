@@ -14,7 +14,7 @@ internal import PeriluneLua
 /// try await host.run(source: "print(db:fetch_value('SELECT COUNT(*) FROM sqlite_master'))")
 /// ```
 public actor ScriptHost {
-    private nonisolated let thread: LuaThread
+    nonisolated let thread: LuaThread
     /// The thread of the host, on which the actor runs.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -44,6 +44,19 @@ public actor ScriptHost {
     /// Wakes the waiters when nothing goes on.
     nonisolated let hostCancellation: HostCancellation
     nonisolated let lock = FIFOLock()
+    /// The process in which the scripts run, if they do not run in this one. The state runs none then: it encodes and decodes values,
+    /// and calls functions of Swift.
+    nonisolated let worker: WorkerConnection?
+    /// Where `require` looks, for scripts in another process.
+    let moduleSources: [ModuleSource]
+    /// Where goes what scripts in another process print.
+    let output: ScriptOutput
+    /// The functions of modules that scripts in another process have called.
+    var isolatedModules: [String: LuaTable] = [:]
+    /// The pieces of a long line that have come so far.
+    var printedLine: [UInt8] = []
+    /// The limit of time of a run in another process.
+    var runTimeLimit: Duration?
 
     /// Prepares a state for scripts. They get the default database, the clock, the random numbers and the log of the
     /// container of dependencies that the current task sees, for the whole life of the host.
@@ -51,9 +64,13 @@ public actor ScriptHost {
     /// - Throws: `DependencyError` if the default database was not prepared; an error of GRDB if one cannot be opened.
     public init(_ configuration: Configuration = Configuration()) async throws {
         let container = Dependencies.current
-        try self.init(
-            configuration, database: await configuration.openDatabase(in: container),
-            environment: await ScriptEnvironment.resolve(in: container))
+        let environment = try await ScriptEnvironment.resolve(in: container)
+        guard let isolation = configuration.isolation.process else {
+            try self.init(configuration, database: await configuration.openDatabase(in: container), environment: environment)
+            return
+        }
+        let database = try await configuration.isolatedDatabase(in: container)
+        try await self.init(isolation, configuration, database: database, environment: environment)
     }
 
     /// Prepares a state for scripts without the container of dependencies: with the clock of the machine.
@@ -63,8 +80,15 @@ public actor ScriptHost {
 
     /// Prepares a state for scripts over a database that is open.
     init(
-        _ configuration: Configuration, database: any DatabaseWriter, environment: ScriptEnvironment?
+        _ configuration: Configuration, database: any DatabaseWriter, environment: ScriptEnvironment?, worker: WorkerConnection? = nil
     ) throws {
+        guard configuration.isolation.process == nil || worker != nil else {
+            throw LuaError(.usage, "previews, and hosts without dependencies, cannot run their scripts in a process of their own")
+        }
+        self.worker = worker
+        moduleSources = configuration.modules
+        output = configuration.output
+        runTimeLimit = configuration.limits.time
         thread = LuaThread()
         let state = try LuaState(libraries: configuration.libraries, limits: configuration.limits)
         self.database = database
@@ -98,6 +122,7 @@ public actor ScriptHost {
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
         // Made here, it belongs to the thread from now on.
         state.thread = thread
+        worker?.host.set(self)
         setup.loop.queue.setWake { [weak self, thread] in
             thread.enqueue { [weak self] in self?.assumeIsolated { $0.turn() } }
         }
@@ -105,11 +130,14 @@ public actor ScriptHost {
 
     /// Gives the runs to come another limit of time, in a host that has one.
     package func limitTime(to time: Duration) {
-        state.limitTime(to: time)
+        guard let worker else { return state.limitTime(to: time) }
+        runTimeLimit = time
+        worker.limitTime(to: time)
     }
 
     /// Ends the script that runs, from anywhere; what it has begun is rolled back. It throws an error with code `cancelled`.
     public nonisolated func cancel() {
+        if let worker { return worker.cancel() }
         cancellation.cancel()
         hostCancellation.cancel()
     }

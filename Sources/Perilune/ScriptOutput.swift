@@ -22,12 +22,16 @@ public enum ScriptOutput: Sendable {
         case .closure(let body): write = body
         case .none: write = { _ in }
         }
+        try Self.replacePrint(in: state) { write($0.description) }
+    }
+
+    /// Replaces `print` by what gives each line to a closure, without the line break.
+    static func replacePrint(in state: LuaState, writing write: @escaping (LuaString) throws -> Void) throws {
         let function = try state.makeFunction("print") { arguments in
-            let line: LuaString = try arguments.get(1)
-            write(line.description)
+            try write(arguments.get(1))
             return []
         }
-        try state.loadLibrary(Self.print, named: "print").call([.function(function)])
+        try state.loadLibrary(print, named: "print").call([.function(function)])
     }
 
     /// As Lua's own, but for the writing.

@@ -33,7 +33,7 @@ public actor ScriptPool {
             do {
                 return try await operation(host)
             } catch {
-                if (error as? LuaError)?.code.isLimit == true { limit.store(true, ordering: .releasing) }
+                if let code = (error as? LuaError)?.code, code.isLimit || code == .crashed { limit.store(true, ordering: .releasing) }
                 throw error
             }
         }
@@ -62,10 +62,20 @@ public actor ScriptPool {
     ) async throws {
         precondition(size >= 1, "a pool needs at least one host")
         let container = Dependencies.current
-        let database = try await configuration.openDatabase(in: container)
         let environment = try await ScriptEnvironment.resolve(in: container)
+        let makeEmptyHost: @Sendable () async throws -> ScriptHost
+        if let isolation = configuration.isolation.process {
+            let database = try await configuration.isolatedDatabase(in: container)
+            guard size == 1 || database.path != nil else {
+                throw LuaError(.usage, "hosts whose scripts run in processes of their own share a database only if it is in a file")
+            }
+            makeEmptyHost = { try await ScriptHost(isolation, configuration, database: database, environment: environment) }
+        } else {
+            let database = try await configuration.openDatabase(in: container)
+            makeEmptyHost = { try ScriptHost(configuration, database: database, environment: environment) }
+        }
         makeHost = {
-            let host = try ScriptHost(configuration, database: database, environment: environment)
+            let host = try await makeEmptyHost()
             try await prepare(host)
             return host
         }

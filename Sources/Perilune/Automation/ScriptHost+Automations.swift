@@ -19,6 +19,7 @@ extension ScriptHost {
     public nonisolated func loadAutomations(file path: String, isLive: Bool = true, poll: Duration? = nil) async throws -> Int {
         let source = try ScriptFile.read(path)
         return try await exclusively { host in
+            try host.requireOwnState(for: "automations")
             host.sourceTexts.add(source, named: path)
             let chunk = try host.state.load(LuaString(source), named: path)
             let poll = poll.map { LuaValue.number($0 / .seconds(1)) } ?? .nil
@@ -83,6 +84,7 @@ extension ScriptHost {
     ///
     /// - Throws: `LuaError` if the state is closed.
     public func waitForEvents() throws {
+        try requireOwnState(for: "automations")
         guard eventSource == nil else { return }
         eventSource = try loop.addSource("program", .nothing)
     }
@@ -127,6 +129,7 @@ extension ScriptHost {
     private func callAutomations<Result: Decodable>(
         _ name: String, _ arguments: [LuaValue], as run: LuaRun? = nil
     ) async throws -> Result {
+        try requireOwnState(for: "automations")
         guard case .table(let automations) = try library.require("perilune.events.automation") else {
             throw LuaError(.usage, "the library has no automations")
         }

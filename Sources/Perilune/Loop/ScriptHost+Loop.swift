@@ -21,6 +21,10 @@ extension ScriptHost {
     ///   ``CallbackErrors/fail``; `LuaError` with code `cancelled` after ``cancel()`` or if the task is cancelled, with code
     ///   `exit` if a script has ended the program.
     public func waitUntilIdle() async throws {
+        if let worker {
+            _ = try await request(.wait, [], of: worker)
+            return
+        }
         var isCancelled = false
         while true {
             if let failure = loop.takeFailure() { throw failure }
@@ -34,10 +38,16 @@ extension ScriptHost {
     }
 
     /// Whether no script runs, and none waits for a timer, an observation or a task.
-    public var isIdle: Bool { loop.isIdle }
+    public var isIdle: Bool {
+        get async {
+            guard let worker else { return loop.isIdle }
+            return (try? await request(.isIdle, [], of: worker).first?.booleanValue) ?? true
+        }
+    }
 
     /// Ends what scripts have left behind: timers, observations, tasks; and what runs. Nothing of it is called any more.
-    public func endCallbacks() {
+    public func endCallbacks() async {
+        if let worker { _ = try? await request(.endCallbacks, [], of: worker) }
         loop.endAll()
     }
 
@@ -46,13 +56,17 @@ extension ScriptHost {
     /// - Parameter name: Its name without "SIG": "TERM". The configuration says which scripts may ask for.
     /// - Returns: Whether a script does.
     public nonisolated func deliver(signal name: String) -> Bool {
-        loopSignals.deliver(name)
+        worker?.deliver(signal: name) ?? loopSignals.deliver(name)
     }
 
     /// Takes the first error that a function which was called left unhandled, where the configuration says
     /// ``CallbackErrors/fail``.
-    public func takeCallbackFailure() -> (any Error)? {
-        loop.takeFailure()
+    public func takeCallbackFailure() async -> (any Error)? {
+        if let worker {
+            let failure = try? await request(.takeFailure, [], of: worker).first
+            return failure.map { LuaError($0) }
+        }
+        return loop.takeFailure()
     }
 
     /// Starts what is due.
@@ -75,15 +89,15 @@ extension ScriptHost {
         }
         while let failure = loop.takeFailure() {
             let error = failure as? LuaError ?? LuaError(.host, "\(failure)")
-            if error.code == .exit { continue }
-            if case .handle(let handle) = callbackErrors {
-                handle(error)
-            } else {
-                var metadata: Logger.Metadata = ["kind": "\(error.kind ?? error.code.description)"]
-                // Of an observation that could not be fetched.
-                if case .number(let seconds) = error.fields["retry_in"] { metadata["retry_in"] = "\(seconds)s" }
-                environment.logger.error("\(error)", metadata: metadata, source: "script")
-            }
+            if error.code != .exit { report(callbackFailure: error) }
         }
+    }
+
+    func report(callbackFailure error: LuaError) {
+        if case .handle(let handle) = callbackErrors { return handle(error) }
+        var metadata: Logger.Metadata = ["kind": "\(error.kind ?? error.code.description)"]
+        // Of an observation that could not be fetched.
+        if case .number(let seconds) = error.fields["retry_in"] { metadata["retry_in"] = "\(seconds)s" }
+        environment.logger.error("\(error)", metadata: metadata, source: "script")
     }
 }

@@ -70,6 +70,13 @@ final class ModuleRegistry {
         modules[module.name] = module
     }
 
+    /// A module that a script in another process requires; `nil` for an unknown name.
+    func module(required name: String) -> RegisteredModule? {
+        guard let module = modules[name] else { return nil }
+        required.insert(name)
+        return module
+    }
+
     /// The table of a module, made when it is first required; `nil` for an unknown name.
     func table(of name: String, in state: LuaState) throws -> LuaTable? {
         guard let module = modules[name] else { return nil }

@@ -26,6 +26,8 @@ public final class ScriptModule {
         public let result: String?
         /// What it does beside.
         public let effect: Effect
+        /// Whether the script that calls it waits, and no thread does.
+        public let isAsynchronous: Bool
 
         package let make: @Sendable (LuaState, _ fullName: String) throws -> LuaFunction
         /// Makes the function for previews, which records its calls.
@@ -84,7 +86,7 @@ public final class ScriptModule {
         _ body: @escaping @Sendable (repeat each Argument) async throws -> Result,
         preview: (@Sendable (repeat each Argument) throws -> Result)? = nil
     ) {
-        add(name, documentation, parameters, (repeat (each Argument).self), Result.self, effect) { state, fullName in
+        add(name, documentation, parameters, (repeat (each Argument).self), Result.self, effect, isAsynchronous: true) { state, fullName in
             try state.makeCodedAsyncFunction(fullName, body)
         } recorded: { state, fullName, record in
             try state.makeRecordedAsyncFunction(fullName, record, answering: preview)
@@ -96,7 +98,7 @@ public final class ScriptModule {
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) async throws -> Void
     ) {
-        add(name, documentation, parameters, (repeat (each Argument).self), nil, effect) { state, fullName in
+        add(name, documentation, parameters, (repeat (each Argument).self), nil, effect, isAsynchronous: true) { state, fullName in
             try state.makeCodedAsyncFunction(fullName, body)
         } recorded: { state, fullName, record in
             try state.makeRecordedAsyncFunction(fullName, of: (repeat (each Argument).self), record)
@@ -128,7 +130,7 @@ public final class ScriptModule {
 
     private func add<each Argument: Decodable & Sendable>(
         _ name: String, _ documentation: String, _ parameters: [String], _ type: (repeat (each Argument).Type),
-        _ result: Any.Type?, _ effect: Effect, _ make: @escaping @Sendable (LuaState, String) throws -> LuaFunction,
+        _ result: Any.Type?, _ effect: Effect, isAsynchronous: Bool = false, _ make: @escaping @Sendable (LuaState, String) throws -> LuaFunction,
         recorded: @escaping @Sendable (LuaState, String, @escaping EffectHandler) throws -> LuaFunction,
         checking check: (@Sendable ([LuaValue], String) throws -> Void)? = nil
     ) {
@@ -140,7 +142,7 @@ public final class ScriptModule {
         functions.append(
             Function(
                 name: name, documentation: documentation, parameters: described,
-                result: result.map { TypeNames.name(of: $0) }, effect: effect, make: make,
+                result: result.map { TypeNames.name(of: $0) }, effect: effect, isAsynchronous: isAsynchronous, make: make,
                 makeRecorded: recorded, checkArguments: check ?? Self.check(of: (repeat (each Argument).self))))
     }
 

@@ -66,6 +66,7 @@ extension ScriptHost {
 
     nonisolated func observe(_ function: String, duplicates: Bool) async throws -> ObservedFunction {
         try await exclusively { host in
+            try host.requireOwnState(for: "observations by Swift")
             let value = try host.function(host.resolve(function).0, named: function)
             let begin = try host.state.load(
                 "local fetch, duplicates = ... return db:observe(fetch, { duplicates = duplicates })", named: "=host")

@@ -35,6 +35,7 @@ struct ScriptSteps: Sendable {
 
     /// Runs all. No other script may run in the host.
     func run(in host: isolated ScriptHost) async throws -> [LuaValue] {
+        try host.requireOwnState(for: "records that Swift uses")
         let state = host.state
         let list = try state.makeTable(arrayCount: steps.count)
         for (index, step) in steps.enumerated() where index > 0 || isCallingFirst {

@@ -1,0 +1,233 @@
+internal import Foundation
+internal import GRDB
+internal import Logging
+internal import PeriluneBindings
+internal import PeriluneDependencies
+internal import PeriluneIsolation
+internal import PeriluneLua
+
+/// A host whose scripts run in a process of their own: it sends what they are to do, and answers what they ask.
+extension ScriptHost {
+    /// Prepares a host, and the process of its scripts.
+    init(
+        _ isolation: Isolation.Process, _ configuration: Configuration, database: IsolatedDatabase, environment: ScriptEnvironment
+    ) async throws {
+        try configuration.checkIsolation()
+        var setup = WorkerSetup()
+        (setup.database, setup.isReadonly) = (database.path, database.isReadonly)
+        setup.libraries = configuration.libraries
+        setup.limits = configuration.limits
+        setup.outputLimitInBytes = configuration.countedOutputLimit
+        if case .none = configuration.output { setup.prints = false }
+        setup.context = environment.context
+        setup.asksForDate = !environment.date.isSystem
+        setup.asksForRandom = !environment.random.isSystem
+        // Those of tests are counted; whether others are the machine's is not known of them.
+        setup.asksForUUID = environment.context == .test
+        if case .fail = configuration.callbackErrors { setup.failsForCallbacks = true }
+        setup.signals = configuration.signals
+        setup.logLevel = environment.logger.logLevel.rawValue
+        let worker = try await WorkerConnection.start(isolation, setup)
+        var own = configuration
+        own.limits = .none
+        own.modules = configuration.modules
+        own.outputLimitInBytes = nil
+        // Never used by a script: the one of the scripts is open in their process.
+        try self.init(own, database: DatabaseQueue(), environment: environment, worker: worker)
+        runTimeLimit = configuration.limits.time
+    }
+
+    /// Sends a request, and answers what the scripts ask until it has ended.
+    func request(_ message: HostMessage, _ values: [WireValue], of worker: WorkerConnection) async throws -> [WireValue] {
+        let pending = PendingRequest()
+        let number = try worker.begin(message, values, pending)
+        defer { worker.forget(number) }
+        let watch = timeLimit(of: message).map { limit in
+            worker.watch(number, limit: limit, LuaError(.timeout, "the script ran longer than its limit of \(limit)"))
+        }
+        defer { watch?.cancel() }
+        return try await withTaskCancellationHandler {
+            while true {
+                switch await pending.next() {
+                case .question(let question): answer(question)
+                case .ended(let result): return try result.get()
+                }
+            }
+        } onCancel: {
+            worker.cancel(number)
+        }
+    }
+
+    private func timeLimit(of message: HostMessage) -> Duration? {
+        switch message {
+        case .run, .runCommand, .call: runTimeLimit
+        default: nil
+        }
+    }
+
+    /// Answers a question, in the task that waits for the script: a function may run the host again.
+    func answer(_ question: WorkerQuestion) {
+        guard let worker else { return }
+        // Most are answered at once; a task costs more than the answer.
+        let task = Task {
+            let result: Result<[WireValue], any Error>
+            do {
+                result = .success(try await values(answering: question))
+            } catch {
+                result = .failure(error)
+            }
+            worker.answer(question, result)
+        }
+        worker.keep(task, of: question)
+    }
+
+    private func values(answering question: WorkerQuestion) async throws -> [WireValue] {
+        let values = question.values
+        switch question.message {
+        case .now: return [.integer(try environment.now().microsecondsSince1970)]
+        case .uuid: return [.text(environment.uuid().uuidString)]
+        case .random: return [.integer(Int64(bitPattern: environment.random.next()))]
+        case .findModule: return try module(named: values.first?.text ?? "")
+        case .callFunction:
+            guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else { break }
+            return try await call(name, of: module, arguments)
+        default: break
+        }
+        throw LuaError(.usage, "the process of the scripts asks what its host does not know")
+    }
+
+    private func module(named name: String) throws -> [WireValue] {
+        if let module = modules.module(required: name) {
+            return [.text("functions"), .list(module.functions.map { .list([.text($0.name), .boolean($0.isAsynchronous)]) })]
+        }
+        for source in moduleSources {
+            if let found = try source.module(named: name) {
+                sourceTexts.add(found.text, named: found.file)
+                return [.text("source"), .string(found.text), .text(found.file)]
+            }
+        }
+        return []
+    }
+
+    private func call(_ name: String, of module: String, _ arguments: [WireValue]) async throws -> [WireValue] {
+        guard let table = try functions(of: module), case .function(let function) = try table.rawGet(.string(LuaString(name))) else {
+            throw LuaError(.usage, "the host has no function \(module).\(name)")
+        }
+        let results: [LuaValue]
+        do {
+            results = try await function.callAsync(arguments.lua(in: state))
+        } catch {
+            throw asRaised(error)
+        }
+        var copies: [WireValue] = []
+        for result in results {
+            let copy = try WireValue(result)
+            if case .opaque(let type) = copy {
+                throw LuaError(.conversion, "\(module).\(name): the result is \(type), which cannot go to another process")
+            }
+            copies.append(copy)
+        }
+        return copies
+    }
+
+    /// The functions of a module, made once.
+    private func functions(of module: String) throws -> LuaTable? {
+        if let table = isolatedModules[module] { return table }
+        isolatedModules[module] = try modules.table(of: module, in: state)
+        return isolatedModules[module]
+    }
+
+    /// The number of the process in which the scripts run, if it is another one.
+    package nonisolated var workerProcessID: Int32? { worker?.process.id }
+
+    /// The error as a script gets it, which has not been in a script: without a place.
+    private func asRaised(_ error: LuaError) -> LuaError {
+        var raised = error
+        (raised.file, raised.line, raised.traceback, raised.hints) = (nil, nil, nil, nil)
+        raised.fields["file"] = nil
+        raised.fields["line"] = nil
+        return raised
+    }
+
+    /// Refuses what needs the state of the scripts, where that is in another process.
+    func requireOwnState(for what: String) throws {
+        guard worker != nil else { return }
+        throw LuaError(.usage, "scripts in a process of their own cannot have \(what); make a host without isolation")
+    }
+
+    // MARK: - What comes unasked
+
+    /// Writes what scripts have printed.
+    func write(_ bytes: [UInt8], endsLine: Bool) {
+        switch output {
+        case .standardOutput: WorkerEntry.print(endsLine ? bytes + [UInt8(ascii: "\n")] : bytes)
+        case .log, .closure:
+            printedLine += bytes
+            guard endsLine else { return }
+            let line = String(decoding: printedLine, as: UTF8.self)
+            printedLine = []
+            if case .closure(let body) = output { return body(line) }
+            environment.logger.info("\(line)", source: "script")
+        case .none: break
+        }
+    }
+
+    func log(_ values: [WireValue]) {
+        guard values.count == 4, let level = values[0].text.flatMap({ Logger.Level(rawValue: $0) }), let message = values[1].text else { return }
+        var metadata: Logger.Metadata = [:]
+        if case .table(let pairs) = values[3] {
+            for pair in pairs { if let key = pair.key.text, let value = pair.value.text { metadata[key] = "\(value)" } }
+        }
+        environment.logger.log(level: level, "\(message)", metadata: metadata.isEmpty ? nil : metadata, source: values[2].text ?? "script")
+    }
+
+    func handle(callbackFailure error: LuaError) {
+        report(callbackFailure: error)
+    }
+}
+
+/// The database of scripts in another process.
+struct IsolatedDatabase {
+    /// `nil`: one in the memory of the process.
+    var path: String?
+    var isReadonly: Bool
+}
+
+extension ScriptHost.Configuration {
+    /// The default database, for another process.
+    ///
+    /// - Throws: `LuaError` with code `usage` for one in the memory of this process.
+    func isolatedDatabase(in container: Dependencies) async throws -> IsolatedDatabase {
+        switch database {
+        case .inMemory: return IsolatedDatabase(path: nil, isReadonly: isReadonly)
+        case .file(let path): return IsolatedDatabase(path: path, isReadonly: isReadonly)
+        case .open(let writer): return try Self.isolated(writer, isReadonly)
+        case .prepared: return try Self.isolated(await container.value(for: DefaultDatabaseKey.self), isReadonly)
+        }
+    }
+
+    /// The file of a database that is open.
+    static func isolated(_ writer: any DatabaseWriter, _ isReadonly: Bool) throws -> IsolatedDatabase {
+        let path = writer.path
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw LuaError(.usage, "the default database is in memory, where the process of the scripts cannot reach it; use one in a file")
+        }
+        return IsolatedDatabase(path: path, isReadonly: isReadonly || writer.configuration.readonly)
+    }
+
+    /// What is printed at most; limits count for standard output.
+    var countedOutputLimit: Int? {
+        if case .standardOutput = output { outputLimitInBytes } else { nil }
+    }
+
+    /// Refuses what does not work in another process.
+    func checkIsolation() throws {
+        func refuse(_ what: String) -> LuaError { LuaError(.usage, "scripts in a process of their own cannot have \(what)") }
+        guard libraries.isSubset(of: .sandboxed) else { throw refuse("libraries that reach files or programs: use .sandboxed") }
+        guard !allowsFiles else { throw refuse("other database files (allowsFiles)") }
+        guard moduleFolder == nil else { throw refuse("a package.path (moduleFolder): use modules") }
+        guard trace == nil else { throw refuse("a trace of their statements") }
+        guard previewMode == nil else { throw refuse("previews") }
+        guard libraryModules.isEmpty, extending == nil else { throw refuse("modules that are part of a program") }
+    }
+}

@@ -1,0 +1,425 @@
+internal import Foundation
+internal import PeriluneIsolation
+internal import PeriluneLua
+internal import Synchronization
+
+/// The connection of a host to the process in which its scripts run. Whatever comes from there may come from an attacker.
+final class WorkerConnection: Sendable {
+    /// The host, which owns the connection.
+    final class Owner: Sendable {
+        private let host = Mutex(Reference())
+
+        private struct Reference: Sendable {
+            weak var host: ScriptHost?
+        }
+
+        func set(_ host: ScriptHost) { self.host.withLock { $0.host = host } }
+        var value: ScriptHost? { host.withLock { $0.host } }
+    }
+
+    private struct State {
+        var count: UInt32 = 0
+        var requests: [UInt32: PendingRequest] = [:]
+        /// The questions that are being answered.
+        var questions: [UInt32: Question] = [:]
+        /// Errors of functions, which stay here while the scripts have their numbers.
+        var errors: [Int64: any Error] = [:]
+        var errorCount: Int64 = 0
+        /// What ended the process, or will.
+        var reason: LuaError?
+        var hasEnded = false
+        var lastCall: String?
+        /// The signals that scripts want to hear of.
+        var signals: Set<String> = []
+    }
+
+    /// A question that is being answered.
+    private struct Question {
+        var task: Task<Void, Never>?
+        var call: String?
+    }
+
+    let host = Owner()
+    let process: WorkerProcess
+    let grace: Duration
+    private let state = Mutex(State())
+    /// Bounds what the process sends faster than the host takes it.
+    private let printing = OutputGate()
+
+    /// More questions at once end the process: they fill the memory of the host.
+    private static let questionLimit = 1 << 16
+    /// As many errors are kept, the oldest go first: a script that keeps more gets their text only.
+    private static let errorLimit: Int64 = 1000
+
+    private init(process: WorkerProcess, grace: Duration) {
+        (self.process, self.grace) = (process, grace)
+    }
+
+    deinit {
+        // The process ends with its connection; its thread reads the end, and waits for it.
+        process.channel.shutDown()
+    }
+
+    /// Starts the process, and waits until it can run scripts.
+    ///
+    /// - Throws: `LuaError` with code `usage` if it cannot be started, or lacks a layer; what opening the database throws.
+    static func start(_ isolation: Isolation.Process, _ setup: WorkerSetup) async throws -> WorkerConnection {
+        let process = try ScriptWorker.start(isolation)
+        return try await withCheckedThrowingContinuation { continuation in
+            let thread = Thread {
+                do {
+                    let layers = try shakeHands(process, setup)
+                    let missing = isolation.requiredLayers.subtracting(layers)
+                    guard missing.isEmpty else { throw failure(missing: missing) }
+                } catch {
+                    process.kill(patience: .zero)
+                    _ = process.waitForEnd()
+                    return continuation.resume(throwing: error)
+                }
+                read(process, for: begin(process, isolation.grace, continuation))
+            }
+            thread.stackSize = 1 << 20
+            thread.start()
+        }
+    }
+
+    /// Hands a new connection to who waits for it, and keeps it no longer than that.
+    private static func begin(
+        _ process: WorkerProcess, _ grace: Duration, _ continuation: CheckedContinuation<WorkerConnection, any Error>
+    ) -> () -> WorkerConnection? {
+        let connection = WorkerConnection(process: process, grace: grace)
+        continuation.resume(returning: connection)
+        return { [weak connection] in connection }
+    }
+
+    private static func failure(missing: Set<IsolationLayer>) -> LuaError {
+        let names = missing.map(\.description).sorted().joined(separator: ", ")
+        return LuaError(.usage, "the system does not give the process of scripts the layers it requires: \(names)")
+    }
+
+    private static func shakeHands(_ process: WorkerProcess, _ setup: WorkerSetup) throws -> Set<IsolationLayer> {
+        try? process.channel.send(Frame(.hello, 0, [setup.value]))
+        guard let frame = try process.channel.receive(), let message = WorkerMessage(rawValue: frame.kind) else {
+            throw error(for: process.waitForEnd(), after: nil)
+        }
+        switch message {
+        case .ready: return Set((frame.values.first?.elements ?? []).compactMap { $0.text.flatMap { IsolationLayer($0) } })
+        case .unready:
+            let error = LuaError(frame.values.first ?? .nil)
+            throw error.underlying ?? error
+        default: throw LuaError(.crashed, "the process of the scripts answers what was not asked")
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Reads on the thread of the connection until the process has ended.
+    private static func read(_ process: WorkerProcess, for connection: () -> WorkerConnection?) {
+        var violation: String?
+        do throws(FrameError) {
+            while let frame = try process.channel.receive() {
+                guard let connection = connection() else { break }
+                guard connection.take(frame) else {
+                    violation = "it sent a message that it may not send"
+                    break
+                }
+            }
+        } catch {
+            violation = error.description
+        }
+        process.channel.shutDown()
+        // One that has closed its connection only, or breaks the rules.
+        process.kill()
+        let ending = process.waitForEnd()
+        connection()?.end(ending, violation)
+    }
+
+    /// Returns whether the process may send that.
+    private func take(_ frame: Frame) -> Bool {
+        guard let message = WorkerMessage(rawValue: frame.kind) else { return false }
+        let values = frame.values
+        switch message {
+        case .result: return settle(frame.request, .success(values))
+        case .failure: return settle(frame.request, .failure(LuaError(values.first ?? .nil, hostError: error(of:))))
+        case .callFunction, .findModule, .now, .uuid, .random: return ask(message, frame)
+        case .abandon: state.withLock { $0.questions[frame.request]?.task }?.cancel()
+        case .print:
+            guard let bytes = values.first?.bytes else { return false }
+            printing.enter(bytes.count)
+            enqueue { [printing] host in
+                host.write(bytes, endsLine: values.count < 2 || values[1].booleanValue == true)
+                printing.leave(bytes.count)
+            }
+        case .log: enqueue { host in host.log(values) }
+        case .callbackFailure: enqueue { host in host.handle(callbackFailure: LuaError(values.first ?? .nil, hostError: { _ in nil })) }
+        case .signals: state.withLock { $0.signals = Set((values.first?.elements ?? []).compactMap(\.text)) }
+        case .ready, .unready: return false
+        }
+        return true
+    }
+
+    /// Does something on the thread of the host, in the order in which it has come.
+    private func enqueue(_ body: @escaping @Sendable (isolated ScriptHost) -> Void) {
+        guard let host = host.value else { return }
+        host.thread.enqueue { host.assumeIsolated { body($0) } }
+    }
+
+    // MARK: - Requests
+
+    /// Sends a request, and registers what waits for its answer.
+    func begin(_ message: HostMessage, _ values: [WireValue], _ request: PendingRequest) throws -> UInt32 {
+        let number = try state.withLock { state in
+            if let reason = state.reason {
+                throw LuaError(.crashed, "the process of the scripts has ended (\(reason.message)); make another host")
+            }
+            repeat { state.count &+= 1 } while state.count == 0 || state.requests[state.count] != nil
+            state.requests[state.count] = request
+            return state.count
+        }
+        do throws(FrameChannel.SendingError) {
+            try process.channel.send(Frame(message, number, values))
+        } catch {
+            // Where the connection is closed, its end settles all requests.
+            if case .refused(let reason) = error {
+                forget(number)
+                throw LuaError(.conversion, "the arguments are too large for the process of the scripts: \(reason)")
+            }
+        }
+        return number
+    }
+
+    func forget(_ number: UInt32) {
+        state.withLock { _ = $0.requests.removeValue(forKey: number) }
+    }
+
+    private func settle(_ number: UInt32, _ result: Result<[WireValue], any Error>) -> Bool {
+        guard let request = state.withLock({ $0.requests.removeValue(forKey: number) }) else { return false }
+        request.add(.ended(result))
+        return true
+    }
+
+    // MARK: - Questions
+
+    private func ask(_ message: WorkerMessage, _ frame: Frame) -> Bool {
+        guard let served = frame.values.first?.integerValue else { return false }
+        let question = WorkerQuestion(message: message, number: frame.request, values: Array(frame.values.dropFirst()))
+        let asked: (isNew: Bool, request: PendingRequest?) = state.withLock { state in
+            guard state.questions[frame.request] == nil, state.questions.count < Self.questionLimit else { return (false, nil) }
+            state.questions[frame.request] = Question(task: nil, call: question.functionName)
+            if let name = question.functionName { state.lastCall = name }
+            return (true, UInt32(exactly: served).flatMap { state.requests[$0] })
+        }
+        guard asked.isNew else { return false }
+        if let request = asked.request {
+            request.add(.question(question))
+        } else {
+            enqueue { host in host.answer(question) }
+        }
+        return true
+    }
+
+    /// Keeps the task that answers, to be cancelled.
+    func keep(_ task: Task<Void, Never>, of question: WorkerQuestion) {
+        state.withLock { $0.questions[question.number]?.task = task }
+    }
+
+    /// Sends an answer.
+    func answer(_ question: WorkerQuestion, _ result: Result<[WireValue], any Error>) {
+        state.withLock { _ = $0.questions.removeValue(forKey: question.number) }
+        do throws(FrameChannel.SendingError) {
+            try process.channel.send(frame(for: result, question.number))
+        } catch {
+            guard case .refused(let reason) = error else { return }
+            let failure = LuaError(.conversion, "the result of \(question.functionName ?? "the host") is too large for the process of the scripts: \(reason)")
+            try? process.channel.send(frame(for: .failure(failure), question.number))
+        }
+    }
+
+    private func frame(for result: Result<[WireValue], any Error>, _ number: UInt32) -> Frame {
+        switch result {
+        case .success(let values): return Frame(.answer, number, [.boolean(true)] + values)
+        case .failure(let error):
+            let described = error as? LuaError ?? LuaError(.host, "\(error)")
+            // Others are errors of Lua there as well.
+            guard described.code == .host else { return Frame(.answer, number, [.boolean(false), WireValue(described)]) }
+            return Frame(.answer, number, [.boolean(false), WireValue(described), .integer(keep(described.underlying ?? error))])
+        }
+    }
+
+    private func keep(_ error: any Error) -> Int64 {
+        state.withLock { state in
+            state.errorCount += 1
+            state.errors[state.errorCount] = error
+            state.errors[state.errorCount - Self.errorLimit] = nil
+            return state.errorCount
+        }
+    }
+
+    private func error(of number: Int64) -> (any Error)? {
+        state.withLock { $0.errors[number] }
+    }
+
+    // MARK: - Ending
+
+    /// Sends what needs no answer, without waiting for a process that does not read.
+    private func tell(_ frame: Frame) {
+        Task.detached { [process] in try? process.channel.send(frame) }
+    }
+
+    func limitTime(to time: Duration) {
+        try? process.channel.send(Frame(.limitTime, 0, [WireValue(time)]))
+    }
+
+    /// Passes on a signal. Returns whether a script wants to hear of it.
+    func deliver(signal name: String) -> Bool {
+        guard state.withLock({ $0.signals.contains(name) }) else { return false }
+        tell(Frame(.signal, 0, [.text(name)]))
+        return true
+    }
+
+    /// Cancels a request, or all; kills the process if they go on.
+    func cancel(_ number: UInt32 = 0) {
+        tell(Frame(.cancel, number))
+        let cancelled = state.withLock { state in number == 0 ? Set(state.requests.keys) : [number] }
+        guard !cancelled.isEmpty else { return }
+        Task.detached { [weak self, grace] in
+            try? await Task.sleep(for: grace)
+            while let self, self.isOccupied(by: cancelled) {
+                if !self.isAnswering { return self.kill(for: LuaError(.cancelled, "the script was cancelled")) }
+                try? await Task.sleep(for: grace)
+            }
+        }
+    }
+
+    /// Kills the process if a request goes on for too long.
+    func watch(_ number: UInt32, limit: Duration, _ failure: LuaError) -> Task<Void, Never> {
+        Task.detached { [weak self, grace] in
+            try? await Task.sleep(for: limit + grace)
+            while !Task.isCancelled, let self, self.isOccupied(by: [number]) {
+                // A function of the host takes its time, which is not the script's fault.
+                if !self.isAnswering { return self.kill(for: failure) }
+                try? await Task.sleep(for: grace)
+            }
+        }
+    }
+
+    private func isOccupied(by numbers: Set<UInt32>) -> Bool {
+        state.withLock { state in numbers.contains { state.requests[$0] != nil } }
+    }
+
+    private var isAnswering: Bool { state.withLock { $0.questions.values.contains { $0.call != nil } } }
+
+    /// Kills the process, and gives the reason to those who wait.
+    private func kill(for reason: LuaError) {
+        state.withLock { state in
+            if state.reason == nil { state.reason = reason }
+        }
+        process.kill()
+    }
+
+    private func end(_ ending: WorkerProcess.Ending, _ violation: String?) {
+        let (requests, tasks, error) = state.withLock { state in
+            let error = Self.error(for: ending, after: state.reason, violation, lastCall: state.questions.values.compactMap(\.call).first ?? state.lastCall)
+            (state.reason, state.hasEnded) = (error, true)
+            defer { (state.requests, state.questions, state.errors) = ([:], [:], [:]) }
+            return (Array(state.requests.values), state.questions.values.compactMap(\.task), error)
+        }
+        for task in tasks { task.cancel() }
+        for request in requests { request.add(.ended(.failure(error))) }
+    }
+
+    /// What a run throws whose process has ended.
+    private static func error(
+        for ending: WorkerProcess.Ending, after reason: LuaError?, _ violation: String? = nil, lastCall: String? = nil
+    ) -> LuaError {
+        var error: LuaError
+        if let reason {
+            error = reason
+        } else {
+            let what =
+                if let violation {
+                    "was killed, because \(violation)"
+                } else if let signal = ending.signalName, !ending.wasAsked {
+                    "was ended by \(signal)"
+                } else {
+                    "has ended itself with status \(ending.status)"
+                }
+            error = LuaError(.crashed, "the process of the script \(what)")
+            error.fields["kind"] = "crashed"
+            if let signal = ending.signal { error.fields["signal"] = .integer(Int64(signal)) }
+            if let lastCall { error.fields["host_call"] = .string(LuaString(lastCall)) }
+        }
+        if let position = ending.position { (error.file, error.line) = position }
+        return error
+    }
+}
+
+/// A request of the host that is under way: what comes of it, in order.
+final class PendingRequest: Sendable {
+    enum Event: Sendable {
+        /// To be answered by the task that waits.
+        case question(WorkerQuestion)
+        case ended(Result<[WireValue], any Error>)
+    }
+
+    private let state = Mutex((events: [Event](), waiter: CheckedContinuation<Event, Never>?.none))
+
+    func add(_ event: Event) {
+        let waiter = state.withLock { state in
+            guard let waiter = state.waiter else {
+                state.events.append(event)
+                return CheckedContinuation<Event, Never>?.none
+            }
+            state.waiter = nil
+            return waiter
+        }
+        waiter?.resume(returning: event)
+    }
+
+    /// The next event. A task that was cancelled waits, too: the process says how its request ends.
+    nonisolated(nonsending) func next() async -> Event {
+        await withCheckedContinuation { continuation in
+            let event = state.withLock { state -> Event? in
+                guard state.events.isEmpty else { return state.events.removeFirst() }
+                state.waiter = continuation
+                return nil
+            }
+            if let event { continuation.resume(returning: event) }
+        }
+    }
+}
+
+/// What the process of scripts asks its host.
+struct WorkerQuestion: Sendable {
+    let message: WorkerMessage
+    let number: UInt32
+    let values: [WireValue]
+
+    /// The function that is to be called.
+    var functionName: String? {
+        guard message == .callFunction, values.count >= 2, let module = values[0].text, let name = values[1].text else { return nil }
+        return "\(module).\(name)"
+    }
+}
+
+/// Keeps a thread waiting while too much is under way.
+private final class OutputGate: Sendable {
+    private static let limitInBytes = 4 << 20
+    private let condition = NSCondition()
+    /// Guarded by the condition.
+    private nonisolated(unsafe) var byteCount = 0
+
+    func enter(_ count: Int) {
+        condition.lock()
+        while byteCount > Self.limitInBytes { condition.wait() }
+        byteCount += count + 64
+        condition.unlock()
+    }
+
+    func leave(_ count: Int) {
+        condition.lock()
+        byteCount -= count + 64
+        condition.signal()
+        condition.unlock()
+    }
+}

@@ -1,0 +1,115 @@
+internal import PeriluneBindings
+internal import PeriluneDependencies
+internal import PeriluneIsolation
+internal import PeriluneLua
+
+/// What the host sends to the process of its scripts.
+enum HostMessage: UInt8 {
+    /// The first: ``WorkerSetup``.
+    case hello = 1
+    /// Requests, each with a number; answered by ``WorkerMessage/result`` or ``WorkerMessage/failure`` of the same number.
+    case run, runCommand, call, defines, wait, endCallbacks, isIdle, takeFailure, names
+    /// The answer to a question of the worker: of the number of the question.
+    case answer
+    /// Cancels the request of the number; 0: all that goes on.
+    case cancel
+    case limitTime
+    case signal
+}
+
+/// What the process of scripts sends to its host.
+enum WorkerMessage: UInt8 {
+    /// The answer to ``HostMessage/hello``: the layers that are on; or an error.
+    case ready = 64
+    case unready
+    case result
+    case failure
+    /// Questions, each with a number; answered by ``HostMessage/answer``. The first value is the number of the request in which they are
+    /// asked, 0: in none.
+    case callFunction, findModule, now, uuid, random
+    /// The answer to the question of the number is not needed any more.
+    case abandon
+    case print
+    case log
+    case callbackFailure
+    /// The signals that scripts want to hear of.
+    case signals
+}
+
+/// What the process of scripts gets first.
+struct WorkerSetup {
+    /// `nil`: an own one in memory.
+    var database: String?
+    var isReadonly = false
+    var libraries = LuaLibraries.sandboxed
+    var limits = LuaLimits.none
+    var outputLimitInBytes: Int?
+    /// Whether what scripts print is wanted.
+    var prints = true
+    var context = DependencyContext.live
+    /// Whether the host is asked for the present, UUIDs and random numbers.
+    var asksForDate = false
+    var asksForUUID = false
+    var asksForRandom = false
+    /// Whether ``ScriptHost/waitUntilIdle()`` throws errors of callbacks.
+    var failsForCallbacks = false
+    var signals: [String] = []
+    var logLevel = "info"
+
+    var value: WireValue {
+        .fields([
+            ("database", database.map { .text($0) }), ("readonly", .boolean(isReadonly)), ("libraries", .integer(Int64(libraries.rawValue))),
+            ("memory", limits.memoryInBytes.map { .integer(Int64($0)) }), ("time", limits.time.map { WireValue($0) }),
+            ("instructions", limits.instructions.map { .integer(Int64($0)) }), ("cancellable", .boolean(limits.isCancellable)),
+            ("output", outputLimitInBytes.map { .integer(Int64($0)) }), ("prints", .boolean(prints)), ("context", .text(context.rawValue)),
+            ("date", .boolean(asksForDate)), ("uuid", .boolean(asksForUUID)), ("random", .boolean(asksForRandom)),
+            ("fails", .boolean(failsForCallbacks)), ("signals", .list(signals.map { .text($0) })), ("log", .text(logLevel)),
+        ])
+    }
+
+    init() {}
+
+    init(_ value: WireValue) {
+        func number(_ name: String) -> Int? {
+            guard let value = value[name]?.integerValue else { return nil }
+            return Int(exactly: value)
+        }
+        database = value["database"]?.text
+        isReadonly = value["readonly"]?.booleanValue == true
+        libraries = LuaLibraries(rawValue: UInt32(truncatingIfNeeded: number("libraries") ?? 0)).intersection(.sandboxed)
+        limits = LuaLimits(
+            memoryInBytes: number("memory"), time: value["time"]?.duration, instructions: number("instructions"),
+            isCancellable: value["cancellable"]?.booleanValue == true)
+        outputLimitInBytes = number("output")
+        prints = value["prints"]?.booleanValue != false
+        context = value["context"]?.text.flatMap { DependencyContext(rawValue: $0) } ?? .live
+        asksForDate = value["date"]?.booleanValue == true
+        asksForUUID = value["uuid"]?.booleanValue == true
+        asksForRandom = value["random"]?.booleanValue == true
+        failsForCallbacks = value["fails"]?.booleanValue == true
+        signals = value["signals"]?.elements?.compactMap(\.text) ?? []
+        logLevel = value["log"]?.text ?? "info"
+    }
+}
+
+extension WireValue {
+    /// A duration: seconds and attoseconds.
+    init(_ duration: Duration) {
+        self = .list([.integer(duration.components.seconds), .integer(duration.components.attoseconds)])
+    }
+
+    var duration: Duration? {
+        guard let parts = elements, parts.count == 2, let seconds = parts[0].integerValue, let attoseconds = parts[1].integerValue else { return nil }
+        return Duration(secondsComponent: seconds, attosecondsComponent: attoseconds)
+    }
+}
+
+extension Frame {
+    init(_ message: HostMessage, _ request: UInt32, _ values: [WireValue] = []) {
+        self.init(kind: message.rawValue, request: request, values: values)
+    }
+
+    init(_ message: WorkerMessage, _ request: UInt32, _ values: [WireValue] = []) {
+        self.init(kind: message.rawValue, request: request, values: values)
+    }
+}

@@ -1,0 +1,105 @@
+internal import GRDB
+internal import PeriluneIsolation
+internal import PeriluneLua
+
+/// An error of a function of the host, in the process of the script that has called it: it looks to the script like the error that it is,
+/// which stays with the host under a number.
+struct HostFunctionError: LuaErrorDescribing {
+    let luaKind: String
+    let luaMessage: String
+    let luaFields: [String: LuaScalar]
+    let number: Int64
+}
+
+/// Errors on their way to another process, with all their fields.
+extension WireValue {
+    init(_ error: LuaError) {
+        self = .fields([
+            ("code", .text(error.code.description)),
+            ("message", .text(Self.shortened(error.message))),
+            ("file", error.file.map { .text(Self.shortened($0)) }),
+            ("line", error.line.map { .integer(Int64($0)) }),
+            ("traceback", error.traceback.map { .text(Self.shortened($0)) }),
+            ("fields", .table(error.fields.map { Pair(.text($0), WireValue($1)) })),
+            ("hints", error.hints.map { WireValue($0) }),
+            ("host", (error.underlying as? HostFunctionError).map { .integer($0.number) }),
+            ("database", (error.underlying as? DatabaseError).map { WireValue($0) }),
+            ("cancellation", error.underlying is CancellationError ? .boolean(true) : nil),
+        ])
+    }
+
+    /// A script can raise texts of any length, and the frame must hold them.
+    private static func shortened(_ text: String) -> String {
+        let limit = 1 << 20
+        guard text.utf8.count > limit else { return text }
+        return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "..."
+    }
+
+    private init(_ scalar: LuaScalar) {
+        switch scalar {
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .integer(value)
+        case .number(let value): self = .number(value)
+        case .string(let value): self = .string(value.bytes.count > 1 << 20 ? Array(value.bytes.prefix(1 << 20)) : value.bytes)
+        }
+    }
+
+    private init(_ hints: LuaErrorHints) {
+        self = .fields([
+            ("file", hints.file.map { .text($0) }), ("line", hints.sourceLine.map { .text($0) }), ("help", hints.help.map { .text($0) }),
+            ("suggestions", .list(hints.suggestions.map { .text($0) })),
+        ])
+    }
+
+    private init(_ error: DatabaseError) {
+        self = .fields([
+            ("code", .integer(Int64(error.extendedResultCode.rawValue))), ("message", error.message.map { .text($0) }),
+            ("sql", error.sql.map { .text($0) }),
+        ])
+    }
+
+    private var scalar: LuaScalar? {
+        switch self {
+        case .boolean(let value): .boolean(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .number(value)
+        case .string(let bytes): .string(LuaString(bytes))
+        default: nil
+        }
+    }
+
+    /// The fields of a table whose values are plain.
+    var scalars: [String: LuaScalar] {
+        guard case .table(let pairs) = self else { return [:] }
+        var fields: [String: LuaScalar] = [:]
+        for pair in pairs { if let name = pair.key.text, let value = pair.value.scalar { fields[name] = value } }
+        return fields
+    }
+}
+
+extension LuaError {
+    /// The error that a value describes: whatever it is, an error.
+    ///
+    /// - Parameter hostError: The error of a number that was given to another process.
+    init(_ value: WireValue, hostError: (Int64) -> (any Error)? = { _ in nil }) {
+        self.init(value["code"]?.text.flatMap { Code(description: $0) } ?? .runtime, value["message"]?.text ?? "an error without a message")
+        file = value["file"]?.text
+        line = value["line"]?.integerValue.flatMap { Int(exactly: $0) }
+        traceback = value["traceback"]?.text
+        fields = value["fields"]?.scalars ?? [:]
+        if let hints = value["hints"] {
+            self.hints = LuaErrorHints(
+                file: hints["file"]?.text, sourceLine: hints["line"]?.text, help: hints["help"]?.text,
+                suggestions: hints["suggestions"]?.elements?.compactMap(\.text) ?? [])
+        }
+        if let number = value["host"]?.integerValue {
+            underlying = hostError(number)
+        } else if let database = value["database"] {
+            underlying = DatabaseError(
+                resultCode: ResultCode(rawValue: CInt(truncatingIfNeeded: database["code"]?.integerValue ?? 1)), message: database["message"]?.text,
+                sql: database["sql"]?.text)
+        } else if value["cancellation"]?.booleanValue == true {
+            underlying = CancellationError()
+        }
+    }
+}

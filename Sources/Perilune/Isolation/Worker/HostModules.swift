@@ -1,0 +1,71 @@
+internal import PeriluneBindings
+internal import PeriluneIsolation
+internal import PeriluneLua
+
+/// The modules that a host offers to scripts in another process: its functions are called there, its Lua files come from there.
+struct HostModules {
+    let questions: HostQuestions
+
+    /// Has `require` ask the host first.
+    func install(in state: LuaState) throws {
+        // The state belongs to what holds the resolver.
+        try state.addModuleResolver { [unowned state] name in
+            let found = try questions.ask(.findModule, [.text(name)])
+            switch found.first?.text {
+            case "source" where found.count == 3: return .source(LuaString(found[1].bytes ?? []), name: found[2].text ?? name)
+            case "functions" where found.count == 2: return .value(.table(try table(of: name, found[1].elements ?? [], in: state)))
+            default: return nil
+            }
+        }
+    }
+
+    /// The functions of a module: pairs of a name and whether it is asynchronous.
+    private func table(of module: String, _ functions: [WireValue], in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable(fieldCount: functions.count)
+        for function in functions {
+            guard let parts = function.elements, parts.count == 2, let name = parts[0].text else { continue }
+            let value = try parts[1].booleanValue == true ? asynchronous(name, of: module, in: state) : synchronous(name, of: module, in: state)
+            try table.rawSet(.string(LuaString(name)), .function(value))
+        }
+        return table
+    }
+
+    private func synchronous(_ name: String, of module: String, in state: LuaState) throws -> LuaFunction {
+        try state.makeFunction("\(module).\(name)") { [unowned state] arguments in
+            let results = try questions.ask(.callFunction, [.text(module), .text(name), .copies(of: arguments.values)])
+            return try results.lua(in: state)
+        }
+    }
+
+    private func asynchronous(_ name: String, of module: String, in state: LuaState) throws -> LuaFunction {
+        try state.makeAsyncFunction(
+            "\(module).\(name)",
+            request: { values in (HostQuestions.servedRequest, try WireValue.copies(of: values)) },
+            perform: { [questions] request, arguments in
+                try await questions.ask(.callFunction, [.text(module), .text(name), arguments], in: request)
+            },
+            results: { [unowned state] results in try results.lua(in: state) })
+    }
+}
+
+/// What scripts print in another process.
+enum WorkerOutput {
+    /// Replaces `print` by what sends each line to the host.
+    static func install(in state: LuaState, limitInBytes: Int?, _ questions: HostQuestions) throws {
+        var left = limitInBytes ?? Int.max
+        try ScriptOutput.replacePrint(in: state) { line in
+            guard line.bytes.count < left else {
+                left = 0
+                throw BindingError("output", "print: the script has written more than its limit of output")
+            }
+            left -= line.bytes.count + 1
+            for start in stride(from: 0, to: max(line.bytes.count, 1), by: pieceInBytes) {
+                let end = min(start + pieceInBytes, line.bytes.count)
+                questions.tell(.print, [.string(Array(line.bytes[start..<end])), .boolean(end == line.bytes.count)])
+            }
+        }
+    }
+
+    /// How much is sent at once.
+    private static let pieceInBytes = 1 << 20
+}

@@ -1,0 +1,193 @@
+internal import Foundation
+internal import Glibc
+internal import GRDB
+internal import PeriluneBindings
+internal import PeriluneDependencies
+internal import PeriluneIsolation
+internal import PeriluneLua
+internal import Synchronization
+
+/// Serves the host of a process that runs scripts: an ordinary host in this process does what the other one is asked for.
+final class WorkerServer: Sendable {
+    private let channel: FrameChannel
+    private let host: ScriptHost
+    private let questions: HostQuestions
+    /// The requests that are served, to be cancelled.
+    private let tasks = Mutex([UInt32: Task<Void, Never>]())
+
+    private init(channel: FrameChannel, host: ScriptHost, questions: HostQuestions) {
+        (self.channel, self.host, self.questions) = (channel, host, questions)
+    }
+
+    /// Serves on this thread, which is the only one, until the host has gone.
+    static func run() -> Never {
+        let channel = WorkerEntry.openChannel()
+        guard let hello = try? channel.receive(), hello.kind == HostMessage.hello.rawValue, let value = hello.values.first else { exit(70) }
+        let setup = WorkerSetup(value)
+        var rules = IsolationRules()
+        if let path = setup.database {
+            let folder = IsolationRules.folder(ofFile: path)
+            // Those who only read a database in WAL mode write to its index.
+            rules.writable.append(folder)
+            // What SQLite sorts in files.
+            if !setup.isReadonly { setenv("SQLITE_TMPDIR", folder, 1) }
+        }
+        var layers = rules.enclose()
+        let server: WorkerServer
+        do {
+            server = try make(setup, channel)
+        } catch {
+            let failure = error as? LuaError ?? LuaError(.host, "\(error)")
+            var described = failure
+            if error is DatabaseError { described.underlying = error }
+            try? channel.send(Frame(.unready, 0, [WireValue(described)]))
+            exit(0)
+        }
+        // Stacks and caches of libraries beside what the script may use.
+        rules.memoryInBytes = setup.limits.memoryInBytes.map { UInt64($0) + 256 << 20 }
+        layers.formUnion(rules.seal())
+        try? channel.send(Frame(.ready, 0, [.list(layers.map { .text($0.description) })]))
+        server.serve()
+    }
+
+    private static func make(_ setup: WorkerSetup, _ channel: FrameChannel) throws -> WorkerServer {
+        SQLiteTuning.disableMemoryStatistics()
+        let questions = HostQuestions(channel: channel)
+        var configuration = ScriptHost.Configuration(database: setup.database.map { .file($0) } ?? .inMemory)
+        configuration.isReadonly = setup.isReadonly
+        configuration.libraries = setup.libraries
+        configuration.limits = setup.limits
+        configuration.signals = setup.signals
+        configuration.output = .none
+        configuration.callbackErrors = setup.failsForCallbacks ? .fail : .handle { questions.tell(.callbackFailure, [WireValue($0)]) }
+        configuration.extending = { _, state in
+            try HostModules(questions: questions).install(in: state)
+        }
+        let environment = WorkerEnvironment.make(setup, questions)
+        let database = try configuration.openDatabase(seeing: environment)
+        if setup.database == nil || setup.isReadonly {
+            // There is no folder for files.
+            try database.unsafeReentrantWrite { db in try db.execute(sql: "PRAGMA temp_store = MEMORY") }
+        }
+        let host = try ScriptHost(configuration, database: database, environment: environment)
+        try host.prepareForServing { state in
+            state.withPlaceDescriber { WorkerEntry.prepareLastWords(describe: $0, subject: $1) }
+            if setup.prints { try WorkerOutput.install(in: state, limitInBytes: setup.outputLimitInBytes, questions) }
+        }
+        host.loopSignals.onChange { names in questions.tell(.signals, [.list(names.map { .text($0) })]) }
+        return WorkerServer(channel: channel, host: host, questions: questions)
+    }
+
+    // MARK: - Serving
+
+    private func serve() -> Never {
+        while let frame = try? channel.receive() {
+            guard let message = HostMessage(rawValue: frame.kind) else { break }
+            switch message {
+            case .hello: break
+            case .answer: questions.take(frame)
+            case .cancel: cancel(frame.request)
+            case .limitTime:
+                // Before the next run.
+                guard let time = frame.values.first?.duration else { break }
+                host.thread.enqueue { [host] in host.assumeIsolated { $0.limitTime(to: time) } }
+            case .signal: _ = frame.values.first?.text.map { host.deliver(signal: $0) }
+            default: start(message, frame)
+            }
+        }
+        // The host has gone: SQLite rolls back what is open, as after any process that has ended.
+        _exit(0)
+    }
+
+    private func cancel(_ request: UInt32) {
+        guard request != 0 else { return host.cancel() }
+        tasks.withLock { $0[request] }?.cancel()
+    }
+
+    private func start(_ message: HostMessage, _ frame: Frame) {
+        let id = frame.request
+        tasks.withLock { tasks in
+            tasks[id] = Task {
+                let answer = await HostQuestions.$servedRequest.withValue(id) { await self.answer(message, frame) }
+                self.tasks.withLock { _ = $0.removeValue(forKey: id) }
+                send(answer)
+            }
+        }
+    }
+
+    private func answer(_ message: HostMessage, _ frame: Frame) async -> Frame {
+        do {
+            return Frame(.result, frame.request, try await host.serve(message, frame.values))
+        } catch {
+            var failure = error as? LuaError ?? LuaError(.host, "\(error)")
+            if error is CancellationError { failure.underlying = error }
+            return Frame(.failure, frame.request, [WireValue(failure)])
+        }
+    }
+
+    private func send(_ answer: Frame) {
+        do throws(FrameChannel.SendingError) {
+            try channel.send(answer)
+        } catch {
+            guard case .refused(let reason) = error else { return }
+            let failure = LuaError(.conversion, "the result is too large to leave the process of the script: \(reason)")
+            try? channel.send(Frame(.failure, answer.request, [WireValue(failure)]))
+        }
+    }
+}
+
+extension ScriptHost {
+    /// Prepares the state, on its thread.
+    nonisolated func prepareForServing(_ body: @Sendable (LuaState) throws -> Void) throws {
+        try thread.run { try assumeIsolated { host in try body(host.state) } }
+    }
+
+    /// Has the process say where the script of this host is when a signal ends it. For processes that other ones watch.
+    package nonisolated func prepareLastWords() {
+        try? prepareForServing { state in
+            state.withPlaceDescriber { WorkerEntry.prepareLastWords(describe: $0, subject: $1) }
+        }
+    }
+
+    /// Does what the host in another process asks for. That one sees to it that one run follows the other.
+    fileprivate nonisolated func serve(_ message: HostMessage, _ values: [WireValue]) async throws -> [WireValue] {
+        @Sendable func value(_ index: Int) -> WireValue { index < values.count ? values[index] : .nil }
+        switch message {
+        case .run:
+            return try await serveRun { host in
+                try await host.start(value(0).bytes ?? [], named: value(1).text ?? "script") { state in try (value(2).elements ?? []).lua(in: state) }
+            }
+        case .runCommand:
+            return try await serveRun { host in
+                try await host.startCommand(value(0).bytes ?? [], named: value(1).text ?? "script", (value(2).elements ?? []).compactMap(\.bytes))
+                return []
+            }
+        case .call:
+            return try await serveRun { host in
+                try await host.invoke(value(0).text ?? "") { state in try (value(1).elements ?? []).lua(in: state) }
+            }
+        case .defines: return [.boolean(try await perform { host in host.hasFunction(value(0).text ?? "") })]
+        case .wait:
+            try await waitUntilIdle()
+            return []
+        case .endCallbacks:
+            await endCallbacks()
+            return []
+        case .isIdle: return [.boolean(await isIdle)]
+        case .takeFailure:
+            guard let failure = await takeCallbackFailure() else { return [] }
+            return [WireValue(failure as? LuaError ?? LuaError(.host, "\(failure)"))]
+        default: throw LuaError(.usage, "the process of the script was asked for what it does not know")
+        }
+    }
+
+    private nonisolated func serveRun(
+        _ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]
+    ) async throws -> [WireValue] {
+        try await perform { host in
+            // As the host decodes one result.
+            guard let result = try await run(host).first else { return [] }
+            return [try WireValue(result)]
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneIsolation
+import PeriluneLua
+import PeriluneTestTools
+import Testing
+
+/// The ends of processes that run scripts.
+@Suite struct CrashTests {
+    @Test func `a process that dies while its script runs is an error with the signal and the place`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/crash.sqlite"
+            let host = try await makeIsolatedHost { $0.database = .file(path) }
+            let began = Tally()
+            try await host.register(module: "test") { test in test.function("began") { () -> Void in began.add() } }
+            try await host.run(source: "db:execute('CREATE TABLE t (x)')")
+            let task = Task {
+                try await host.run(source: "db:write(function(db)\n db:execute('INSERT INTO t VALUES (1)')\n require('test').began()\n while true do end\nend)", named: "@crash.lua")
+            }
+            await began.wait()
+            // Until it is in its loop again.
+            #expect(kill(try #require(host.workerProcessID), SIGSEGV) == 0)
+            let error = try #require(await #expect(throws: LuaError.self) { try await task.value })
+            #expect(error.code == .crashed)
+            #expect(error.kind == "crashed")
+            #expect(error.fields["signal"] == .integer(Int64(SIGSEGV)))
+            #expect(error.message.contains("SIGSEGV"))
+            #expect(error.fields["host_call"] == "test.began")
+            // The host says so from then on; SQLite has rolled back; another host works.
+            #expect(await (#expect(throws: LuaError.self) { try await host.run(source: "return 1") })?.code == .crashed)
+            let other = try await makeIsolatedHost { $0.database = .file(path) }
+            #expect(try await other.run(source: "return db:fetch_value('SELECT COUNT(*) FROM t')") == 0)
+            #expect(try await other.run(source: "return db:fetch_value('PRAGMA integrity_check')") == "ok")
+        }
+    }
+
+    @Test func `a process that does not end by its limit is killed, and the error names the place`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/stopped.sqlite"
+            let host = try await makeIsolatedHost {
+                $0.database = .file(path)
+                $0.limits = LuaLimits(time: .milliseconds(100))
+                $0.isolation = .process(grace: .milliseconds(50))
+            }
+            let began = Tally()
+            try await host.register(module: "test") { test in test.function("began") { () -> Void in began.add() } }
+            let task = Task { try await host.run(source: "require('test').began()\nwhile true do end") }
+            await began.wait()
+            kill(try #require(host.workerProcessID), SIGSTOP)
+            let error = try #require(await #expect(throws: LuaError.self) { try await task.value })
+            #expect(error.code == .timeout)
+            #expect(error.message.contains("longer than its limit"))
+        }
+    }
+
+    @Test func `a host that is gone leaves no process behind`() async throws {
+        func run() async throws -> Int32 {
+            let host = try await makeIsolatedHost()
+            #expect(try await host.run(source: "return 1") == 1)
+            return try #require(host.workerProcessID)
+        }
+        let id = try await run()
+        #expect(await eventually { kill(id, 0) != 0 })
+    }
+
+    @Test func `the layers that the system has are on, and a process without a required one is refused`() async throws {
+        let available = Set(IsolationLayer.allCases.filter(\.isAvailable))
+        _ = try await makeIsolatedHost { $0.isolation = .process(require: available) }
+    }
+
+    @Test func `a host in a pool that has crashed is replaced`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/pool.sqlite"
+            var configuration = ScriptHost.Configuration(database: .file(path))
+            configuration.isolation = .process()
+            let pool = try await ScriptPool(size: 1, configuration) { host in try await host.run(source: "function f(n) return n end") }
+            #expect(try await pool.call("f", 1) == 1)
+            let id = try await #require(pool.withHost { $0.workerProcessID })
+            kill(id, SIGKILL)
+            let error = await #expect(throws: LuaError.self) { let _: Int = try await pool.call("f", 2) }
+            #expect(error?.code == .crashed)
+            #expect(try await pool.call("f", 3) == 3)
+            #expect(try await pool.withHost { $0.workerProcessID } != id)
+        }
+    }
+}

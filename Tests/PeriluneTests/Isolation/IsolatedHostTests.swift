@@ -1,0 +1,260 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneDependencies
+import PeriluneLua
+import PeriluneTestTools
+import Synchronization
+import Testing
+
+/// An error of a program.
+private struct MailError: LuaErrorDescribing, Equatable {
+    let luaKind = "mail"
+    let luaMessage: String
+    var luaFields: [String: LuaScalar] { ["address": "nobody"] }
+}
+
+/// Lines that scripts have printed.
+private final class Lines: Sendable {
+    private let lines = Mutex([String]())
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+}
+
+private struct Order: Codable, Equatable {
+    var id: Int
+    var total: Double
+    var lines: [String]
+    var paid: Bool
+    var due: Date
+}
+
+/// A host whose scripts run in a process of their own.
+func makeIsolatedHost(
+    _ change: (inout ScriptHost.Configuration) -> Void = { _ in }
+) async throws -> ScriptHost {
+    var configuration = ScriptHost.Configuration(database: .inMemory)
+    configuration.isolation = .process()
+    change(&configuration)
+    return try await ScriptHost(configuration)
+}
+
+@Suite struct IsolatedHostTests {
+    @Test func `a script runs in another process and returns what it returns here`() async throws {
+        let host = try await makeIsolatedHost()
+        let sum: Int = try await host.run(source: "return 6 * 7")
+        #expect(sum == 42)
+        let value: ScriptValue = try await host.run(
+            source: "return { list = { 1, 2.5, 'tea' }, null = perilune.null, blob = perilune.blob('\\0\\255'), f = print, none = {} }")
+        #expect(value["list"] == [1, 2.5, "tea"])
+        #expect(value["null"] == .null)
+        #expect(value["blob"] == .bytes(Data([0, 255])))
+        #expect(value["f"] == .other("a function"))
+        #expect(value["none"] == [])
+    }
+
+    @Test func `the example of the article runs`() async throws {
+        try await withTemporaryFolder { folder in
+            let queue = try DatabaseQueue(path: "\(folder)/shop.sqlite")
+            try await queue.write { db in try db.execute(sql: "CREATE TABLE sale AS SELECT 2.5 AS total UNION ALL SELECT 3.0") }
+            // example
+            var configuration = ScriptHost.Configuration(database: .file("\(folder)/shop.sqlite"))
+            configuration.isolation = .process()
+            configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(2))
+            let host = try await ScriptHost(configuration)
+            let total: Double = try await host.run(source: "return db:fetch_value('SELECT sum(total) FROM sale')")
+            // end
+            #expect(total == 5.5)
+        }
+    }
+
+    @Test func `structures and dates go there and back`() async throws {
+        let host = try await makeIsolatedHost()
+        let order = Order(id: 1, total: 2.5, lines: ["tea", "ü"], paid: true, due: Date(timeIntervalSince1970: 1_000_000.25))
+        let back: Order = try await host.run(source: "local order = ...; assert(order.due:format('%Y') == '1970'); return order", arguments: order)
+        #expect(back == order)
+    }
+
+    @Test func `what scripts leave is there for calls, by names with dots and colons`() async throws {
+        let host = try await makeIsolatedHost()
+        try await host.run(source: "orders = { rate = 2 }; function orders:total(n) return self.rate * n end; function fail() error('no') end")
+        #expect(try await host.call("orders:total", 21) == 42)
+        #expect(try await host.defines("orders.total"))
+        #expect(try await !host.defines("orders.sum"))
+        let error = try #require(await #expect(throws: LuaError.self) { try await host.call("order.total") })
+        #expect(error.code == .usage)
+        #expect(error.message == "call: no global `order`; did you mean `orders`?")
+    }
+
+    @Test func `a file database is the one that Swift reads`() async throws {
+        try await withTemporaryFolder { folder in
+            let queue = try DatabaseQueue(path: folder + "/shop.sqlite")
+            try await queue.write { db in try db.execute(sql: "CREATE TABLE author (name TEXT)") }
+            let host = try await makeIsolatedHost { $0.database = .file(folder + "/shop.sqlite") }
+            try await host.run(source: "db:execute('INSERT INTO author VALUES (?)', 'Ann')")
+            #expect(try await queue.value("SELECT name FROM author") == "Ann")
+            let readonly = try await makeIsolatedHost { ($0.database, $0.isReadonly) = (.open(queue), true) }
+            let error = try #require(await #expect(throws: LuaError.self) { try await readonly.run(source: "db:execute('DELETE FROM author')") })
+            #expect(error.kind?.hasPrefix("readonly") == true)
+        }
+    }
+
+    @Test func `errors have all their fields`() async throws {
+        let host = try await makeIsolatedHost()
+        let error = try #require(
+            await #expect(throws: LuaError.self) {
+                try await host.run(source: "local function f()\n  db:execute('SELEC 1')\nend\nf()", named: "@shop.lua")
+            })
+        #expect(error.code == .host || error.code == .runtime)
+        #expect(error.sql == "SELEC 1")
+        #expect(error.line == 2)
+        #expect(error.file?.contains("shop.lua") == true)
+        #expect(error.traceback?.contains("shop.lua") == true)
+        #expect((error.underlying as? DatabaseError)?.resultCode == .SQLITE_ERROR)
+        #expect(error.report.sourceLine?.contains("SELEC 1") == true)
+        let syntax = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "local = 1") })
+        #expect(syntax.code == .syntax)
+        let fields = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "error({ kind = 'shop', price = 3 })") })
+        #expect(fields.kind == "shop")
+        #expect(fields.fields["price"] == .integer(3))
+    }
+
+    @Test func `what scripts print comes in order, and before their result`() async throws {
+        let lines = Lines()
+        let host = try await makeIsolatedHost { $0.output = .closure { lines.add($0) } }
+        try await host.run(source: "for i = 1, 500 do print('line', i) end")
+        #expect(lines.all == (1...500).map { "line\t\($0)" })
+        try await host.run(source: "print(('x'):rep(3000000))")
+        #expect(lines.all.last?.count == 3_000_000)
+    }
+
+    @Test func `functions of modules are called in the host, with its errors`() async throws {
+        let host = try await makeIsolatedHost()
+        let sent = Lines()
+        try await host.register(module: "mail") { mail in
+            mail.function("send") { (to: String, order: Order) throws -> Int in
+                sent.add(to)
+                return order.id + 1
+            }
+            mail.function("wait") { (text: String) async throws -> String in
+                await Task.yield()
+                return text + "!"
+            }
+            mail.function("fail") { () throws -> Void in throw MailError(luaMessage: "no such address") }
+            mail.function("none") { () -> Void in }
+        }
+        let order = Order(id: 7, total: 1, lines: [], paid: false, due: Date(timeIntervalSince1970: 0))
+        let number: Int = try await host.run(source: "return require('mail').send('ann', ...)", arguments: order)
+        #expect(number == 8)
+        #expect(sent.all == ["ann"])
+        #expect(try await host.run(source: "return require('mail').wait('hi')") == "hi!")
+        #expect(try await host.run(source: "return select('#', require('mail').none())") == 0)
+        // Caught, it is an error object; uncaught, the error of the program.
+        let caught: [String] = try await host.run(
+            source: "local ok, e = pcall(require('mail').fail); return { tostring(ok), e.kind, e.message, e.address }")
+        #expect(caught == ["false", "mail", "no such address", "nobody"])
+        let error = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "\nrequire('mail').fail()", named: "@m.lua") })
+        #expect(error.underlying as? MailError == MailError(luaMessage: "no such address"))
+        #expect(error.code == .host)
+        #expect(error.line == 2)
+        let argument = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "require('mail').wait({})") })
+        #expect(argument.message.contains("mail.wait: argument 1: expected a string, got a table"))
+        let missing = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "require('male')") })
+        #expect(missing.message.contains("male"))
+    }
+
+    @Test func `a function may run the host that waits for it`() async throws {
+        let host = try await makeIsolatedHost()
+        try await host.register(module: "again") { again in
+            again.function("run") { [unowned host] (n: Int) async throws -> Int in
+                n == 0 ? 0 : try await host.run(source: "local n = ...; return 1 + require('again').run(n - 1)", arguments: n)
+            }
+        }
+        #expect(try await host.run(source: "return require('again').run(5)") == 5)
+    }
+
+    @Test func `modules in Lua come from the sources of the host`() async throws {
+        let host = try await makeIsolatedHost {
+            $0.modules = [.closure { name in name == "rates" ? "return { vat = 19 }" : nil }]
+        }
+        #expect(try await host.run(source: "return require('rates').vat + require('rates').vat") == 38)
+    }
+
+    @Test func `limits end runs there, and the host goes on`() async throws {
+        let host = try await makeIsolatedHost { $0.limits = LuaLimits(memoryInBytes: 16 << 20, time: .milliseconds(300)) }
+        let late = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "while true do end") })
+        #expect(late.code == .timeout)
+        #expect(late.line == 1)
+        let large = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end") })
+        #expect(large.code == .memory)
+        #expect(try await host.run(source: "return 1") == 1)
+    }
+
+    @Test func `what is cancelled ends, by its task and by the host`() async throws {
+        let host = try await makeIsolatedHost { $0.limits = LuaLimits(isCancellable: true) }
+        let began = Tally()
+        try await host.register(module: "test") { test in test.function("began") { () -> Void in began.add() } }
+        let task = Task { try await host.run(source: "require('test').began() while true do end") }
+        await began.wait(for: 1)
+        task.cancel()
+        #expect(await (#expect(throws: LuaError.self) { try await task.value })?.code == .cancelled)
+        let other = Task { try await host.run(source: "require('test').began() while true do end") }
+        await began.wait(for: 2)
+        host.cancel()
+        #expect(await (#expect(throws: LuaError.self) { try await other.value })?.code == .cancelled)
+        #expect(try await host.run(source: "return 1") == 1)
+    }
+
+    @Test func `timers run until the scripts wait for nothing, and their errors are thrown`() async throws {
+        let lines = Lines()
+        let host = try await makeIsolatedHost {
+            $0.output = .closure { lines.add($0) }
+            $0.callbackErrors = .fail
+        }
+        try await host.run(source: "perilune.after(0.01, function() print('late') end)")
+        #expect(await !host.isIdle)
+        try await host.waitUntilIdle()
+        #expect(lines.all == ["late"])
+        #expect(await host.isIdle)
+        try await host.run(source: "perilune.after(0.01, function() error('no', 0) end)")
+        let error = try #require(await #expect(throws: LuaError.self) { try await host.waitUntilIdle() })
+        #expect(error.message == "no")
+    }
+
+    @Test func `clock, random numbers and UUIDs are those of the container`() async throws {
+        try await Dependencies.inProcess(.test) {
+            let host = try await makeIsolatedHost()
+            let here = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+            let source = "return { perilune.now():iso8601(), perilune.uuid(), tostring(math.random(1000000)) }"
+            let values: [String] = try await host.run(source: source)
+            #expect(values[0].hasPrefix("2000-01-01"))
+            #expect(values[1] == "00000000-0000-0000-0000-000000000000")
+            _ = here
+        }
+    }
+
+    @Test func `what cannot be had in another process is refused with a reason`() async throws {
+        func refusal(_ change: (inout ScriptHost.Configuration) -> Void) async throws -> String? {
+            await (#expect(throws: LuaError.self) { _ = try await makeIsolatedHost(change) })?.message
+        }
+        #expect(try await refusal { $0.libraries = .trusted }?.contains("libraries that reach files or programs") == true)
+        #expect(try await refusal { $0.allowsFiles = true }?.contains("other database files") == true)
+        #expect(try await refusal { $0.moduleFolder = "." }?.contains("moduleFolder") == true)
+        #expect(try await refusal { $0.database = .open(try! DatabaseQueue()) }?.contains("in memory") == true)
+        #expect(try await refusal { $0.isolation = .process(program: "/nonexistent") }?.contains("/nonexistent") == true)
+    }
+
+    @Test func `results and arguments that are too large are errors, and the host goes on`() async throws {
+        let host = try await makeIsolatedHost()
+        let large = try #require(await #expect(throws: LuaError.self) { let _: String = try await host.run(source: "return ('x'):rep(20 << 20)") })
+        #expect(large.code == .conversion)
+        #expect(large.message.contains("too large"))
+        let argument = String(repeating: "x", count: 20 << 20)
+        #expect(await (#expect(throws: LuaError.self) { try await host.run(source: "", arguments: argument) })?.code == .conversion)
+        let deep = try #require(await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: "local t = {} t.t = t return t") })
+        #expect(deep.code == .conversion)
+        #expect(try await host.run(source: "return 1") == 1)
+    }
+}
