@@ -31,7 +31,8 @@ struct PeriluneCommand: ParsableCommand {
 
 @main
 enum Main {
-    static func main() async {
+    // On the first thread, and before there is another one: a process can take files only from threads that are still to come.
+    @MainActor static func main() async {
         StandardStreams.endOnClosedPipe()
         SQLiteTuning.disableMemoryStatistics()
         let words = Array(CommandLine.arguments.dropFirst())
@@ -45,6 +46,7 @@ enum Main {
             if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
             if let plain = PlainRun(arguments), try await plain.run() { return }
             var command = try parse(arranged(arguments))
+            if let command = command as? RunCommand, command.isolating.supervised { try SupervisedRun.enclose(command) }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

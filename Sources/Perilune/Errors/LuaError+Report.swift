@@ -78,7 +78,7 @@ extension ErrorReport {
     }
 
     /// Adds the line of source text that the error is blamed on, and puts whole names in place of shortened ones.
-    private mutating func addSource(from texts: SourceTexts) {
+    package mutating func addSource(from texts: SourceTexts) {
         file = file.map(texts.fullName)
         for index in trace.indices { trace[index].file = texts.fullName(trace[index].file) }
         if let file, let line, let text = texts.line(line, of: file) { sourceLine = text }

@@ -9,7 +9,8 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check the libraries and a database for problems.",
         discussion: """
-            Reports the versions of the libraries and their known bugs. For a database, it
+            Reports the versions of the libraries and their known bugs, and the layers of
+            isolation that the system has for sandboxed scripts. For a database, it
             checks integrity, foreign keys, missing indexes, the journal mode and free
             pages, and lists the other processes that have it open. Each problem comes with
             a suggested fix. Nothing is changed.
@@ -35,7 +36,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        var findings = LibraryExamination.findings()
+        var findings = LibraryExamination.findings() + IsolationExamination.findings()
         if let path = database.path {
             let queue = try DatabaseFile.openForReading(path)
             findings += try await DatabaseFile.reading(queue) { db in try DatabaseExamination(path: path, db: db).findings() }

@@ -26,6 +26,11 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
             A script that begins with `#!/usr/bin/env -S perilune run` can be executed
             directly.
 
+            ISOLATION: With --sandbox the script runs in a process of its own, from which the
+            system takes files, networks and programs, as far as it can (`perilune doctor`
+            says what it can). Whatever the script does, that process ends with it.
+            --require-layers seccomp,landlock does not run it without these.
+
             PREVIEW: With --preview the script runs on a private copy of the database, and
             a report shows what it would change: rows before and after, and the schema. The
             database itself is only read. A previewed script cannot open other database
@@ -61,6 +66,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
     var watch = false
 
     @OptionGroup var limits: ScriptLimitOptions
+    @OptionGroup var isolating: IsolationOptions
     @OptionGroup var tracing: TraceOptions
     @OptionGroup var previewing: PreviewOptions
     @OptionGroup var context: ContextOptions
@@ -76,6 +82,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
         guard file != nil || !code.isEmpty else {
             throw ValidationError("expected a FILE, - for standard input, or -e CODE")
         }
+        try isolating.validate(isSandboxed: limits.sandbox)
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
         if watch, file == nil || file == "-" { throw ValidationError("--watch requires a FILE") }
         // The command itself reports a variable that names no context.
@@ -88,6 +95,10 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
 
     func run() async throws {
         if watch { return try runWatched() }
+        if isolating.isolates(isSandboxed: limits.sandbox), let status = try await SupervisedRun.start(timeout: limits.timeout, scripts: [file], common.errorColors, isRequired: isolating.isRequired) {
+            if status != 0 { throw ExitCode(status) }
+            return
+        }
         let context = try context.resolved()
         let request = makeRequest(in: context)
         let colors = common.errorColors
@@ -129,6 +140,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
         request.isReadonly = readonly
         limits.apply(to: &request)
         request.trace = tracing.request
+        request.isSupervised = isolating.supervised
         request.color = common.color
         if previewing.preview || context.context == .preview {
             request.preview = previewing.request

@@ -38,6 +38,8 @@ struct ScriptRequest: Sendable {
     var isSandboxed = false
     /// The paths of SQLite extensions.
     var extensions: [String] = []
+    /// Whether this process was started for it by another one.
+    var isSupervised = false
     var timeout: Duration?
     var memoryInBytes: Int?
     /// What scripts may print, in bytes.

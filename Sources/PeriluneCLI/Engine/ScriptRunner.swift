@@ -79,6 +79,7 @@ struct ScriptRunner {
 
     /// Runs scripts one after the other, and waits for what they have left behind: timers, observations, tasks.
     func run(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop? = nil) async -> Ending {
+        if request.isSupervised { host.prepareLastWords() }
         let ending = await end(texts, host, gracefulStop) {
             if let task = request.task {
                 try await task(host)
@@ -181,6 +182,7 @@ extension ErrorReport {
     /// What the person who called `run` can do about it.
     mutating func addHelp(for request: ScriptRequest) {
         switch kind {
+        case "crashed": help = "the script ran in a process of its own; other work was not affected"
         case "timeout": help = "the limit was set by --timeout"
         case "output" where request.outputInBytes != nil: help = "the limit was set by --output, which is 64M with --sandbox"
         case "memory" where request.memoryInBytes != nil: help = "the limit was set by --memory"

@@ -1,0 +1,121 @@
+import Foundation
+import PeriluneTestTools
+import Testing
+
+/// `perilune run --sandbox`, which runs scripts in a process of their own.
+@Suite struct IsolationTests {
+    /// The process that another one has started, once it has.
+    private func child(of parent: pid_t) async -> pid_t? {
+        var found: pid_t?
+        _ = await eventually {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+            found = names.lazy.compactMap { pid_t($0) }.first { id in
+                (try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8))?.contains("\nPPid:\t\(parent)\n") == true
+            }
+            return found != nil
+        }
+        return found
+    }
+
+    /// Runs a script that says that it has begun and loops, and gives the process in which it does to a closure.
+    private func looping(_ options: String..., body: (pid_t, CommandProcess) async throws -> Void) async throws -> CommandResult {
+        let folder = try TestFolder(["loop.lua": "print('ready')\nwhile true do end\n"])
+        let process = try CommandProcess(
+            TestFolder.binary, ["run", "--sandbox"] + options + ["loop.lua"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        try await body(try #require(await child(of: process.id)), process)
+        return try process.wait()
+    }
+
+    @Test func `a sandboxed script reads its arguments, its input and the database, and changes that`() throws {
+        let folder = try TestFolder(["a.lua": "db:execute('CREATE TABLE t (x)') db:execute('INSERT INTO t VALUES (?)', ...) print(...)"])
+        let result = try folder.perilune("run", "--sandbox", "--require-layers", "limits", "--database", "shop.sqlite", "a.lua", "ü")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output == "ü\n")
+        let read = try folder.perilune("run", "--sandbox", "--database", "shop.sqlite", "-", input: "print(db:fetch_value('SELECT x FROM t'))")
+        #expect(read.output == "ü\n", "\(read.errors)")
+    }
+
+    @Test func `what is sorted in files can be sorted`() throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune(
+            "run", "--sandbox", "-e",
+            """
+            db:execute("PRAGMA cache_size = 10")
+            return db:fetch_value("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) SELECT i FROM (SELECT i, hex(randomblob(100)) AS h FROM n ORDER BY h) ORDER BY i LIMIT 1")
+            """)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output == "1\n")
+    }
+
+    @Test func `a preview of a sandboxed script saves its plan`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x)')").status == 0)
+        let result = try folder.perilune(
+            "run", "--sandbox", "--database", "a.sqlite", "--preview", "--save", "a.plan", "-e", "db:execute('INSERT INTO t VALUES (1)')")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(folder.exists("a.plan"))
+    }
+
+    @Test func `a crash is reported with the signal and the line, and ends only the other process`() async throws {
+        let result = try await looping { child, _ in kill(child, SIGSEGV) }
+        #expect(result.status == 1)
+        #expect(result.errors.contains("the process of the script was ended by SIGSEGV"))
+    }
+
+    @Test func `a process that does not end by its limit is killed`() async throws {
+        let result = try await looping("--timeout", "300ms") { child, _ in kill(child, SIGSTOP) }
+        #expect(result.status == 5)
+        #expect(result.errors.contains("ran longer than its limit"))
+    }
+
+    @Test func `signals are passed on, and end the script`() async throws {
+        for signal in ["INT", "TERM"] {
+            let result = try await looping { _, process in process.send(signal) }
+            #expect(result.status == 130)
+            #expect(result.errors.contains("interrupted"))
+        }
+    }
+
+    @Test func `the other process ends with this one`() async throws {
+        var started: pid_t = 0
+        let result = try await looping { child, process in
+            started = child
+            process.send("KILL")
+        }
+        #expect(result.status == 128 + SIGKILL)
+        #expect(await eventually { kill(started, 0) != 0 })
+    }
+
+    @Test func `a failing script and its status come through`() throws {
+        let folder = try TestFolder(["fail.lua": "local t = nil\nprint(t.x)\n"])
+        let result = try folder.perilune("run", "--sandbox", "fail.lua")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("fail.lua:2"))
+        #expect(try folder.perilune("run", "--sandbox", "--memory", "8M", "-e", "local t = {} while true do t[#t + 1] = ('x'):rep(1e5) .. #t end").status == 5)
+        #expect(try folder.perilune("run", "--sandbox", "--timeout", "200ms", "-e", "while true do end").status == 5)
+    }
+
+    @Test func `options that contradict each other are refused`() throws {
+        let folder = try TestFolder()
+        for arguments in [
+            ["--isolate"], ["--sandbox", "--no-isolate", "--require-layers", "limits"], ["--require-layers", "limits"],
+            ["--sandbox", "--require-layers", "moat"], ["--sandbox", "--supervised"],
+        ] {
+            let line = "$PERILUNE run " + arguments.joined(separator: " ") + " -e 'print(1)'"
+            let result = try folder.shell(line)
+            #expect(result.status == 64, "\(line): \(result.errors)")
+            #expect(result.output == "")
+        }
+    }
+
+    @Test func `without isolation there is no other process`() async throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune("run", "--sandbox", "--no-isolate", "-e", "print(1)")
+        #expect(result.output == "1\n")
+    }
+
+    @Test func `doctor names the layers`() throws {
+        #expect(try TestFolder().perilune("doctor").output.contains("isolation of --sandbox: limits, privileges"))
+    }
+}
