@@ -1,0 +1,84 @@
+import Foundation
+import Perilune
+
+/// What a process of its own costs those who isolate scripts: its start, calls of the host, and the work itself, which should cost nothing.
+struct IsolationMeasures {
+    let rounds: Int
+    let folder: URL
+
+    func run() async throws {
+        print("Scripts in a process of their own:")
+        let start = try await median(of: 20) { _ = try await host(.process(), "start") } * 1e3
+        report("a host, from nothing", start, "ms", target: 25)
+        let isolated = try await host(.process(), "isolated")
+        let own = try await host(.none, "own")
+        try await measureMemory(of: isolated)
+        try await measureCalls(isolated)
+        try await measureWork(isolated, own)
+    }
+
+    private func host(_ isolation: Isolation, _ name: String) async throws -> ScriptHost {
+        var configuration = ScriptHost.Configuration(database: .file(folder.appending(path: "\(name).sqlite").path))
+        configuration.isolation = isolation
+        return try await ScriptHost(configuration)
+    }
+
+    private func measureMemory(of host: ScriptHost) async throws {
+        guard let id = host.workerProcessID, let status = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),
+            let kilobytes = Double(line.split(whereSeparator: { !$0.isNumber }).first ?? "")
+        else { return }
+        report("  memory of its process", kilobytes / 1024, "MB", digits: 1)
+    }
+
+    private func measureCalls(_ host: ScriptHost) async throws {
+        try await host.register(module: "m") { m in
+            m.function("add") { (a: Int, b: Int) -> Int in a &+ b }
+            m.function("later") { (a: Int, b: Int) async -> Int in a &+ b }
+        }
+        let count = 10_000
+        for (title, name) in [("a call of Swift, two integers", "add"), ("  asynchronous", "later")] {
+            let source = "local m, n = require 'm', ... for i = 1, n do local x = m.\(name)(i, 1) end"
+            let time = try await least { try await host.run(source: source, arguments: count) } / Double(count) * 1e6
+            report(title, time, "µs", target: 25)
+        }
+        report("a run of nothing", try await median(of: 500) { try await host.run(source: "") } * 1e6, "µs", digits: 1)
+    }
+
+    private func measureWork(_ isolated: ScriptHost, _ own: ScriptHost) async throws {
+        let source = """
+            db:execute("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, name TEXT)")
+            db:write(function(db)
+              db:execute("DELETE FROM t")
+              for i = 1, 50000 do db:execute("INSERT INTO t (name) VALUES (?)", "name " .. i) end
+            end)
+            for _ = 1, 5 do for row in db:rows("SELECT * FROM t") do local x = row.name end end
+            """
+        let here = try await least { try await own.run(source: source) }
+        let there = try await least { try await isolated.run(source: source) }
+        report("work on the database, compared with one process", there / here, "", target: 1.02)
+    }
+
+    private func time(_ body: () async throws -> Void) async throws -> Double {
+        let start = ContinuousClock.now
+        try await body()
+        return (ContinuousClock.now - start) / .seconds(1)
+    }
+
+    private func least(_ body: () async throws -> Void) async throws -> Double {
+        var least = Double.infinity
+        for _ in 0..<max(rounds, 3) { least = min(least, try await time(body)) }
+        return least
+    }
+
+    private func median(of count: Int, _ body: () async throws -> Void) async throws -> Double {
+        var times: [Double] = []
+        for _ in 0..<count { times.append(try await time(body)) }
+        return times.sorted()[count / 2]
+    }
+
+    private func report(_ title: String, _ value: Double, _ unit: String, target: Double? = nil, digits: Int = 2) {
+        let mark = target.map { String(format: " %@ (≤ %g)", value > $0 ? "✗" : "✓", $0) } ?? ""
+        print("    \(title.padded(to: 54))" + String(format: "%.*f %@", digits, value, unit) + mark)
+    }
+}
