@@ -111,7 +111,7 @@ let package = Package(
             name: "PeriluneScenarios",
             dependencies: [
                 "CPeriluneReferenceLibrary", "CPeriluneRows", "CPeriluneSQLite", "CPeriluneScenarioLibrary", "Perilune", "PeriluneBindings",
-                "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
+                "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings),
@@ -144,7 +144,7 @@ let package = Package(
         // An extension of SQLite's, which tests load.
         .target(name: "CPeriluneTestExtension", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")], path: "Tests/CPeriluneTestExtension"),
         // What tests of several targets share: waiting without time.
-        .target(name: "PeriluneTestTools", path: "Tests/PeriluneTestTools", swiftSettings: swiftSettings),
+        .target(name: "PeriluneTestTools", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneTestTools", swiftSettings: swiftSettings),
         // What tests that are written in Lua run in.
         .target(
             name: "PeriluneLuaFileTools", dependencies: ["Perilune", "PeriluneBindings", "PeriluneDependencies"],
@@ -172,8 +172,8 @@ let package = Package(
         .testTarget(
             name: "PeriluneTests",
             dependencies: [
-                "perilune-worker", "Perilune", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneTestSupport",
-                "PeriluneTestTools",
+                "perilune-isolation-probe", "perilune-worker", "Perilune", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua",
+                "PeriluneTestSupport", "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),

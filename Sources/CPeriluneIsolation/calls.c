@@ -55,7 +55,8 @@ static const int allowed[] = {
     /* the connection: a socket that is there */
     __NR_sendto, __NR_recvfrom, __NR_shutdown,
     /* signals within the process */
-    __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_rt_sigtimedwait, __NR_sigaltstack,
+    __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_rt_sigtimedwait, __NR_rt_sigsuspend,
+    __NR_rt_sigpending, __NR_sigaltstack,
     /* threads */
     __NR_set_robust_list, __NR_get_robust_list, __NR_rseq, __NR_set_tid_address, __NR_exit, __NR_exit_group,
     /* what is asked */

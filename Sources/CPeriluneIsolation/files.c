@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -57,6 +58,7 @@ static uint64_t known_rights(int version) {
 static int allow(int ruleset, const piso_path_rule *rule, uint64_t known) {
     uint64_t rights = 0;
     if (rule->rights & PISO_READ) rights |= READ_FILE | READ_DIR;
+    if (rule->rights & PISO_READ_FILES) rights |= READ_FILE;
     if (rule->rights & PISO_WRITE) rights |= WRITE_FILE | TRUNCATE | REMOVE_FILE | REMOVE_DIR | MAKE_REG | MAKE_DIR | REFER;
     int parent = open(rule->path, O_PATH | O_CLOEXEC);
     if (parent < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : errno;
@@ -97,7 +99,22 @@ int piso_restrict_files(const piso_path_rule *rules, size_t count) {
 
 /* MARK: - What is as short */
 
-int piso_renounce_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno; }
+/* Of what root may do, a database can need these: it may belong to another user. */
+static const uint32_t kept_capabilities = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH | 1u << CAP_FOWNER;
+
+int piso_renounce_privileges(void) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (syscall(SYS_capget, &header, data) != 0) return errno;
+    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+        uint32_t kept = i == 0 ? kept_capabilities : 0;
+        data[i].effective &= kept;
+        data[i].permitted &= kept;
+        data[i].inheritable = 0;
+    }
+    return syscall(SYS_capset, &header, data) == 0 ? 0 : errno;
+}
 
 int piso_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : errno; }
 

@@ -25,6 +25,18 @@ bool piso_send(int descriptor, const void *bytes, size_t size) {
     return true;
 }
 
+ssize_t piso_try_send(int descriptor, const void *bytes, size_t size) {
+    size_t sent = 0;
+    while (sent < size) {
+        ssize_t count = send(descriptor, (const char *)bytes + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+        if (count <= 0) return -1;
+        sent += (size_t)count;
+    }
+    return (ssize_t)sent;
+}
+
 size_t piso_receive(int descriptor, void *bytes, size_t size) {
     for (;;) {
         ssize_t count = recv(descriptor, bytes, size, 0);

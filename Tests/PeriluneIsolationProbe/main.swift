@@ -4,8 +4,12 @@ internal import PeriluneIsolation
 // Puts on all layers, tries what is named by the argument, and prints what came of it: "allowed", or the number of the error.
 //
 //     perilune-isolation-probe FOLDER ATTEMPT
+//
+// Started as the process of scripts, it does what one may do that a script has taken over: it sends the bytes of the file that is named as
+// its database, whatever they are.
 
 let arguments = CommandLine.arguments
+if WorkerEntry.isConnected, arguments.count == 2 { sendBytesOfDatabase() }
 var rules = IsolationRules()
 rules.writable = [arguments[1]]
 rules.memoryInBytes = 64 << 20
@@ -24,7 +28,10 @@ func attempt(_ name: String) -> String {
     case "write outside": return result(Int(open("/tmp/perilune-isolation-probe", O_CREAT | O_RDWR, 0o600)))
     case "read zones": return result(Int(open("/usr/share/zoneinfo/UTC", O_RDONLY)))
     case "socket": return result(Int(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)))
-    case "fork": return result(Int(fork_()))
+    case "fork":
+        let id = fork_()
+        if id == 0 { _exit(0) }
+        return result(Int(id))
     case "exec":
         var words: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/true"), nil]
         return result(Int(execv("/bin/true", &words)))
@@ -42,10 +49,31 @@ func attempt(_ name: String) -> String {
     }
 }
 
+func sendBytesOfDatabase() -> Never {
+    let channel = WorkerEntry.openChannel()
+    guard let hello = try? channel.receive(), let path = hello.values.first?["database"]?.text else { exit(1) }
+    // Last the end of all: with a name that says so, it goes on without reading.
+    let file = open(path, O_RDONLY)
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = read(file, &buffer, buffer.count), count > 0 {
+        var sent = 0
+        while sent < count, case let more = send(channel.descriptor, Array(buffer[sent..<count]), count - sent, Int32(MSG_NOSIGNAL)), more > 0 {
+            sent += more
+        }
+    }
+    while path.hasSuffix("deaf") { pause() }
+    while let frame = try? channel.receive() { _ = frame }
+    exit(0)
+}
+
 /// Swift does not let programs call it.
 func fork_() -> pid_t {
     typealias Fork = @convention(c) () -> pid_t
     return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
 }
 
-for name in arguments.dropFirst(2) { print(name + ": " + attempt(name)) }
+for name in arguments.dropFirst(2) {
+    print(name + ": " + attempt(name))
+    // Written at once: what follows may end the process.
+    fflush(nil)
+}

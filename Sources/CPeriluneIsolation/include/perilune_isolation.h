@@ -15,6 +15,9 @@
 /* Sends all bytes; no signal if the other end is closed. Returns whether it could. */
 bool piso_send(int descriptor, const void *bytes, size_t size);
 
+/* Sends what goes without waiting. Returns the number of bytes, or -1 if the connection fails. */
+ssize_t piso_try_send(int descriptor, const void *bytes, size_t size);
+
 /* Waits for bytes. Returns their number; 0 at the end, and where the connection fails. */
 size_t piso_receive(int descriptor, void *bytes, size_t size);
 
@@ -68,12 +71,13 @@ int piso_ask_signal(void);
 
 /* MARK: - Layers */
 
-/* Gives up gaining privileges for this process and those that it starts; takes its memory from other processes. Each returns 0, or an errno. */
+/* Gives up gaining privileges for this process and those that it starts, and what root may do beyond files; takes its memory from other
+** processes. Each returns 0, or an errno. */
 int piso_renounce_privileges(void);
 int piso_forbid_dumps(void);
 
 /* What may be done below a path. */
-enum { PISO_READ = 1, PISO_WRITE = 2 };
+enum { PISO_READ = 1, PISO_WRITE = 2, PISO_READ_FILES = 4 /* by names that are known: no folder is listed */ };
 typedef struct {
     const char *path; /* rules for what is not there are left out */
     int rights;

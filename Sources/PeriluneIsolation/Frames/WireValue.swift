@@ -31,6 +31,20 @@ package indirect enum WireValue: Hashable, Sendable {
     package static func text(_ text: String) -> WireValue { .string(Array(text.utf8)) }
 }
 
+extension WireValue {
+    /// About how much memory it takes here: a byte of a frame can be a value of far more.
+    package var sizeInMemory: Int {
+        let own = 64
+        return switch self {
+        case .nil, .null, .boolean, .integer, .number, .date: own
+        case .string(let bytes), .blob(let bytes): own + bytes.count
+        case .opaque(let name): own + name.utf8.count
+        case .list(let elements): elements.reduce(own) { $0 + $1.sizeInMemory }
+        case .table(let pairs): pairs.reduce(own) { $0 + $1.key.sizeInMemory + $1.value.sizeInMemory }
+        }
+    }
+}
+
 // MARK: - Reading messages
 
 extension WireValue {

@@ -34,6 +34,8 @@ package struct IsolationRules: Sendable {
 
     private func restrictFiles() -> Bool {
         var rules: [(path: String, rights: CInt)] = [("/dev/null", CInt(PISO_READ | PISO_WRITE))]
+        // Dispatch looks at the state of its threads, /proc/NUMBER/stat. What tells more of other processes needs rights that Landlock takes.
+        rules.append(("/proc", CInt(PISO_READ_FILES)))
         rules += (Self.systemPaths + readable).map { ($0, CInt(PISO_READ)) }
         rules += writable.map { ($0, CInt(PISO_READ | PISO_WRITE)) }
         let paths = rules.map { strdup($0.path) }
