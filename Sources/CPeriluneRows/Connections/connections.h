@@ -31,6 +31,7 @@ struct pdb_connection {
     size_t cache_base, cache_growth; /* SQLite's pages: when the run first came here, and since then */
     uint64_t cache_run;
     int former_limits[PDB_BOUND_COUNT]; /* SQLite's outside of accesses */
+    bool has_watched_files; /* what is written to them counts */
     bool has_bounded_functions; /* those that take long can be ended */
     struct pdb_connection_observers *observers; /* owned; NULL without observers */
     unsigned hub_generation;

@@ -3,6 +3,7 @@
 */
 #include <limits.h>
 
+#include <perilune_files.h>
 #include <perilune_long_functions.h>
 
 #include "CPeriluneRows/Connections/connections.h"
@@ -58,6 +59,9 @@ void pdb_begin_bounds(pdb_connection *connection) {
     if (!connection->has_bounded_functions) {
         /* Not while statements run: it is tried again. */
         connection->has_bounded_functions = psql_bound_functions(connection->handle, plua_is_run_cancelled) == SQLITE_OK;
+    }
+    if (context->disk_left != INT64_MAX && !connection->has_watched_files) {
+        connection->has_watched_files = psql_watch_files(connection->handle) == SQLITE_OK;
     }
     if (context->limit == 0) return;
     for (int i = 0; i < PDB_BOUND_COUNT; i++) {

@@ -1,4 +1,6 @@
-/* What scripts make SQLite allocate counts as theirs. */
+/* What scripts make SQLite allocate, and write to files, counts as theirs. */
+#include <perilune_files.h>
+
 #include "CPeriluneRows/State/state.h"
 
 /* Whose account the current thread's allocations are charged to: that of the state which runs there, if it has limits. */
@@ -32,7 +34,18 @@ static bool allows(void *owner, size_t size) {
     return reason == PLUA_CANCEL_NONE || !(context->may_refuse || rows->may_refuse_memory);
 }
 
+/* Called for each write, by SQLite, so that nothing may be raised. */
+static bool may_write(int size) {
+    plua_context *context = plua_running_context();
+    if (context == NULL || context->disk_left == INT64_MAX) return true;
+    context->disk_left -= context->disk_left < 0 ? 0 : size;
+    if (context->disk_left >= 0) return true;
+    plua_cancel_run(context, PLUA_CANCEL_DISK);
+    return false;
+}
+
 void pdb_open_memory(pdb_state *rows) {
     psql_open_account(&rows->account, allows, rows);
     psql_charge_to(running_account);
+    psql_ask_before_writes(may_write);
 }

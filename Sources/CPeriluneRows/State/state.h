@@ -85,7 +85,7 @@ static inline void pdb_end_statement_call(pdb_state *rows, bool may_refuse) {
     pdb_end_host_call(rows, may_refuse);
 }
 
-/* Charges what SQLite allocates to the limits of the state, from now on. */
+/* Charges what SQLite allocates and writes to the limits of the state, from now on. */
 void pdb_open_memory(pdb_state *rows);
 
 static inline bool pdb_is_cancelled(pdb_state *rows) {

@@ -100,6 +100,7 @@ lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CF
     if (context == NULL) return NULL;
     context->fail_at = -1;
     context->budget = INT64_MAX;
+    context->disk_left = INT64_MAX;
     context->output_left = SIZE_MAX;
     context->owner = owner;
     context->call = call;

@@ -31,6 +31,7 @@ typedef enum {
     PLUA_CANCEL_MEMORY = 3,
     PLUA_CANCEL_BUDGET = 4,
     PLUA_CANCEL_EXIT = 5, /* the script asked for it: os.exit */
+    PLUA_CANCEL_DISK = 6,
 } plua_cancel_reason;
 
 /* What a Swift function called by Lua answers, instead of raising. */
@@ -63,6 +64,7 @@ typedef struct plua_context {
     bool limited;      /* the count hook is on and the replaced library functions are installed */
     uint64_t deadline; /* CLOCK_MONOTONIC in nanoseconds; 0 means none */
     int64_t budget;    /* instructions left, roughly; INT64_MAX means no limit */
+    int64_t disk_left; /* bytes that the run may write to files yet; INT64_MAX means no limit */
     uint64_t limit_in_nanoseconds; /* what the deadline was made from, for messages */
 
     /* What a library on top of this one keeps for the state; not owned. */

@@ -4,7 +4,7 @@ public struct LuaError: Error {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case syntax, runtime, host, memory, errorHandling = "error handling"
-            case timeout, cancelled, budget, exit
+            case timeout, cancelled, budget, disk, exit
             case conversion, usage, crashed
         }
 
@@ -26,6 +26,8 @@ public struct LuaError: Error {
         public static let cancelled = Code(value: .cancelled)
         /// The instruction limit was passed.
         public static let budget = Code(value: .budget)
+        /// The limit of what is written to files was passed.
+        public static let disk = Code(value: .disk)
         /// The script asked to end: `os.exit`. The field `status` has the exit status.
         public static let exit = Code(value: .exit)
         /// A value is not of the type that Swift asked for.
@@ -49,7 +51,7 @@ public struct LuaError: Error {
 
         /// Whether the run was ended from outside, so that no script could catch it.
         public var isLimit: Bool {
-            [.timeout, .cancelled, .budget, .memory].contains(self)
+            [.timeout, .cancelled, .budget, .disk, .memory].contains(self)
         }
     }
 

@@ -14,16 +14,20 @@ public struct LuaLimits: Sendable, Equatable {
     /// The number of instructions of Lua's interpreter, to the thousand; work in library functions is charged too.
     /// `nil`: no limit.
     public var instructions: Int?
+    /// How many bytes SQLite may write to files for a run: to databases, their journals, and files in which it sorts. `nil`: no limit.
+    public var diskInBytes: Int?
     /// Whether a run can be cancelled in the middle of a loop even if there is no other limit.
     public var isCancellable: Bool
 
     /// Makes limits; by default, no limits.
     public init(
-        memoryInBytes: Int? = nil, time: Duration? = nil, instructions: Int? = nil, isCancellable: Bool = false
+        memoryInBytes: Int? = nil, time: Duration? = nil, instructions: Int? = nil, diskInBytes: Int? = nil,
+        isCancellable: Bool = false
     ) {
         self.memoryInBytes = memoryInBytes
         self.time = time
         self.instructions = instructions
+        self.diskInBytes = diskInBytes
         self.isCancellable = isCancellable
     }
 
@@ -31,7 +35,7 @@ public struct LuaLimits: Sendable, Equatable {
     public static let none = LuaLimits()
 
     var isLimited: Bool {
-        memoryInBytes != nil || time != nil || instructions != nil || isCancellable
+        memoryInBytes != nil || time != nil || instructions != nil || diskInBytes != nil || isCancellable
     }
 
     /// Sets what lasts as long as the state.
@@ -51,6 +55,7 @@ public struct LuaLimits: Sendable, Equatable {
         guard isLimited else { return }
         plua_install_hook(context.pointee.main)
         context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
+        context.pointee.disk_left = diskInBytes.map { Int64(max($0, 0)) } ?? Int64.max
         context.pointee.uncharged = 0
         context.pointee.run_count += 1
         context.pointee.external = 0
@@ -65,6 +70,7 @@ public struct LuaLimits: Sendable, Equatable {
         }
         context.pointee.deadline = 0
         context.pointee.budget = Int64.max
+        context.pointee.disk_left = Int64.max
     }
 
     func error(for reason: LuaCancelReason, exitStatus: Int32) -> LuaError {
@@ -73,6 +79,7 @@ public struct LuaLimits: Sendable, Equatable {
         case .timeout: error = LuaError(.timeout, "the script ran longer than its limit of \(time.map { "\($0)" } ?? "?")")
         case .memory: error = LuaError(.memory, "the script used more memory than its limit of \(memoryInBytes ?? 0) bytes")
         case .budget: error = LuaError(.budget, "the script exceeded its limit of \(instructions ?? 0) instructions")
+        case .disk: error = LuaError(.disk, "the script wrote more to files than its limit of \(diskInBytes ?? 0) bytes")
         case .exit:
             error = LuaError(.exit, "the script ended with status \(exitStatus)")
             error.fields["status"] = .integer(Int64(exitStatus))
@@ -90,6 +97,7 @@ package enum LuaCancelReason: Int32, Sendable {
     case memory = 3
     case budget = 4
     case exit = 5
+    case disk = 6
 }
 
 extension Duration {

@@ -17,6 +17,7 @@ package final class LuaRun: @unchecked Sendable {
     /// `nil`: it has not begun.
     fileprivate var deadline: UInt64?
     fileprivate var budget = Int64.max
+    fileprivate var diskLeft = Int64.max
     fileprivate(set) var cancelReason = LuaCancelReason.none
     /// Whether it has ended.
     fileprivate(set) var isOver = false
@@ -102,7 +103,7 @@ extension LuaCore {
             limits.start(context)
         } else {
             context.pointee.deadline = run.deadline ?? 0
-            context.pointee.budget = run.budget
+            (context.pointee.budget, context.pointee.disk_left) = (run.budget, run.diskLeft)
             if limits.isLimited { plua_install_hook(main) }
         }
         runs.withLock { runs in
@@ -121,7 +122,7 @@ extension LuaCore {
             run.cancelReason = cancelReason
             runs.current = nil
             run.deadline = context.pointee.deadline
-            run.budget = context.pointee.budget
+            (run.budget, run.diskLeft) = (context.pointee.budget, context.pointee.disk_left)
             limits.stop(context)
         }
     }

@@ -7641,6 +7641,7 @@ blob = nil
 ---| "dead_handle" # a database handle, a statement or a cursor was used after the block that gave it had ended
 ---| "deadlock" # tasks wait for each other, or one for itself
 ---| "definition" # a definition contradicts itself or what is there already, or SQLite cannot carry it out
+---| "disk" # the script has written more to files than it may. Only reports name it: no script can catch it
 ---| "draft" # a draft was used where a record with a row is needed
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold
