@@ -13,7 +13,7 @@ internal import Synchronization
 ///
 /// Each call has a host for itself. Scripts share nothing but the database, which lets readers run in parallel if it is a pool:
 /// what one of them leaves in a global variable is seen by those that happen to get the same host. A host whose script has
-/// passed a limit is thrown away, and a new one takes its place. A function of Swift that a script calls, and that calls the pool
+/// passed a limit, or whose process has ended, is thrown away, and a new one takes its place. A function of Swift that a script calls, and that calls the pool
 /// again, gets the host of that script, which waits for it.
 public actor ScriptPool {
     /// A host that a call has for itself.
@@ -43,7 +43,11 @@ public actor ScriptPool {
     @TaskLocal private static var loans: [ObjectIdentifier: Loan] = [:]
 
     private let makeHost: @Sendable () async throws -> ScriptHost
-    private var free: [ScriptHost]
+    private var free: [ScriptHost] = []
+    /// Hosts that are ready to take the place of one that is missing.
+    private var spares: [ScriptHost] = []
+    private let spareCount: Int
+    private var isMakingSpare = false
     /// How many may still be made.
     private var missing: Int
     private var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
@@ -52,21 +56,24 @@ public actor ScriptPool {
     /// Makes a pool, and its first host; the others are made when they are needed.
     ///
     /// - Parameters:
-    ///   - size: How many hosts there may be.
+    ///   - size: How many hosts serve calls.
+    ///   - spares: How many more are made beforehand, in the background: a call that needs a new host, as one was thrown away for
+    ///     example, gets one of these at once.
     ///   - configuration: Of each host. A database in memory is one for all.
     ///   - prepare: Makes a host ready: registers functions, runs files.
     /// - Throws: What making the first host throws, and what `prepare` throws for it.
     public init(
-        size: Int, _ configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
+        size: Int, spares: Int = 0, _ configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
     ) async throws {
         precondition(size >= 1, "a pool needs at least one host")
+        precondition(spares >= 0, "a pool cannot have fewer than no spares")
         let container = Dependencies.current
         let environment = try await ScriptEnvironment.resolve(in: container)
         let makeEmptyHost: @Sendable () async throws -> ScriptHost
         if let isolation = configuration.isolation.process {
             let database = try await configuration.isolatedDatabase(in: container)
-            guard size == 1 || database.path != nil else {
+            guard size + spares == 1 || database.path != nil else {
                 throw LuaError(.usage, "hosts whose scripts run in processes of their own share a database only if it is in a file")
             }
             makeEmptyHost = { try await ScriptHost(isolation, configuration, database: database, environment: environment) }
@@ -79,8 +86,10 @@ public actor ScriptPool {
             try await prepare(host)
             return host
         }
-        free = [try await makeHost()]
+        spareCount = spares
         missing = size - 1
+        free = [try await makeHost()]
+        makeSpares()
     }
 
     /// Runs an operation with a host that nothing else uses meanwhile; waits until one is free.
@@ -120,9 +129,14 @@ public actor ScriptPool {
     private func takeHost() async throws -> ScriptHost {
         while true {
             guard !Task.isCancelled else { throw Self.cancelled }
-            if let host = free.popLast() { return host }
+            if let host = free.popLast() {
+                if !host.hasCrashed { return host }
+                missing += 1
+            }
             guard missing == 0 else {
                 missing -= 1
+                defer { makeSpares() }
+                if let host = takeSpare() { return host }
                 do {
                     return try await makeHost()
                 } catch {
@@ -133,6 +147,32 @@ public actor ScriptPool {
             try await wait()
         }
     }
+
+    private func takeSpare() -> ScriptHost? {
+        while let host = spares.popLast() { if !host.hasCrashed { return host } }
+        return nil
+    }
+
+    /// Makes the spares that are missing, one after the other. One that cannot be made is tried again when a host is taken, and
+    /// reported by that call if it still cannot.
+    private func makeSpares() {
+        guard spares.count < spareCount, !isMakingSpare else { return }
+        isMakingSpare = true
+        Task { [weak self, makeHost] in
+            let host = try? await makeHost()
+            await self?.add(spare: host)
+        }
+    }
+
+    private func add(spare host: ScriptHost?) {
+        isMakingSpare = false
+        guard let host else { return }
+        spares.append(host)
+        makeSpares()
+    }
+
+    /// How many hosts are ready to take the place of others.
+    package var readySpareCount: Int { spares.count }
 
     /// Takes a host back, or the place of one.
     private func giveBack(_ host: ScriptHost?) {

@@ -40,7 +40,7 @@ import Testing
             let path = folder + "/stopped.sqlite"
             let host = try await makeIsolatedHost {
                 $0.database = .file(path)
-                $0.limits = LuaLimits(time: .milliseconds(100))
+                $0.limits = LuaLimits(time: .seconds(2))
                 $0.isolation = .process(grace: .milliseconds(50))
             }
             let began = Tally()
@@ -65,8 +65,18 @@ import Testing
     }
 
     @Test func `the layers that the system has are on, and a process without a required one is refused`() async throws {
-        let available = Set(IsolationLayer.allCases.filter(\.isAvailable))
-        _ = try await makeIsolatedHost { $0.isolation = .process(require: available) }
+        let host = try await makeIsolatedHost()
+        let layers = host.isolationLayers
+        #expect(layers.isSuperset(of: [.limits, .privileges]))
+        #expect(layers.isSubset(of: IsolationLayer.allCases.filter(\.isAvailable)))
+        _ = try await makeIsolatedHost { $0.isolation = .process(require: layers) }
+        for missing in Set(IsolationLayer.allCases).subtracting(layers) {
+            let error = await #expect(throws: LuaError.self) {
+                _ = try await makeIsolatedHost { $0.isolation = .process(require: [missing]) }
+            }
+            #expect(error?.message.contains(missing.description) == true)
+        }
+        #expect(try await ScriptHost(ScriptHost.Configuration(database: .inMemory)).isolationLayers.isEmpty)
     }
 
     @Test func `a host in a pool that has crashed is replaced`() async throws {
@@ -77,11 +87,43 @@ import Testing
             let pool = try await ScriptPool(size: 1, configuration) { host in try await host.run(source: "function f(n) return n end") }
             #expect(try await pool.call("f", 1) == 1)
             let id = try await #require(pool.withHost { $0.workerProcessID })
-            kill(id, SIGKILL)
-            let error = await #expect(throws: LuaError.self) { let _: Int = try await pool.call("f", 2) }
+            let error = await #expect(throws: LuaError.self) {
+                try await pool.withHost { host in
+                    kill(id, SIGKILL)
+                    let _: Int = try await host.call("f", 2)
+                }
+            }
             #expect(error?.code == .crashed)
             #expect(try await pool.call("f", 3) == 3)
             #expect(try await pool.withHost { $0.workerProcessID } != id)
+            // One that ends while nothing uses it is replaced before its next call.
+            let former = try await pool.withHost { host in
+                kill(try #require(host.workerProcessID), SIGKILL)
+                #expect(await eventually { host.hasCrashed })
+                return host
+            }
+            #expect(try await pool.call("f", 4) == 4)
+            #expect(try await pool.withHost { $0 !== former })
+        }
+    }
+
+    @Test func `the spare of a pool takes the place of a host at once, and another one is made`() async throws {
+        try await withTemporaryFolder { folder in
+            let made = Tally()
+            var configuration = ScriptHost.Configuration(database: .file(folder + "/pool.sqlite"))
+            configuration.isolation = .process()
+            let pool = try await ScriptPool(size: 1, spares: 2, configuration) { host in
+                made.add()
+                try await host.run(source: "function f(n) return n end")
+            }
+            #expect(await eventually { await pool.readySpareCount == 2 })
+            #expect(made.count == 3)
+            let (former, id) = try await pool.withHost { host in (host, try #require(host.workerProcessID)) }
+            kill(id, SIGKILL)
+            #expect(await eventually { former.hasCrashed })
+            #expect(try await pool.call("f", 3) == 3)
+            #expect(await eventually { await pool.readySpareCount == 2 })
+            #expect(made.count == 4)
         }
     }
 }

@@ -20,14 +20,18 @@ extension ScriptHost {
         setup.outputLimitInBytes = configuration.countedOutputLimit
         if case .none = configuration.output { setup.prints = false }
         setup.context = environment.context
-        setup.asksForDate = !environment.date.isSystem
+        let clock = environment.date.manualClock
+        setup.clock = clock.flatMap { ClockLink.microseconds(of: $0) }
+        setup.asksForDate = !environment.date.isSystem && clock == nil
+        setup.hasModules = !configuration.modules.isEmpty
         setup.asksForRandom = !environment.random.isSystem
         // Those of tests are counted; whether others are the machine's is not known of them.
         setup.asksForUUID = environment.context == .test
         if case .fail = configuration.callbackErrors { setup.failsForCallbacks = true }
         setup.signals = configuration.signals
         setup.logLevel = environment.logger.logLevel.rawValue
-        let worker = try await WorkerConnection.start(isolation, setup)
+        let worker = try await WorkerConnection.start(isolation, setup, environment: environment)
+        if let clock { worker.share(clock) }
         var own = configuration
         own.limits = .none
         own.modules = configuration.modules
@@ -84,9 +88,9 @@ extension ScriptHost {
     private func values(answering question: WorkerQuestion) async throws -> [WireValue] {
         let values = question.values
         switch question.message {
-        case .now: return [.integer(try environment.now().microsecondsSince1970)]
-        case .uuid: return [.text(environment.uuid().uuidString)]
-        case .random: return [.integer(Int64(bitPattern: environment.random.next()))]
+        case .now, .uuid, .random:
+            guard let answer = environment.answer(to: question.message) else { break }
+            return [answer]
         case .findModule: return try module(named: values.first?.text ?? "")
         case .callFunction:
             guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else { break }
@@ -137,6 +141,12 @@ extension ScriptHost {
         return isolatedModules[module]
     }
 
+    /// The layers of isolation that the process of the scripts has put on; empty where they run in this one.
+    public nonisolated var isolationLayers: Set<IsolationLayer> { worker?.layers ?? [] }
+
+    /// Whether the process of the scripts has ended: it can run nothing any more.
+    package nonisolated var hasCrashed: Bool { worker?.hasEnded ?? false }
+
     /// The number of the process in which the scripts run, if it is another one.
     package nonisolated var workerProcessID: Int32? { worker?.process.id }
 
@@ -183,6 +193,18 @@ extension ScriptHost {
 
     func handle(callbackFailure error: LuaError) {
         report(callbackFailure: error)
+    }
+}
+
+extension ScriptEnvironment {
+    /// Answers a question of another process for the present, an UUID or a random number; `nil` if it is another one.
+    func answer(to message: WorkerMessage) -> WireValue? {
+        switch message {
+        case .now: (try? now().microsecondsSince1970).map { .integer($0) }
+        case .uuid: .text(uuid().uuidString)
+        case .random: .integer(Int64(bitPattern: random.next()))
+        default: nil
+        }
     }
 }
 

@@ -1,4 +1,6 @@
 internal import Foundation
+internal import PeriluneBindings
+internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
@@ -22,6 +24,8 @@ final class WorkerConnection: Sendable {
         var requests: [UInt32: PendingRequest] = [:]
         /// The questions that are being answered.
         var questions: [UInt32: Question] = [:]
+        /// What their arguments take.
+        var questionsInBytes = 0
         /// Errors of functions, which stay here while the scripts have their numbers.
         var errors: [Int64: any Error] = [:]
         var errorCount: Int64 = 0
@@ -31,28 +35,34 @@ final class WorkerConnection: Sendable {
         var lastCall: String?
         /// The signals that scripts want to hear of.
         var signals: Set<String> = []
+        /// The clock of scripts, if it is set by hand.
+        var clock: ClockLink?
     }
 
     /// A question that is being answered.
     private struct Question {
         var task: Task<Void, Never>?
         var call: String?
+        var sizeInBytes: Int
     }
 
     let host = Owner()
     let process: WorkerProcess
     let grace: Duration
+    /// The layers that the process has put on.
+    let layers: Set<IsolationLayer>
     private let state = Mutex(State())
     /// Bounds what the process sends faster than the host takes it.
     private let printing = OutputGate()
 
-    /// More questions at once end the process: they fill the memory of the host.
+    /// More questions at once, or larger ones, end the process: they fill the memory of the host.
     private static let questionLimit = 1 << 16
+    private static let questionLimitInBytes = 1 << 30
     /// As many errors are kept, the oldest go first: a script that keeps more gets their text only.
     private static let errorLimit: Int64 = 1000
 
-    private init(process: WorkerProcess, grace: Duration) {
-        (self.process, self.grace) = (process, grace)
+    private init(process: WorkerProcess, grace: Duration, layers: Set<IsolationLayer>) {
+        (self.process, self.grace, self.layers) = (process, grace, layers)
     }
 
     deinit {
@@ -63,12 +73,15 @@ final class WorkerConnection: Sendable {
     /// Starts the process, and waits until it can run scripts.
     ///
     /// - Throws: `LuaError` with code `usage` if it cannot be started, or lacks a layer; what opening the database throws.
-    static func start(_ isolation: Isolation.Process, _ setup: WorkerSetup) async throws -> WorkerConnection {
+    static func start(
+        _ isolation: Isolation.Process, _ setup: WorkerSetup, environment: ScriptEnvironment
+    ) async throws -> WorkerConnection {
         let process = try ScriptWorker.start(isolation)
         return try await withCheckedThrowingContinuation { continuation in
             let thread = Thread {
+                let layers: Set<IsolationLayer>
                 do {
-                    let layers = try shakeHands(process, setup)
+                    layers = try shakeHands(process, setup, environment)
                     let missing = isolation.requiredLayers.subtracting(layers)
                     guard missing.isEmpty else { throw failure(missing: missing) }
                 } catch {
@@ -76,7 +89,7 @@ final class WorkerConnection: Sendable {
                     _ = process.waitForEnd()
                     return continuation.resume(throwing: error)
                 }
-                read(process, for: begin(process, isolation.grace, continuation))
+                read(process, for: begin(process, isolation.grace, layers, continuation))
             }
             thread.stackSize = 1 << 20
             thread.start()
@@ -85,9 +98,10 @@ final class WorkerConnection: Sendable {
 
     /// Hands a new connection to who waits for it, and keeps it no longer than that.
     private static func begin(
-        _ process: WorkerProcess, _ grace: Duration, _ continuation: CheckedContinuation<WorkerConnection, any Error>
+        _ process: WorkerProcess, _ grace: Duration, _ layers: Set<IsolationLayer>,
+        _ continuation: CheckedContinuation<WorkerConnection, any Error>
     ) -> () -> WorkerConnection? {
-        let connection = WorkerConnection(process: process, grace: grace)
+        let connection = WorkerConnection(process: process, grace: grace, layers: layers)
         continuation.resume(returning: connection)
         return { [weak connection] in connection }
     }
@@ -97,18 +111,26 @@ final class WorkerConnection: Sendable {
         return LuaError(.usage, "the system does not give the process of scripts the layers it requires: \(names)")
     }
 
-    private static func shakeHands(_ process: WorkerProcess, _ setup: WorkerSetup) throws -> Set<IsolationLayer> {
+    private static func shakeHands(
+        _ process: WorkerProcess, _ setup: WorkerSetup, _ environment: ScriptEnvironment
+    ) throws -> Set<IsolationLayer> {
         try? process.channel.send(Frame(.hello, 0, [setup.value]))
-        guard let frame = try process.channel.receive(), let message = WorkerMessage(rawValue: frame.kind) else {
-            throw error(for: process.waitForEnd(), after: nil)
+        while let frame = try process.channel.receive(), let message = WorkerMessage(rawValue: frame.kind) {
+            switch message {
+            case .ready: return Set((frame.values.first?.elements ?? []).compactMap { $0.text.flatMap { IsolationLayer($0) } })
+            case .unready:
+                let error = LuaError(frame.values.first ?? .nil)
+                throw error.underlying ?? error
+            case .now, .uuid, .random:
+                // A state that is made has a clock, and numbers at random.
+                let answer = environment.answer(to: message).map { [.boolean(true), $0] } ?? [.boolean(false)]
+                try? process.channel.send(Frame(.answer, frame.request, answer))
+            default: throw LuaError(.crashed, "the process of the scripts answers what was not asked")
+            }
         }
-        switch message {
-        case .ready: return Set((frame.values.first?.elements ?? []).compactMap { $0.text.flatMap { IsolationLayer($0) } })
-        case .unready:
-            let error = LuaError(frame.values.first ?? .nil)
-            throw error.underlying ?? error
-        default: throw LuaError(.crashed, "the process of the scripts answers what was not asked")
-        }
+        // One that sends what is no message, or nothing more.
+        process.kill(patience: .zero)
+        throw error(for: process.waitForEnd(), after: nil)
     }
 
     // MARK: - Reading
@@ -145,23 +167,29 @@ final class WorkerConnection: Sendable {
         case .abandon: state.withLock { $0.questions[frame.request]?.task }?.cancel()
         case .print:
             guard let bytes = values.first?.bytes else { return false }
-            printing.enter(bytes.count)
-            enqueue { [printing] host in
-                host.write(bytes, endsLine: values.count < 2 || values[1].booleanValue == true)
-                printing.leave(bytes.count)
+            enqueue(of: bytes.count) { host in host.write(bytes, endsLine: values.count < 2 || values[1].booleanValue == true) }
+        case .log: enqueue(of: WireValue.list(values).sizeInMemory) { host in host.log(values) }
+        case .callbackFailure:
+            enqueue(of: WireValue.list(values).sizeInMemory) { host in
+                host.handle(callbackFailure: LuaError(values.first ?? .nil, hostError: { _ in nil }))
             }
-        case .log: enqueue { host in host.log(values) }
-        case .callbackFailure: enqueue { host in host.handle(callbackFailure: LuaError(values.first ?? .nil, hostError: { _ in nil })) }
         case .signals: state.withLock { $0.signals = Set((values.first?.elements ?? []).compactMap(\.text)) }
+        case .clock:
+            guard let microseconds = values.first?.integerValue else { return false }
+            state.withLock { $0.clock }?.set(microseconds)
         case .ready, .unready: return false
         }
         return true
     }
 
-    /// Does something on the thread of the host, in the order in which it has come.
-    private func enqueue(_ body: @escaping @Sendable (isolated ScriptHost) -> Void) {
+    /// Does something on the thread of the host, in the order in which it has come. Where much waits for that, the process waits as well.
+    private func enqueue(of sizeInBytes: Int, _ body: @escaping @Sendable (isolated ScriptHost) -> Void) {
         guard let host = host.value else { return }
-        host.thread.enqueue { host.assumeIsolated { body($0) } }
+        printing.enter(sizeInBytes)
+        host.thread.enqueue { [printing] in
+            host.assumeIsolated { body($0) }
+            printing.leave(sizeInBytes)
+        }
     }
 
     // MARK: - Requests
@@ -177,7 +205,7 @@ final class WorkerConnection: Sendable {
             return state.count
         }
         do throws(FrameChannel.SendingError) {
-            try process.channel.send(Frame(message, number, values))
+            try process.channel.post(Frame(message, number, values))
         } catch {
             // Where the connection is closed, its end settles all requests.
             if case .refused(let reason) = error {
@@ -203,9 +231,13 @@ final class WorkerConnection: Sendable {
     private func ask(_ message: WorkerMessage, _ frame: Frame) -> Bool {
         guard let served = frame.values.first?.integerValue else { return false }
         let question = WorkerQuestion(message: message, number: frame.request, values: Array(frame.values.dropFirst()))
+        let size = WireValue.list(frame.values).sizeInMemory
         let asked: (isNew: Bool, request: PendingRequest?) = state.withLock { state in
-            guard state.questions[frame.request] == nil, state.questions.count < Self.questionLimit else { return (false, nil) }
-            state.questions[frame.request] = Question(task: nil, call: question.functionName)
+            guard state.questions[frame.request] == nil, state.questions.count < Self.questionLimit,
+                state.questionsInBytes + size <= Self.questionLimitInBytes
+            else { return (false, nil) }
+            state.questions[frame.request] = Question(task: nil, call: question.functionName, sizeInBytes: size)
+            state.questionsInBytes += size
             if let name = question.functionName { state.lastCall = name }
             return (true, UInt32(exactly: served).flatMap { state.requests[$0] })
         }
@@ -213,7 +245,7 @@ final class WorkerConnection: Sendable {
         if let request = asked.request {
             request.add(.question(question))
         } else {
-            enqueue { host in host.answer(question) }
+            enqueue(of: 0) { host in host.answer(question) }
         }
         return true
     }
@@ -225,13 +257,13 @@ final class WorkerConnection: Sendable {
 
     /// Sends an answer.
     func answer(_ question: WorkerQuestion, _ result: Result<[WireValue], any Error>) {
-        state.withLock { _ = $0.questions.removeValue(forKey: question.number) }
+        state.withLock { state in state.questionsInBytes -= state.questions.removeValue(forKey: question.number)?.sizeInBytes ?? 0 }
         do throws(FrameChannel.SendingError) {
-            try process.channel.send(frame(for: result, question.number))
+            try process.channel.post(frame(for: result, question.number))
         } catch {
             guard case .refused(let reason) = error else { return }
             let failure = LuaError(.conversion, "the result of \(question.functionName ?? "the host") is too large for the process of the scripts: \(reason)")
-            try? process.channel.send(frame(for: .failure(failure), question.number))
+            try? process.channel.post(frame(for: .failure(failure), question.number))
         }
     }
 
@@ -261,13 +293,23 @@ final class WorkerConnection: Sendable {
 
     // MARK: - Ending
 
-    /// Sends what needs no answer, without waiting for a process that does not read.
+    /// Sends what needs no answer.
     private func tell(_ frame: Frame) {
-        Task.detached { [process] in try? process.channel.send(frame) }
+        try? process.channel.post(frame)
     }
 
+    /// Whether the process has ended.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
     func limitTime(to time: Duration) {
-        try? process.channel.send(Frame(.limitTime, 0, [WireValue(time)]))
+        tell(Frame(.limitTime, 0, [WireValue(time)]))
+    }
+
+    /// Has the process see a clock that is set by hand, there and here.
+    func share(_ clock: ManualClock) {
+        let link = ClockLink(clock)
+        link.onChange { [weak self] in self?.tell(Frame(.setClock, 0, [.integer($0)])) }
+        state.withLock { $0.clock = link }
     }
 
     /// Passes on a signal. Returns whether a script wants to hear of it.
@@ -320,7 +362,7 @@ final class WorkerConnection: Sendable {
     private func end(_ ending: WorkerProcess.Ending, _ violation: String?) {
         let (requests, tasks, error) = state.withLock { state in
             let error = Self.error(for: ending, after: state.reason, violation, lastCall: state.questions.values.compactMap(\.call).first ?? state.lastCall)
-            (state.reason, state.hasEnded) = (error, true)
+            (state.reason, state.hasEnded, state.clock) = (error, true, nil)
             defer { (state.requests, state.questions, state.errors) = ([:], [:], [:]) }
             return (Array(state.requests.values), state.questions.values.compactMap(\.task), error)
         }

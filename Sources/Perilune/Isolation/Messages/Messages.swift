@@ -15,6 +15,8 @@ enum HostMessage: UInt8 {
     case cancel
     case limitTime
     case signal
+    /// The clock was set: to microseconds since 1970.
+    case setClock
 }
 
 /// What the process of scripts sends to its host.
@@ -34,6 +36,8 @@ enum WorkerMessage: UInt8 {
     case callbackFailure
     /// The signals that scripts want to hear of.
     case signals
+    /// The clock was set, as scripts wait for time to pass: to microseconds since 1970.
+    case clock
 }
 
 /// What the process of scripts gets first.
@@ -49,6 +53,10 @@ struct WorkerSetup {
     var context = DependencyContext.live
     /// Whether the host is asked for the present, UUIDs and random numbers.
     var asksForDate = false
+    /// What a clock shows that is set by hand; `nil`: there is none.
+    var clock: Int64?
+    /// Whether the host has Lua modules for `require`.
+    var hasModules = false
     var asksForUUID = false
     var asksForRandom = false
     /// Whether ``ScriptHost/waitUntilIdle()`` throws errors of callbacks.
@@ -60,9 +68,10 @@ struct WorkerSetup {
         .fields([
             ("database", database.map { .text($0) }), ("readonly", .boolean(isReadonly)), ("libraries", .integer(Int64(libraries.rawValue))),
             ("memory", limits.memoryInBytes.map { .integer(Int64($0)) }), ("time", limits.time.map { WireValue($0) }),
-            ("instructions", limits.instructions.map { .integer(Int64($0)) }), ("cancellable", .boolean(limits.isCancellable)),
+            ("instructions", limits.instructions.map { .integer(Int64($0)) }), ("disk", limits.diskInBytes.map { .integer(Int64($0)) }),
+            ("cancellable", .boolean(limits.isCancellable)),
             ("output", outputLimitInBytes.map { .integer(Int64($0)) }), ("prints", .boolean(prints)), ("context", .text(context.rawValue)),
-            ("date", .boolean(asksForDate)), ("uuid", .boolean(asksForUUID)), ("random", .boolean(asksForRandom)),
+            ("date", .boolean(asksForDate)), ("clock", clock.map { .integer($0) }), ("modules", .boolean(hasModules)), ("uuid", .boolean(asksForUUID)), ("random", .boolean(asksForRandom)),
             ("fails", .boolean(failsForCallbacks)), ("signals", .list(signals.map { .text($0) })), ("log", .text(logLevel)),
         ])
     }
@@ -78,11 +87,13 @@ struct WorkerSetup {
         isReadonly = value["readonly"]?.booleanValue == true
         libraries = LuaLibraries(rawValue: UInt32(truncatingIfNeeded: number("libraries") ?? 0)).intersection(.sandboxed)
         limits = LuaLimits(
-            memoryInBytes: number("memory"), time: value["time"]?.duration, instructions: number("instructions"),
+            memoryInBytes: number("memory"), time: value["time"]?.duration, instructions: number("instructions"), diskInBytes: number("disk"),
             isCancellable: value["cancellable"]?.booleanValue == true)
         outputLimitInBytes = number("output")
         prints = value["prints"]?.booleanValue != false
         context = value["context"]?.text.flatMap { DependencyContext(rawValue: $0) } ?? .live
+        clock = value["clock"]?.integerValue
+        hasModules = value["modules"]?.booleanValue == true
         asksForDate = value["date"]?.booleanValue == true
         asksForUUID = value["uuid"]?.booleanValue == true
         asksForRandom = value["random"]?.booleanValue == true

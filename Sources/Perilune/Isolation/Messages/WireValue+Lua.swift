@@ -31,7 +31,7 @@ extension WireValue {
             for (key, value) in try table.pairs() {
                 pairs.append(Pair(try copy(key, depth: depth + 1), try copy(value, depth: depth + 1)))
             }
-            return list(pairs) ?? .table(pairs)
+            return sequence(pairs) ?? .table(pairs)
         case .userdata(let userdata):
             if value.isNull { return .null }
             if let bytes = value.blobBytes { return .blob(bytes) }
@@ -44,7 +44,7 @@ extension WireValue {
     }
 
     /// The elements, if the keys are 1, 2, 3, ... in this order, as `lua_next` gives those of a list.
-    private static func list(_ pairs: [Pair]) -> WireValue? {
+    private static func sequence(_ pairs: [Pair]) -> WireValue? {
         guard !pairs.isEmpty else { return .list([]) }
         for (index, pair) in pairs.enumerated() where pair.key != .integer(Int64(index + 1)) { return nil }
         return .list(pairs.map(\.value))

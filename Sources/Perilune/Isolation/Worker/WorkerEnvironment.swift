@@ -13,7 +13,9 @@ enum WorkerEnvironment {
         var environment = ScriptEnvironment.machine
         environment.context = setup.context
         environment.logger = logger
-        if setup.asksForDate {
+        if let now = setup.clock {
+            environment.date = .manual(ManualClock(ClockLink.date(now)))
+        } else if setup.asksForDate {
             environment.date = DateSource { Date(timeIntervalSince1970: Double(integer(.now, questions) ?? 0) / 1_000_000) }
         }
         if setup.asksForUUID { environment.uuid = UUIDSource { uuid(questions) } }

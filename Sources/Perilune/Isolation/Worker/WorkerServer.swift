@@ -10,13 +10,16 @@ internal import Synchronization
 /// Serves the host of a process that runs scripts: an ordinary host in this process does what the other one is asked for.
 final class WorkerServer: Sendable {
     private let channel: FrameChannel
-    private let host: ScriptHost
     private let questions: HostQuestions
+    /// Set before the other process hears that this one is ready.
+    private let made = Mutex<ScriptHost?>(nil)
+    /// The clock of the scripts, if it is set by hand.
+    private let clock = Mutex<ClockLink?>(nil)
     /// The requests that are served, to be cancelled.
     private let tasks = Mutex([UInt32: Task<Void, Never>]())
 
-    private init(channel: FrameChannel, host: ScriptHost, questions: HostQuestions) {
-        (self.channel, self.host, self.questions) = (channel, host, questions)
+    private init(channel: FrameChannel) {
+        (self.channel, questions) = (channel, HostQuestions(channel: channel))
     }
 
     /// Serves on this thread, which is the only one, until the host has gone.
@@ -32,10 +35,21 @@ final class WorkerServer: Sendable {
             // What SQLite sorts in files.
             if !setup.isReadonly { setenv("SQLITE_TMPDIR", folder, 1) }
         }
-        var layers = rules.enclose()
-        let server: WorkerServer
+        let layers = rules.enclose()
+        let server = WorkerServer(channel: channel)
+        // On another thread: what makes a host may ask the other process, whose answers come on this one.
+        let thread = Thread { [rules] in server.prepare(setup, rules, layers) }
+        thread.stackSize = 8 << 20
+        thread.start()
+        server.serve()
+    }
+
+    /// Makes the host, and puts on the layers that need all to be open before.
+    private func prepare(_ setup: WorkerSetup, _ rules: IsolationRules, _ layers: Set<IsolationLayer>) {
         do {
-            server = try make(setup, channel)
+            let host = try Self.make(setup, questions)
+            if let manual = host.environment.date.manualClock { share(manual) }
+            made.withLock { $0 = host }
         } catch {
             let failure = error as? LuaError ?? LuaError(.host, "\(error)")
             var described = failure
@@ -43,22 +57,29 @@ final class WorkerServer: Sendable {
             try? channel.send(Frame(.unready, 0, [WireValue(described)]))
             exit(0)
         }
+        var rules = rules
         // Stacks and caches of libraries beside what the script may use.
         rules.memoryInBytes = setup.limits.memoryInBytes.map { UInt64($0) + 256 << 20 }
-        layers.formUnion(rules.seal())
-        try? channel.send(Frame(.ready, 0, [.list(layers.map { .text($0.description) })]))
-        server.serve()
+        let all = layers.union(rules.seal())
+        try? channel.send(Frame(.ready, 0, [.list(all.map { .text($0.description) })]))
     }
 
-    private static func make(_ setup: WorkerSetup, _ channel: FrameChannel) throws -> WorkerServer {
+    private func share(_ manual: ManualClock) {
+        let link = ClockLink(manual)
+        link.onChange { [questions] in questions.tell(.clock, [.integer($0)]) }
+        clock.withLock { $0 = link }
+    }
+
+    private static func make(_ setup: WorkerSetup, _ questions: HostQuestions) throws -> ScriptHost {
         SQLiteTuning.disableMemoryStatistics()
-        let questions = HostQuestions(channel: channel)
         var configuration = ScriptHost.Configuration(database: setup.database.map { .file($0) } ?? .inMemory)
         configuration.isReadonly = setup.isReadonly
         configuration.libraries = setup.libraries
         configuration.limits = setup.limits
         configuration.signals = setup.signals
         configuration.output = .none
+        // Those of the host, which is asked first.
+        if setup.hasModules { configuration.modules = [.closure { _ in nil }] }
         configuration.callbackErrors = setup.failsForCallbacks ? .fail : .handle { questions.tell(.callbackFailure, [WireValue($0)]) }
         configuration.extending = { _, state in
             try HostModules(questions: questions).install(in: state)
@@ -75,7 +96,7 @@ final class WorkerServer: Sendable {
             if setup.prints { try WorkerOutput.install(in: state, limitInBytes: setup.outputLimitInBytes, questions) }
         }
         host.loopSignals.onChange { names in questions.tell(.signals, [.list(names.map { .text($0) })]) }
-        return WorkerServer(channel: channel, host: host, questions: questions)
+        return host
     }
 
     // MARK: - Serving
@@ -83,39 +104,43 @@ final class WorkerServer: Sendable {
     private func serve() -> Never {
         while let frame = try? channel.receive() {
             guard let message = HostMessage(rawValue: frame.kind) else { break }
-            switch message {
-            case .hello: break
-            case .answer: questions.take(frame)
-            case .cancel: cancel(frame.request)
-            case .limitTime:
-                // Before the next run.
-                guard let time = frame.values.first?.duration else { break }
-                host.thread.enqueue { [host] in host.assumeIsolated { $0.limitTime(to: time) } }
-            case .signal: _ = frame.values.first?.text.map { host.deliver(signal: $0) }
-            default: start(message, frame)
+            if message == .answer {
+                questions.take(frame)
+            } else if let host = made.withLock({ $0 }) {
+                serve(message, frame, host)
             }
         }
         // The host has gone: SQLite rolls back what is open, as after any process that has ended.
         _exit(0)
     }
 
-    private func cancel(_ request: UInt32) {
-        guard request != 0 else { return host.cancel() }
-        tasks.withLock { $0[request] }?.cancel()
+    private func serve(_ message: HostMessage, _ frame: Frame, _ host: ScriptHost) {
+        switch message {
+        case .hello, .answer: break
+        case .cancel where frame.request == 0: host.cancel()
+        case .cancel: tasks.withLock { $0[frame.request] }?.cancel()
+        case .limitTime:
+            // Before the next run.
+            guard let time = frame.values.first?.duration else { break }
+            host.thread.enqueue { host.assumeIsolated { $0.limitTime(to: time) } }
+        case .setClock: _ = frame.values.first?.integerValue.map { now in clock.withLock { $0 }?.set(now) }
+        case .signal: _ = frame.values.first?.text.map { host.deliver(signal: $0) }
+        default: start(message, frame, host)
+        }
     }
 
-    private func start(_ message: HostMessage, _ frame: Frame) {
+    private func start(_ message: HostMessage, _ frame: Frame, _ host: ScriptHost) {
         let id = frame.request
         tasks.withLock { tasks in
             tasks[id] = Task {
-                let answer = await HostQuestions.$servedRequest.withValue(id) { await self.answer(message, frame) }
+                let answer = await HostQuestions.$servedRequest.withValue(id) { await self.answer(message, frame, host) }
                 self.tasks.withLock { _ = $0.removeValue(forKey: id) }
                 send(answer)
             }
         }
     }
 
-    private func answer(_ message: HostMessage, _ frame: Frame) async -> Frame {
+    private func answer(_ message: HostMessage, _ frame: Frame, _ host: ScriptHost) async -> Frame {
         do {
             return Frame(.result, frame.request, try await host.serve(message, frame.values))
         } catch {

@@ -1,0 +1,138 @@
+import Foundation
+import PeriluneTestTools
+import Testing
+
+@testable import Perilune
+@testable import PeriluneIsolation
+@testable import PeriluneLua
+
+/// The process of scripts may send anything once a script has taken it over: the host goes on, with a value or an error.
+@Suite(.timeLimit(.minutes(60))) struct HostileWorkerTests {
+    private static let program: String = {
+        let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return ((tests ?? CommandLine.arguments[0]) as NSString).deletingLastPathComponent + "/perilune-isolation-probe"
+    }()
+
+    private static let ready = Frame(.ready, 0, [.list([.text("limits")])])
+
+    /// Makes a host whose process sends these bytes.
+    private func withHost(
+        sending bytes: [UInt8], named name: String = "bytes", _ body: nonisolated(nonsending) (ScriptHost) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try Data(bytes).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+            let host = try await makeIsolatedHost {
+                $0.database = .file("\(folder)/\(name)")
+                $0.output = .none
+                $0.limits = LuaLimits(time: .milliseconds(20))
+                $0.isolation = .process(grace: .milliseconds(20), program: Self.program)
+            }
+            try await body(host)
+        }
+    }
+
+    /// Runs something, which may end in any way but by harm to the host.
+    private func outcome(of host: ScriptHost) async throws -> LuaError.Code? {
+        do {
+            let _: ScriptValue = try await host.run(source: "return 1")
+            return nil
+        } catch let error as LuaError {
+            return error.code
+        } catch is CancellationError {
+            return .cancelled
+        }
+    }
+
+    @Test func `a process that answers no greeting, or garbage, is an error as the host is made`() async throws {
+        var generator = SeededGenerator(state: 11)
+        for _ in 0..<20 {
+            let bytes = generator.bytes(upTo: 200) + [255, 255, 255, 255]
+            await #expect(throws: (any Error).self) { try await withHost(sending: bytes) { _ in } }
+        }
+        for frame in [Frame(.unready, 0, []), Frame(.result, 1, [.integer(1)]), Frame(.print, 0, [.text("x")])] {
+            let bytes = try frame.encoded()
+            await #expect(throws: LuaError.self) { try await withHost(sending: bytes) { _ in } }
+        }
+    }
+
+    @Test func `frames at random, of any kind and number, end in values and errors`() async throws {
+        var outcomes: [LuaError.Code?: Int] = [:]
+        for seed in 0..<80 {
+            var generator = SeededGenerator(state: UInt64(seed))
+            var bytes = try Self.ready.encoded()
+            for _ in 0..<30 {
+                let kind = UInt8.random(in: seed.isMultiple(of: 4) ? 0...255 : 66...75, using: &generator)
+                // The first request has the number 1.
+                let number = UInt32.random(in: 0...3, using: &generator)
+                var values = generator.values()
+                if Bool.random(using: &generator) { values.insert(.integer(Int64.random(in: 0...2, using: &generator)), at: 0) }
+                if kind == WorkerMessage.callFunction.rawValue { values = [.integer(1), .text("m"), .text("f"), .list(generator.values())] }
+                bytes += try Frame(kind: kind, request: number, values: values).encoded()
+            }
+            var id: Int32?
+            try await withHost(sending: bytes) { host in
+                try await host.register(module: "m") { m in m.function("f") { (value: ScriptValue) -> ScriptValue in value } }
+                id = host.workerProcessID
+                outcomes[try await outcome(of: host), default: 0] += 1
+                _ = try? await host.waitUntilIdle()
+            }
+            let process = try #require(id)
+            #expect(await eventually { kill(process, 0) != 0 })
+        }
+        #expect(outcomes.values.reduce(0, +) == 80, "\(outcomes)")
+    }
+
+    @Test func `one that breaks the rules is killed, and the error says so`() async throws {
+        for frame in [Frame(.ready, 0, []), Frame(.result, 77, []), Frame(.print, 0, []), Frame(.callFunction, 1, [])] {
+            try await withHost(sending: Self.ready.encoded() + frame.encoded()) { host in
+                #expect(await eventually { host.hasCrashed })
+                let error = await #expect(throws: LuaError.self) { try await host.run(source: "") }
+                #expect(error?.code == .crashed)
+                #expect(error?.message.contains("it sent a message that it may not send") == true, "\(String(describing: error))")
+            }
+        }
+    }
+
+    @Test func `one that asks without end and reads no answer is killed, and the host's threads stay free`() async throws {
+        var bytes = try Self.ready.encoded()
+        let argument = WireValue.list([.text(String(repeating: "x", count: 2000))])
+        for number in 1...60_000 {
+            bytes += try Frame(.callFunction, UInt32(number), [.integer(1), .text("m"), .text("f"), argument]).encoded()
+        }
+        try await withHost(sending: bytes, named: "deaf") { host in
+            try await host.register(module: "m") { m in m.function("f") { (text: String) -> String in text } }
+            let code = try await outcome(of: host)
+            #expect([.timeout, .crashed].contains(code))
+            // Others go on meanwhile.
+            #expect(try await makeIsolatedHost().run(source: "return 1") == 1)
+        }
+    }
+
+    @Test func `what is decoded of any value is a value or an error`() throws {
+        let state = try LuaState()
+        var generator = SeededGenerator(state: 5)
+        var made = 0
+        for _ in 0..<20_000 {
+            let value = generator.value()
+            let error = LuaError(value)
+            #expect(!error.message.isEmpty || value["message"] != nil)
+            let setup = WorkerSetup(value)
+            #expect(setup.libraries.isSubset(of: .sandboxed))
+            if (try? value.lua(in: state)) != nil { made += 1 }
+        }
+        #expect(made > 1000)
+    }
+
+    @Test func `fields of any type in the place of those that are expected do no harm`() {
+        var generator = SeededGenerator(state: 6)
+        let setup = WorkerSetup().value, error = WireValue(LuaError(.runtime, "m"))
+        for original in [setup, error] {
+            guard case .table(let pairs) = original else { continue }
+            for _ in 0..<5000 {
+                let changed = WireValue.table(pairs.map { pair in WireValue.Pair(pair.key, Bool.random(using: &generator) ? pair.value : generator.value()) })
+                #expect(WorkerSetup(changed).libraries.isSubset(of: .sandboxed))
+                #expect(LuaError(changed).code.description.isEmpty == false)
+            }
+        }
+    }
+}
