@@ -31,7 +31,7 @@ enum ExitStatus {
         switch kind {
         case "usage": usage
         case "syntax", "notadb", "format": badData
-        case "timeout", "memory", "budget", "output": limit
+        case "timeout", "memory", "budget", "output", "disk": limit
         case "cancelled", "interrupt": interrupted
         case "settings": settings
         case "io", "full", "cannot_open": inputOutput

@@ -46,7 +46,7 @@ enum Main {
             if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
             if let plain = PlainRun(arguments), try await plain.run() { return }
             var command = try parse(arranged(arguments))
-            if let command = command as? RunCommand, command.isolating.supervised { try SupervisedRun.enclose(command) }
+            if SupervisedRun.isOngoing, let command = command as? any IsolatingCommand { try SupervisedRun.enclose(command) }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

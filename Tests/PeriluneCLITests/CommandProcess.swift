@@ -71,6 +71,19 @@ struct CommandProcess {
     private let reading: CInt?
     private let watchdog: DispatchWorkItem
 
+    /// The process that this one has started, once it has.
+    func child() async -> pid_t? {
+        var found: pid_t?
+        _ = await eventually {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+            found = names.lazy.compactMap { pid_t($0) }.first { child in
+                (try? String(contentsOfFile: "/proc/\(child)/status", encoding: .utf8))?.contains("\nPPid:\t\(id)\n") == true
+            }
+            return found != nil
+        }
+        return found
+    }
+
     init(
         _ program: String, _ arguments: [String], in folder: TestFolder, input: String = "",
         environment: [String: String] = [:], isOutputRead: Bool = false

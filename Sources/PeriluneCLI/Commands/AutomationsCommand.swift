@@ -41,8 +41,11 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
         }
 
         /// Runs a request, and ends the command if it says so.
-        func run(_ request: ScriptRequest) async throws {
+        ///
+        /// - Parameter isolating: `nil` if it runs no scripts.
+        func run(_ request: ScriptRequest, _ isolating: IsolationOptions? = nil) async throws {
             let context = try context.resolved()
+            if let isolating, isolating.isolates(request), try await SupervisedRun.run(request, isolating, common.errorColors) { return }
             if request.preview == nil, !request.usesCopy, let database = request.database {
                 try context.requireLive("automations", database: database)
             }
@@ -53,7 +56,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
         }
     }
 
-    struct List: AsyncParsableCommand {
+    struct List: AsyncParsableCommand, IsolatingCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the automations of a file, with their last runs.",
             discussion: "The file runs on a private copy of the database.")
@@ -66,9 +69,14 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
 
         @OptionGroup var creating: CreateOption
         @OptionGroup var limits: ScriptLimitOptions
+        @OptionGroup var isolating: IsolationOptions
         @OptionGroup var options: Options
 
-        func run() async throws {
+        func validate() throws { try isolating.validate(isSandboxed: limits.sandbox) }
+
+        func run() async throws { try await options.run(makeRequest(), isolating) }
+
+        func makeRequest() throws -> ScriptRequest {
             var request = options.makeRequest(file, limits: limits)
             request.usesCopy = true
             request.makesDatabase = creating.create
@@ -77,7 +85,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 try await host.loadAutomations(file: file, isLive: false)
                 try await table.write(host.automations())
             }
-            try await options.run(request)
+            return request
         }
     }
 
@@ -114,7 +122,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
         }
     }
 
-    struct Run: AsyncParsableCommand {
+    struct Run: AsyncParsableCommand, IsolatingCommand {
         static let configuration = CommandConfiguration(
             commandName: "run",
             abstract: "Run automations when they are triggered, until Ctrl-C; or run one now.",
@@ -145,15 +153,21 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
 
         @OptionGroup var creating: CreateOption
         @OptionGroup var limits: ScriptLimitOptions
+        @OptionGroup var isolating: IsolationOptions
         @OptionGroup var options: Options
 
-        func validate() throws { _ = try pollingPeriod() }
+        func validate() throws {
+            _ = try pollingPeriod()
+            try isolating.validate(isSandboxed: limits.sandbox)
+        }
 
         private func pollingPeriod() throws -> Duration? {
             poll == "never" ? nil : try OptionValue.duration(poll)
         }
 
-        func run() async throws {
+        func run() async throws { try await options.run(makeRequest(), isolating) }
+
+        func makeRequest() throws -> ScriptRequest {
             let period = try pollingPeriod()
             var request = options.makeRequest(file, limits: limits)
             request.makesDatabase = creating.create
@@ -169,7 +183,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 try await host.loadAutomations(file: file, isLive: false)
                 try await Self.runOnce(name, host, colors)
             }
-            try await options.run(request)
+            return request
         }
 
         static func runOnce(_ name: String, _ host: ScriptHost, _ colors: Colors) async throws {
@@ -179,7 +193,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
         }
     }
 
-    struct Preview: AsyncParsableCommand {
+    struct Preview: AsyncParsableCommand, IsolatingCommand {
         static let configuration = CommandConfiguration(
             commandName: "preview",
             abstract: "Run one automation now, if its guard allows it, on a private copy, and show what it would change.")
@@ -194,9 +208,14 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
 
         @OptionGroup var creating: CreateOption
         @OptionGroup var limits: ScriptLimitOptions
+        @OptionGroup var isolating: IsolationOptions
         @OptionGroup var options: Options
 
-        func run() async throws {
+        func validate() throws { try isolating.validate(isSandboxed: limits.sandbox) }
+
+        func run() async throws { try await options.run(makeRequest(), isolating) }
+
+        func makeRequest() throws -> ScriptRequest {
             var request = options.makeRequest(file, limits: limits)
             request.makesDatabase = creating.create
             var preview = PreviewRequest(planPath: nil, isChecking: false, allowsEffects: false)
@@ -207,7 +226,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 try await host.loadAutomations(file: file, isLive: false)
                 try await Run.runOnce(name, host, colors)
             }
-            try await options.run(request)
+            return request
         }
     }
 }

@@ -2,13 +2,13 @@
 enum RunArguments {
     /// The long options that take a value.
     static let valued: Set<String> = [
-        "--database", "--timeout", "--memory", "--output", "--color", "--error-format", "--trace", "--slow", "--save", "--rows",
+        "--database", "--timeout", "--memory", "--output", "--disk", "--color", "--error-format", "--trace", "--slow", "--save", "--rows",
         "--format", "--context", "--report", "--extension", "--require-layers",
     ]
     /// The long options that do not.
     static let flags: Set<String> = [
         "--readonly", "--sandbox", "--verbose", "--trace-values", "--preview", "--check", "--allow-effects",
-        "--create", "--watch", "--isolate", "--no-isolate", "--supervised",
+        "--create", "--watch", "--isolate", "--no-isolate",
     ]
 
     /// Moves the options that stand right after the script in front of it, and marks where the script's own arguments

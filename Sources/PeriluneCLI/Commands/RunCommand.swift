@@ -2,7 +2,7 @@ import ArgumentParser
 internal import Perilune
 
 /// The command `perilune run`.
-struct RunCommand: AsyncParsableCommand, DatabaseCommand {
+struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
     static let databaseHelp = "The database file, created if it does not exist, except with --preview."
 
     static let configuration = CommandConfiguration(
@@ -95,13 +95,10 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
 
     func run() async throws {
         if watch { return try runWatched() }
-        if isolating.isolates(isSandboxed: limits.sandbox), let status = try await SupervisedRun.start(timeout: limits.timeout, scripts: [file], common.errorColors, isRequired: isolating.isRequired) {
-            if status != 0 { throw ExitCode(status) }
-            return
-        }
         let context = try context.resolved()
         let request = makeRequest(in: context)
         let colors = common.errorColors
+        if isolating.isolates(request), try await SupervisedRun.run(request, isolating, colors) { return }
         if common.verbose {
             let isReplaced = database.path != nil && request.database == nil
             CommandOutput.note(isReplaced ? "database: private, in memory" : database.note, colors)
@@ -132,6 +129,8 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
         throw ExitCode(try session.run())
     }
 
+    func makeRequest() throws -> ScriptRequest { try makeRequest(in: context.resolved()) }
+
     func makeRequest(in context: CommandContext) -> ScriptRequest {
         var sources = code.enumerated().map { ScriptSource.code($1, number: $0 + 1) }
         if let file { sources.append(file == "-" ? .standardInput : .file(file)) }
@@ -140,7 +139,6 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
         request.isReadonly = readonly
         limits.apply(to: &request)
         request.trace = tracing.request
-        request.isSupervised = isolating.supervised
         request.color = common.color
         if previewing.preview || context.context == .preview {
             request.preview = previewing.request

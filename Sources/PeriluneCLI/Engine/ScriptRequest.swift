@@ -44,6 +44,8 @@ struct ScriptRequest: Sendable {
     var memoryInBytes: Int?
     /// What scripts may print, in bytes.
     var outputInBytes: Int?
+    /// What may be written to files, in bytes.
+    var diskInBytes: Int?
     var trace = TraceRequest()
     /// `nil` means that the script runs on the database itself, or on a copy without a report.
     var preview: PreviewRequest?

@@ -33,7 +33,6 @@ struct ScriptRunner {
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }
-        timeLimit?.watch(host)
         // No limit, no hook: the signal lets a loop notice that it was cancelled.
         await host.listen(for: SIGUSR2)
         let gracefulStop = GracefulStop(status: request.gracefulStopStatus)
@@ -42,11 +41,7 @@ struct ScriptRunner {
             gracefulStop.stop(host, by: name)
             return false
         }
-        var ending = await run(scripts, on: host, texts, gracefulStop)
-        if let timeLimit, timeLimit.hasPassed, ending.failure?.report.kind == "cancelled" || ending.failure == nil && gracefulStop.status == nil {
-            ending.failure = timeLimit.failure
-        }
-        timeLimit?.end()
+        let ending = await run(scripts, on: host, texts, gracefulStop, within: timeLimit)
         await trace?.writeSlowStatements(of: host)
         if let failure = ending.failure { throw failure }
         return ending.status
@@ -78,7 +73,21 @@ struct ScriptRunner {
     }
 
     /// Runs scripts one after the other, and waits for what they have left behind: timers, observations, tasks.
-    func run(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop? = nil) async -> Ending {
+    ///
+    /// - Parameter timeLimit: How long all of it may take.
+    func run(
+        _ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop? = nil, within timeLimit: TimeLimit?
+    ) async -> Ending {
+        timeLimit?.watch(host)
+        defer { timeLimit?.end() }
+        var ending = await runAll(scripts, on: host, texts, gracefulStop)
+        if let timeLimit, timeLimit.hasPassed, ending.failure?.report.kind == "cancelled" || ending.failure == nil && gracefulStop?.status == nil {
+            ending.failure = timeLimit.failure
+        }
+        return ending
+    }
+
+    private func runAll(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop?) async -> Ending {
         if request.isSupervised { host.prepareLastWords() }
         let ending = await end(texts, host, gracefulStop) {
             if let task = request.task {
@@ -152,7 +161,7 @@ struct ScriptRunner {
         var configuration = ScriptHost.Configuration(database: request.database.map { .file($0) } ?? .inMemory)
         configuration.isReadonly = request.isReadonly
         configuration.libraries = request.isSandboxed ? .sandboxed : .trusted
-        configuration.limits = LuaLimits(memoryInBytes: request.memoryInBytes, time: request.timeout)
+        configuration.limits = LuaLimits(memoryInBytes: request.memoryInBytes, time: request.timeout, diskInBytes: request.diskInBytes)
         configuration.outputLimitInBytes = request.outputInBytes
         configuration.allowsFiles = !request.isSandboxed
         configuration.extensions = request.extensions
@@ -185,6 +194,7 @@ extension ErrorReport {
         case "crashed": help = "the script ran in a process of its own; other work was not affected"
         case "timeout": help = "the limit was set by --timeout"
         case "output" where request.outputInBytes != nil: help = "the limit was set by --output, which is 64M with --sandbox"
+        case "disk" where request.diskInBytes != nil: help = "the limit was set by --disk, which is 4G with --sandbox"
         case "memory" where request.memoryInBytes != nil: help = "the limit was set by --memory"
         case "cancelled": message = "interrupted; open transactions were rolled back"
         case "sandbox": help = "the script runs with --sandbox"

@@ -12,10 +12,11 @@ extension ScriptRunner {
         if let path = request.planPath { try Self.savingPlan { try PreviewPlan.checkPath(path) } }
         let trace = makeTrace(), start = ContinuousClock.now
         let log = request.pagePath.map { _ in StatementLog() }
-        let preview = try await openPreview(request, trace, log)
+        let timeLimit = self.request.timeout.map { TimeLimit($0) }
+        let preview = try await openPreview(request, trace, log, within: timeLimit)
         // Programs read the report from standard output, and nothing else.
         let output = request.format == .json ? StandardStreams.redirectOutputToErrors() : nil
-        let ending = await run(scripts, on: preview.host, texts)
+        let ending = await run(scripts, on: preview.host, texts, within: timeLimit)
         await trace?.writeSlowStatements(of: preview.host)
         if let output { StandardStreams.restoreOutput(output) }
         let duration = ContinuousClock.now - start
@@ -36,13 +37,16 @@ extension ScriptRunner {
 
     /// Runs the scripts on a copy of the database that is discarded.
     func runOnCopy(_ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
-        let preview = try await openPreview(PreviewRequest(), nil, nil)
-        let ending = await run(scripts, on: preview.host, texts)
+        let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0) } : nil
+        let preview = try await openPreview(PreviewRequest(), nil, nil, within: timeLimit)
+        let ending = await run(scripts, on: preview.host, texts, within: timeLimit)
         if let failure = ending.failure { throw failure }
         return ending.status
     }
 
-    private func openPreview(_ request: PreviewRequest, _ trace: TraceWriter?, _ log: StatementLog?) async throws -> ScriptPreview {
+    private func openPreview(
+        _ request: PreviewRequest, _ trace: TraceWriter?, _ log: StatementLog?, within timeLimit: TimeLimit?
+    ) async throws -> ScriptPreview {
         var options = ScriptPreview.Options()
         options.rowLimit = request.rowLimit
         options.allowsEffects = request.allowsEffects
@@ -67,10 +71,13 @@ extension ScriptRunner {
         interruption.set { opening.cancel() }
         Interrupts.onFirst { interruption.interrupt() }
         do {
-            let preview = try await opening.value
+            let preview = try await TimeLimit.bounding(timeLimit) { try await opening.value }
             // Not the preview itself, which removes the copy when it goes.
             interruption.set { [host = preview.host] in host.cancel() }
             return preview
+        } catch let failure as CommandFailure {
+            opening.cancel()
+            throw failure
         } catch is CancellationError {
             throw CommandFailure(ErrorReport("interrupted", kind: "cancelled"))
         } catch {

@@ -12,6 +12,7 @@ enum Setting: String, CaseIterable, Sendable {
     case timeout = "limits.timeout"
     case memory = "limits.memory"
     case output = "limits.output"
+    case disk = "limits.disk"
 
     /// The environment variable that has precedence over the file.
     var variable: String? {
@@ -29,7 +30,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .migrations: "migrations"
         case .scenarios: "scenarios"
         case .types: "types"
-        case .database, .timeout, .memory, .output: nil
+        case .database, .timeout, .memory, .output, .disk: nil
         }
     }
 
@@ -37,18 +38,18 @@ enum Setting: String, CaseIterable, Sendable {
     var isPath: Bool {
         switch self {
         case .database, .migrations, .scenarios, .types: true
-        case .context, .timeout, .memory, .output: false
+        case .context, .timeout, .memory, .output, .disk: false
         }
     }
 
-    var takesNumbers: Bool { [.timeout, .memory, .output].contains(self) }
+    var takesNumbers: Bool { [.timeout, .memory, .output, .disk].contains(self) }
 
     /// Why a value cannot be used; `nil` if it can.
     func problem(with value: String) -> String? {
         do {
             switch self {
             case .timeout: _ = try OptionValue.duration(value)
-            case .memory, .output: _ = try OptionValue.size(value)
+            case .memory, .output, .disk: _ = try OptionValue.size(value)
             case .context:
                 guard ContextOption(rawValue: value) == nil else { return nil }
                 return "expected \(ContextOption.allCases.map(\.rawValue).joined(separator: ", ")), got \(value)"

@@ -28,6 +28,12 @@ enum UsedFiles {
         }
     }
 
+    /// Keeps the files of the scripts only, for scripts that another process runs and that can load no others.
+    static func noteIfWatched(_ paths: [String]) {
+        guard let list = getenv(variable).map({ String(cString: $0) }) else { return }
+        for path in paths + [Settings.current.file?.path].compactMap({ $0 }) { append(path, to: list) }
+    }
+
     private static func append(_ path: String, to list: String) {
         guard !path.contains("\n"), let file = FileHandle(forWritingAtPath: list) else { return }
         defer { try? file.close() }

@@ -3,27 +3,14 @@ import PeriluneTestTools
 import Testing
 
 /// `perilune run --sandbox`, which runs scripts in a process of their own.
-@Suite struct IsolationTests {
-    /// The process that another one has started, once it has.
-    private func child(of parent: pid_t) async -> pid_t? {
-        var found: pid_t?
-        _ = await eventually {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-            found = names.lazy.compactMap { pid_t($0) }.first { id in
-                (try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8))?.contains("\nPPid:\t\(parent)\n") == true
-            }
-            return found != nil
-        }
-        return found
-    }
-
+@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct IsolationTests {
     /// Runs a script that says that it has begun and loops, and gives the process in which it does to a closure.
     private func looping(_ options: String..., body: (pid_t, CommandProcess) async throws -> Void) async throws -> CommandResult {
         let folder = try TestFolder(["loop.lua": "print('ready')\nwhile true do end\n"])
         let process = try CommandProcess(
             TestFolder.binary, ["run", "--sandbox"] + options + ["loop.lua"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
-        try await body(try #require(await child(of: process.id)), process)
+        try await body(try #require(await process.child()), process)
         return try process.wait()
     }
 
@@ -41,8 +28,7 @@ import Testing
         let result = try folder.perilune(
             "run", "--sandbox", "-e",
             """
-            db:execute("PRAGMA cache_size = 10")
-            return db:fetch_value("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) SELECT i FROM (SELECT i, hex(randomblob(100)) AS h FROM n ORDER BY h) ORDER BY i LIMIT 1")
+            print(db:fetch_value("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) SELECT i FROM (SELECT i, hex(randomblob(100)) AS h FROM n ORDER BY h) ORDER BY i LIMIT 1"))
             """)
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output == "1\n")
@@ -50,7 +36,7 @@ import Testing
 
     @Test func `a preview of a sandboxed script saves its plan`() throws {
         let folder = try TestFolder()
-        #expect(try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x)')").status == 0)
+        #expect(try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x INTEGER PRIMARY KEY)')").status == 0)
         let result = try folder.perilune(
             "run", "--sandbox", "--database", "a.sqlite", "--preview", "--save", "a.plan", "-e", "db:execute('INSERT INTO t VALUES (1)')")
         #expect(result.status == 0, "\(result.errors)")
@@ -94,6 +80,43 @@ import Testing
         #expect(result.errors.contains("fail.lua:2"))
         #expect(try folder.perilune("run", "--sandbox", "--memory", "8M", "-e", "local t = {} while true do t[#t + 1] = ('x'):rep(1e5) .. #t end").status == 5)
         #expect(try folder.perilune("run", "--sandbox", "--timeout", "200ms", "-e", "while true do end").status == 5)
+    }
+
+    @Test func `what is written to files is limited`() throws {
+        let folder = try TestFolder()
+        let loop = "db:execute('CREATE TABLE t (a)') while true do db:execute('INSERT INTO t VALUES (zeroblob(1000000))') end"
+        for isolation in ["--isolate", "--no-isolate"] {
+            let result = try folder.perilune("run", "--sandbox", isolation, "--disk", "4M", "--database", "\(isolation.dropFirst(2)).sqlite", "-e", loop)
+            #expect(result.status == 5, "\(result.errors)")
+            #expect(result.errors.contains("the script wrote more to files than its limit of 4194304 bytes"), "\(result.errors)")
+            #expect(result.errors.contains("the limit was set by --disk"))
+        }
+    }
+
+    @Test func `a preview that does not end by its limit is ended, and what callbacks do counts`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x)')").status == 0)
+        for script in ["while true do end", "perilune.every(0.01, function() end)", "for i = 1, 200 do perilune.spawn(function() while true do perilune.sleep(0) end end) end"] {
+            let began = ContinuousClock.now
+            let result = try folder.perilune("run", "--database", "a.sqlite", "--preview", "--timeout", "300ms", "-e", script)
+            #expect(result.status == 5, "\(script): \(result.errors)")
+            #expect(result.errors.contains("ran longer than its limit of 0.3 seconds"), "\(script): \(result.errors)")
+            #expect(ContinuousClock.now - began < .seconds(60))
+        }
+    }
+
+    @Test func `limits of the project hold for isolated scripts, too`() throws {
+        let folder = try TestFolder(["perilune.toml": "database = 'shop.sqlite'\n[limits]\ntimeout = '200ms'\n"])
+        let result = try folder.perilune("run", "--sandbox", "-e", "db:execute('CREATE TABLE t (x)') while true do end")
+        #expect(result.status == 5, "\(result.errors)")
+        #expect(folder.exists("shop.sqlite"))
+    }
+
+    @Test func `a page of a preview is written by a sandboxed script's process`() throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune("run", "--sandbox", "--preview", "--report", "page.html", "-e", "db:execute('CREATE TABLE t (x)')")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(folder.exists("page.html"))
     }
 
     @Test func `options that contradict each other are refused`() throws {

@@ -140,6 +140,7 @@ import Testing
             limits.timeout\t\t
             limits.memory\t\t
             limits.output\t\t
+            limits.disk\t\t
 
             """, "\(listed)")
     }

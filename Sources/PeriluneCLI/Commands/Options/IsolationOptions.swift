@@ -1,6 +1,15 @@
 import ArgumentParser
 internal import PeriluneIsolation
 
+/// A command whose scripts run in a process of their own if they are not trusted: the command once more.
+protocol IsolatingCommand: ParsableCommand {
+    var limits: ScriptLimitOptions { get }
+    var isolating: IsolationOptions { get }
+
+    /// What it is asked to do.
+    func makeRequest() throws -> ScriptRequest
+}
+
 /// Whether scripts run in a process of their own.
 struct IsolationOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Run in a process of its own, which is the default with --sandbox.")
@@ -12,10 +21,6 @@ struct IsolationOptions: ParsableArguments {
         transform: IsolationOptions.layers)
     var requireLayers: Set<IsolationLayer> = []
 
-    /// Given by this command to the process that it starts.
-    @Flag(help: .hidden)
-    var supervised = false
-
     private static var names: String { IsolationLayer.allCases.map(\.description).joined(separator: ",") }
 
     @Sendable private static func layers(_ text: String) throws -> Set<IsolationLayer> {
@@ -26,6 +31,7 @@ struct IsolationOptions: ParsableArguments {
             })
     }
 
+    /// - Throws: `ValidationError` if the options contradict each other.
     func validate(isSandboxed: Bool) throws {
         if isolate == true, !isSandboxed { throw ValidationError("--isolate requires --sandbox") }
         if !requireLayers.isEmpty, isolate == false || !isSandboxed {
@@ -33,8 +39,8 @@ struct IsolationOptions: ParsableArguments {
         }
     }
 
-    /// Whether this process is to start another one.
-    func isolates(isSandboxed: Bool) -> Bool { isSandboxed && !supervised && isolate != false }
+    /// Whether this process is to start another one for a request.
+    func isolates(_ request: ScriptRequest) -> Bool { request.isSandboxed && !request.isSupervised && isolate != false }
 
     /// Whether it may not run in this process instead.
     var isRequired: Bool { isolate == true || !requireLayers.isEmpty }

@@ -23,6 +23,12 @@ struct ScriptLimitOptions: ParsableArguments {
     var output: Int?
 
     @Option(
+        help: ArgumentHelp(
+            "Limit on what is written to files, temporary ones too: bytes, or 64M, 1G. Defaults to 4G with --sandbox.", valueName: "size"),
+        transform: OptionValue.size)
+    var disk: Int?
+
+    @Option(
         name: .customLong("extension"),
         help: ArgumentHelp("Load an SQLite extension into each connection. May be repeated; not with --sandbox.", valueName: "file"),
         completion: .file())
@@ -35,14 +41,15 @@ struct ScriptLimitOptions: ParsableArguments {
     }
 
     func apply(to request: inout ScriptRequest) {
-        (request.isSandboxed, request.timeout, request.memoryInBytes, request.outputInBytes) = (sandbox, timeout, memory, output)
+        (request.isSandboxed, request.isSupervised, request.timeout) = (sandbox, SupervisedRun.isOngoing, timeout)
+        (request.memoryInBytes, request.outputInBytes, request.diskInBytes) = (memory, output, disk)
         request.extensions = extensions
         request.addLimitsOfSettings()
     }
 
     /// The limits that hold and where they come from, for `--verbose`.
     var notes: [String] {
-        [(Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil)].compactMap { setting, isOption in
+        [(Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil), (.disk, disk != nil)].compactMap { setting, isOption in
             isOption ? nil : Settings.note(setting)
         }
     }
@@ -55,6 +62,7 @@ extension ScriptRequest {
         timeout = timeout ?? settings.limit(.timeout, OptionValue.duration)
         memoryInBytes = memoryInBytes ?? settings.limit(.memory, OptionValue.size)
         outputInBytes = outputInBytes ?? settings.limit(.output, OptionValue.size) ?? (isSandboxed ? 64 << 20 : nil)
+        diskInBytes = diskInBytes ?? settings.limit(.disk, OptionValue.size) ?? (isSandboxed ? 4 << 30 : nil)
     }
 }
 
