@@ -90,6 +90,9 @@ struct TestCommand: AsyncParsableCommand {
         transform: OptionValue.duration)
     var timeout: Duration?
 
+    @Flag(help: "Run scenarios in processes of their own, so that one that crashes fails alone.")
+    var isolate = false
+
     @Flag(help: "Run again whenever a file changes.")
     var watch = false
 
@@ -143,6 +146,7 @@ struct TestCommand: AsyncParsableCommand {
             throw ValidationError("--report: expected FORMAT, FORMAT:FILE or FILE.html, where FORMAT is one of \(names), got \(text)")
         }
         for text in filter + skip { try Self.check(text) }
+        if isolate, coverage != nil { throw ValidationError("--isolate cannot be combined with --coverage") }
         if json, !list { throw ValidationError("--json requires --list") }
         if let coverage, CoverageRequest(coverage) == nil { throw ValidationError("--coverage: expected lcov or lcov:FILE, got \(coverage)") }
         if review, updateSnapshots { throw ValidationError("--review cannot be combined with --update-snapshots") }
@@ -206,6 +210,7 @@ extension TestCommand {
         request.coverage = coverage.flatMap { CoverageRequest($0) }
         request.options.coversLines = request.coverage != nil
         (request.onlyFailed, request.onlyChanged) = (failed, onlyChanged)
+        request.isIsolated = isolate
         (request.isWatching, request.isReviewing) = (watch, review)
         request.listing = list ? (json ? .json : .text) : nil
         request.typesFolder = types

@@ -13,6 +13,8 @@ struct TestRequest: Sendable {
     var onlyFailed = false
     var onlyChanged = false
     var isWatching = false
+    /// Whether scenarios run in processes of their own.
+    var isIsolated = false
     var isReviewing = false
     /// Scenarios are only shown.
     var listing: Listing?

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Perilune
+internal import PeriluneIsolation
 internal import PeriluneScenarios
 internal import Synchronization
 
@@ -19,6 +20,7 @@ struct TestSession {
     /// - Returns: The exit status.
     func run() async throws -> Int32 {
         do {
+            if let seed = ScenarioProgram.seed { return try await serve(seed) }
             if request.isReviewing {
                 try SnapshotReview(paths: request.options.paths.map(\.path), colors: colors).run()
                 return ExitStatus.success
@@ -68,6 +70,14 @@ struct TestSession {
         return options
     }
 
+    /// Runs scenarios for the process that has started this one.
+    private func serve(_ seed: RunSeed) async throws -> Int32 {
+        var options = try options()
+        options.seed = seed
+        try await ScenarioRun(options, cache: cache).serve(on: WorkerEntry.openChannel())
+        return ExitStatus.success
+    }
+
     private func runOnce(_ options: ScenarioOptions) async throws -> Int32 {
         let reports = makeReports()
         let progress = ScenarioProgress()
@@ -80,6 +90,7 @@ struct TestSession {
                 progress?.receive(event)
             }
         }
+        if request.isIsolated { run.program = try ScenarioProgram.make(seed: options.seed) }
         status.begin(run) { text in
             turn.withLock { _ in
                 progress?.erase()

@@ -1,5 +1,5 @@
 /// What the order of a run and all random values in it follow from.
-public struct RunSeed: Sendable, Equatable, CustomStringConvertible {
+public struct RunSeed: Codable, Sendable, Equatable, CustomStringConvertible {
     /// The number.
     public let value: UInt64
 

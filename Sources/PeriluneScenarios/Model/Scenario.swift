@@ -1,7 +1,7 @@
 public import PeriluneLua
 
 /// A scenario as its file defines it; each of several cases is one.
-public struct Scenario: Sendable, Identifiable {
+public struct Scenario: Codable, Sendable, Identifiable {
     /// Path, names of the groups, name and perhaps the case: nothing else in a run is called so. The path begins with the folder of
     /// scenarios, however it was typed.
     public var id: String

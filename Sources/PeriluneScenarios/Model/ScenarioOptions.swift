@@ -19,7 +19,7 @@ public struct ScenarioOptions: Sendable {
     }
 
     /// What becomes of a scenario that passes without having stated anything.
-    public enum NoChecks: String, Sendable, CaseIterable {
+    public enum NoChecks: String, Codable, Sendable, CaseIterable {
         /// It passes, it passes with a warning, or it fails.
         case allow, warn, fail
     }

@@ -1,7 +1,7 @@
 public import Perilune
 
 /// What has become of a scenario.
-public struct ScenarioResult: Sendable {
+public struct ScenarioResult: Codable, Sendable {
     /// The scenario.
     public let scenario: Scenario
     /// What came of it.
@@ -51,7 +51,7 @@ public struct ScenarioResult: Sendable {
 }
 
 /// What has become of one attempt at a scenario that was tried again.
-public struct ScenarioAttemptResult: Sendable {
+public struct ScenarioAttemptResult: Codable, Sendable {
     /// What came of the attempt.
     public var outcome: ScenarioOutcome
     /// How long it took.
@@ -70,7 +70,7 @@ public struct ScenarioAttemptResult: Sendable {
 }
 
 /// Something that was to be true and was not, or an error.
-public struct ScenarioFailure: Sendable {
+public struct ScenarioFailure: Codable, Sendable {
     /// What went wrong, on one line.
     public var message: String
     /// What programs decide by: `check`, `expect`, `timeout`, `constraint_unique`.
@@ -101,7 +101,7 @@ public struct ScenarioFailure: Sendable {
 }
 
 /// A phase of a scenario.
-public struct ScenarioStep: Sendable {
+public struct ScenarioStep: Codable, Sendable {
     /// The name that `t.step` was given.
     public var name: String
     /// Whether nothing has failed in it.
@@ -113,7 +113,7 @@ public struct ScenarioStep: Sendable {
 }
 
 /// A value that a scenario shows with its result.
-public struct ScenarioAttachment: Sendable {
+public struct ScenarioAttachment: Codable, Sendable {
     /// The name that `t.attach` was given.
     public var name: String
     /// The value, as text.
@@ -121,7 +121,7 @@ public struct ScenarioAttachment: Sendable {
 }
 
 /// A statement that has run.
-public struct StatementRecord: Sendable {
+public struct StatementRecord: Codable, Sendable {
     /// The SQL, without the values bound to it.
     public var sql: String
     /// The bound values, as SQL writes them.

@@ -10,31 +10,40 @@ final class RunningScenarios: Sendable {
         let seed: RunSeed
         let start = ContinuousClock.now
         /// What ends the attempt that is going on.
-        fileprivate let states = Mutex<(current: RunningStates?, isCancelled: Bool)>((nil, false))
+        fileprivate let attempt = Mutex<(cancel: (@Sendable () -> Void)?, isCancelled: Bool)>((nil, false))
         /// By when the attempt that is going on should have ended by itself.
         fileprivate let deadline = Mutex<ContinuousClock.Instant?>(nil)
 
-        init(_ job: ScenarioQueue.Job, seed: RunSeed) {
-            (self.job, self.seed) = (job, seed)
+        /// Called with the time that it has, as an attempt begins.
+        private let willStart: @Sendable (Duration) -> Void
+
+        init(_ job: ScenarioQueue.Job, seed: RunSeed, willStart: @escaping @Sendable (Duration) -> Void = { _ in }) {
+            (self.job, self.seed, self.willStart) = (job, seed, willStart)
         }
 
         /// Reports that an attempt has begun.
-        func didStart(_ states: RunningStates, timeout: Duration) {
-            let isCancelled = self.states.withLock { own in
-                own.current = states
-                return own.isCancelled
+        ///
+        /// - Parameter cancel: Ends it, from any thread.
+        func didStart(timeout: Duration, cancel: @escaping @Sendable () -> Void) {
+            willStart(timeout)
+            let isCancelled = attempt.withLock { attempt in
+                attempt.cancel = cancel
+                return attempt.isCancelled
             }
-            if isCancelled { states.cancel() }
+            if isCancelled { cancel() }
             deadline.withLock { $0 = ContinuousClock.now + timeout }
         }
 
         func cancel() {
-            let current = states.withLock { own in
-                own.isCancelled = true
-                return own.current
+            let cancel = attempt.withLock { attempt in
+                attempt.isCancelled = true
+                return attempt.cancel
             }
-            current?.cancel()
+            cancel?()
         }
+
+        /// Whether it was to end before its time.
+        var isCancelled: Bool { attempt.withLock { $0.isCancelled } }
 
         func isOverdue(by grace: Duration) -> Bool {
             deadline.withLock { $0.map { ContinuousClock.now > $0 + grace } ?? false }

@@ -51,7 +51,7 @@ struct ScenarioPerformance {
         await ScenarioAttempt(
             scenario: scenario, source: job.entry.source, tools: tools, seed: seed, number: number, makeLoops: makeLoops
         ) { states, time in
-            token.didStart(states, timeout: time)
+            token.didStart(timeout: time) { states.cancel() }
         }.run()
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+package import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
@@ -13,7 +14,13 @@ public final class ScenarioRun: Sendable {
     let chunks: ChunkCache
     let store: TemplateStore
     private let coverage: CoverageCollector?
-    private let snapshots = SnapshotUses()
+    let snapshots = SnapshotUses()
+    /// What runs scenarios in processes of their own; see ``serve(on:)``. `nil`: this process does.
+    package var program: WorkerProcess.Program? {
+        get { elsewhere.withLock { $0 } }
+        set { elsewhere.withLock { $0 = newValue } }
+    }
+    private let elsewhere = Mutex<WorkerProcess.Program?>(nil)
     private let receive: @Sendable (ScenarioEvent) -> Void
     private let running = Mutex<RunningScenarios?>(nil)
     private let progress: Mutex<Progress>
@@ -146,8 +153,9 @@ public final class ScenarioRun: Sendable {
 
     private func startWorker(_ running: RunningScenarios, _ databases: ScenarioDatabases) {
         let worker = ScenarioWorker()
-        let tools = ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots, coverage: coverage)
-        Task { await worker.work(running, with: tools) }
+        var tools = ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots, coverage: coverage)
+        tools.program = program
+        Task { [tools] in await worker.work(running, with: tools) }
     }
 
     private func didEnd(_ result: ScenarioResult, _ job: ScenarioQueue.Job) {

@@ -1,4 +1,5 @@
 internal import PeriluneBindings
+internal import PeriluneIsolation
 internal import PeriluneDependencies
 internal import PeriluneLua
 
@@ -12,6 +13,8 @@ actor ScenarioWorker {
 
     /// Those of the attempt that is going on.
     private var loops: LoopGroup?
+    /// The process that runs the scenarios, if they run in another one.
+    private var process: ScenarioProcess?
 
     /// Runs one job.
     func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, with tools: ScenarioTools) async -> ScenarioResult {
@@ -27,10 +30,33 @@ actor ScenarioWorker {
     func work(_ run: RunningScenarios, with tools: ScenarioTools) async {
         while let job = run.queue.take() {
             let token = run.begin(job)
-            let result = await perform(job, token, with: tools)
+            let result =
+                if let program = tools.program {
+                    perform(job, token, by: program, with: tools)
+                } else {
+                    await perform(job, token, with: tools)
+                }
             guard run.end(token, result) else { return }
         }
+        process?.end()
         run.leave()
+    }
+
+    /// Runs one job in the process of this worker, which is started for the first, and again for the one after a crash. Blocks the thread.
+    private func perform(
+        _ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, by program: WorkerProcess.Program, with tools: ScenarioTools
+    ) -> ScenarioResult {
+        do {
+            let process = try process ?? ScenarioProcess(program)
+            self.process = process
+            if let result = process.perform(job, token, tools.snapshots) { return result }
+            self.process = nil
+            return process.resultOfEnd(job, token)
+        } catch {
+            var result = ScenarioResult(job.entry.scenario, .errored, seed: token.seed)
+            result.failures = [ScenarioFailure("a process for the scenario cannot be started: \(error)", kind: "io")]
+            return result
+        }
     }
 
     private func makeLoops(clock: ManualClock) -> LoopGroup {
@@ -67,4 +93,6 @@ struct ScenarioTools: Sendable {
     let snapshots: SnapshotUses
     /// Takes which lines have run; `nil` if coverage is not measured.
     var coverage: CoverageCollector?
+    /// What runs them in another process; `nil`: this one does.
+    var program: WorkerProcess.Program?
 }

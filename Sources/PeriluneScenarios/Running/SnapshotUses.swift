@@ -21,6 +21,13 @@ final class SnapshotUses: Sendable {
         }
     }
 
+    /// Notes those that were compared in another process.
+    func use(_ paths: [String], of scenario: String) {
+        uses.withLock { uses in
+            for path in paths where uses[path] == nil { uses[path] = Use(scenario: scenario, text: []) }
+        }
+    }
+
     var paths: Set<String> { uses.withLock { Set($0.keys) } }
 }
 

@@ -1,0 +1,56 @@
+import Foundation
+import PeriluneTestTools
+import Testing
+
+/// `perilune test --isolate`.
+@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct IsolatedTestCommandTests {
+    @Test func `results are those of one process`() throws {
+        let folder = try TestFolder([
+            "migrations/1.sql": "CREATE TABLE t (id INTEGER PRIMARY KEY, a)",
+            "scenarios/a_scenario.lua": """
+                scenario("passes", function(t) db:execute("INSERT INTO t (a) VALUES (1)") print("printed") expect(db:fetch_value("SELECT COUNT(*) FROM t")):equals(1) end)
+                scenario("fails", function(t) t.step("first", function() expect(1):equals(2) end) end)
+                scenario("raises", function(t) error("no") end)
+                scenario("is slow", { timeout = "0.2s" }, function(t) while true do end end)
+                scenario("is skipped", function(t) t.skip("later") end)
+                scenario("is retried", { retry = 2 }, function(t) t.note("noted") expect(1):equals(2) end)
+                """,
+        ])
+        func lines(_ options: String...) throws -> [String] {
+            let result = try CommandProcess(
+                TestFolder.binary, ["test", "--seed", "7f3a", "--order", "file", "--jobs", "2", "--report", "jsonl"] + options, in: folder
+            ).wait()
+            #expect(result.status == 1, "\(result.errors)")
+            return result.output.split(separator: "\n").filter { $0.contains("scenario_ended") }.map { line in
+                String(line.replacing(/"milliseconds":[0-9.e-]+/, with: ""))
+            }.sorted()
+        }
+        let here = try lines(), elsewhere = try lines("--isolate")
+        #expect(here.count == 6)
+        #expect(elsewhere == here)
+    }
+
+    @Test func `a scenario whose process crashes fails alone`() async throws {
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": """
+                scenario("passes", function(t) expect(1):equals(1) end)
+                scenario("crashes", { timeout = "60s" }, function(t) while true do end end)
+                scenario("passes later", function(t) expect(1):equals(1) end)
+                """
+        ])
+        let process = try CommandProcess(
+            TestFolder.binary, ["test", "--isolate", "--jobs", "1", "--order", "file", "--report", "jsonl"], in: folder, isOutputRead: true)
+        while try !process.readLine().contains(#""scenario_started","id":"scenarios/a_scenario.lua > crashes""#) {}
+        kill(try #require(await process.child()), SIGKILL)
+        let result = try process.wait()
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(result.output.contains("the process of the scenario was ended by SIGKILL"), "\(result.output)")
+        #expect(result.output.contains(#""kind":"crashed""#))
+        // The first one stands in lines that were read before.
+        #expect(result.output.matches(of: /"outcome":"passed"/).count == 1)
+    }
+
+    @Test func `coverage is refused`() throws {
+        #expect(try TestFolder().perilune("test", "--isolate", "--coverage").status == 64)
+    }
+}
