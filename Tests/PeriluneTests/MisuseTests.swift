@@ -68,19 +68,20 @@ struct MisuseTests {
         #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 100)
     }
 
-    @Test(arguments: [
+    @Test(arguments: ScriptPlace.allCases, [
         ("add(math.maxinteger, 1)", "overflow", "the sum is no integer of 64 bits"),
         ("narrow(70000)", "argument", "m.narrow: argument 1: expected an integer from -32768 to 32767, got 70000"),
         ("narrow(2^53)", "argument", "m.narrow: argument 1: expected an integer from -32768 to 32767, got 9007199254740992.0"),
         ("unsigned(-1)", "argument", "m.unsigned: argument 1: expected an integer from 0 to 18446744073709551615, got -1"),
         ("beyond()", "conversion", "m.beyond: the result: 18446744073709551615 is out of range for an integer in Lua"),
     ])
-    func `numbers that do not fit are errors, and no traps`(_ call: String, _ kind: String, _ message: String) async throws {
+    func `numbers that do not fit are errors, and no traps`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
+        let (call, kind, message) = values
         struct Overflow: LuaErrorDescribing {
             var luaKind: String { "overflow" }
             var luaMessage: String { "the sum is no integer of 64 bits" }
         }
-        let host = try await ScriptHost()
+        let host = try await place.host()
         try await host.register(module: "m") { m in
             m.function("add") { (a: Int, b: Int) throws -> Int in
                 let (sum, isOver) = a.addingReportingOverflow(b)

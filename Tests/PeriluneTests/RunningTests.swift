@@ -28,7 +28,7 @@ struct MonthReport: Codable, Sendable, Equatable {
 
 @Suite(.defaultDatabase())
 struct RunningTests {
-    @Test func `arguments are encoded and results decoded`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `arguments are encoded and results decoded`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             let script = """
                 local month = ...
@@ -36,7 +36,7 @@ struct RunningTests {
                   lines = { { customer = "Melville", total = 12.5 }, { customer = "Verne", total = 3 } } }
                 """
             try script.write(toFile: "\(folder)/close_month.lua", atomically: true, encoding: .utf8)
-            let host = try await ScriptHost()
+            let host = try await place.host()
             let report: MonthReport = try await host.run(file: "\(folder)/close_month.lua", arguments: Month(2026, 3))
             #expect(report == MonthReport(
                 title: "2026-03", lines: [.init(customer: "Melville", total: 12.5), .init(customer: "Verne", total: 3)],
@@ -44,8 +44,8 @@ struct RunningTests {
         }
     }
 
-    @Test func `several arguments are the script's varargs`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `several arguments are the script's varargs`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         let sum: Int = try await host.run(source: "local a, b, c = ... return a + b + #c", arguments: 1, 2, ["x", "y", "z"])
         #expect(sum == 6)
         let count: Int = try await host.run(source: "return select('#', ...)", arguments: Int?.none, 2)
@@ -53,13 +53,13 @@ struct RunningTests {
         try await host.run(source: "assert(select('#', ...) == 0)")
     }
 
-    @Test func `rows are decoded into Swift types`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `rows are decoded into Swift types`(_ place: ScriptPlace) async throws {
         struct Author: Codable, Sendable, Equatable {
             var id: Int
             var name: String
             var born: Date?
         }
-        let host = try await ScriptHost()
+        let host = try await place.host()
         let authors: [Author] = try await host.run(source: """
             db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, born DATETIME)")
             db:execute("INSERT INTO author (name, born) VALUES ('Verne', '1828-02-08'), ('Nobody', NULL)")
@@ -70,8 +70,8 @@ struct RunningTests {
         ])
     }
 
-    @Test func `decimal numbers, URLs and large integers are what scripts expect, and come back the same`() async throws {
-        let host = try await ScriptHost.inMemory()
+    @Test(arguments: ScriptPlace.allCases) func `decimal numbers, URLs and large integers are what scripts expect, and come back the same`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         func kind(_ value: some Encodable & Sendable) async throws -> String {
             try await host.run(source: "local value = ... return (math.type(value) or type(value)) .. ' ' .. tostring(value)", arguments: value)
         }
@@ -95,19 +95,21 @@ struct RunningTests {
         #expect(integer == -5)
     }
 
-    @Test func `what contains itself is an error that one can read`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `what contains itself is an error that one can read`(_ place: ScriptPlace) async throws {
         struct Node: Codable, Sendable { let next: [Node] }
-        let host = try await ScriptHost.inMemory()
+        let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
             let _: Node = try await host.run(source: "local t = {} t.next = { t } return t")
         }
         #expect(
             error?.message
-                == "the result of script: next[1].next[1].next[1] ... [1].next: nested deeper than 100 levels")
+                == (place == .here
+                    ? "the result of script: next[1].next[1].next[1] ... [1].next: nested deeper than 100 levels"
+                    : "the value is nested too deeply: more than 100 tables"))
     }
 
-    @Test func `functions that a script has left are called by their names`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `functions that a script has left are called by their names`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.run(source: """
             orders = { tax = 2 }
             function orders.total(a, b) return a + b end
@@ -129,20 +131,21 @@ struct RunningTests {
         #expect(absent == nil)
     }
 
-    @Test(arguments: [
+    @Test(arguments: ScriptPlace.allCases, [
         ("nowhere", "no global `nowhere`"), ("t.a.b", "no `a` in `t`"), ("t", "is a table, not a function"),
         ("", "expected the name of a function"), ("a:b:c", "expected the name of a function"),
         (".a", "expected the name of a function"), ("a:b.c", "expected the name of a function"), ("n.x", "index a number value"),
     ])
-    func `a name that is not a function is reported`(_ name: String, _ message: String) async throws {
-        let host = try await ScriptHost()
+    func `a name that is not a function is reported`(_ place: ScriptPlace, _ values: (String, String)) async throws {
+        let (name, message) = values
+        let host = try await place.host()
         try await host.run(source: "t, n = {}, 1")
         let error = await #expect(throws: LuaError.self) { try await host.call(name) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
-    @Test func `results and arguments that do not fit are errors that say where`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `results and arguments that do not fit are errors that say where`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         let result = await #expect(throws: LuaError.self) {
             let _: MonthReport = try await host.run(source: "return { title = 1, lines = {} }", named: "close.lua")
         }
@@ -156,8 +159,8 @@ struct RunningTests {
         #expect(argument?.message.hasPrefix("x: argument 2: a: 18446744073709551615") == true)
     }
 
-    @Test func `errors tell kind, position, traceback, SQL and the Swift error below`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `errors tell kind, position, traceback, SQL and the Swift error below`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
             try await host.run(source: """
                 db:execute("CREATE TABLE t (a UNIQUE)")
@@ -178,8 +181,8 @@ struct RunningTests {
         await #expect(throws: ScriptFileError.self) { try await host.run(file: "/nowhere.lua") }
     }
 
-    @Test func `tasks that use one host at once take turns`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `tasks that use one host at once take turns`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.register(module: "slow") { slow in
             slow.function("wait") { () async in await Task.yield() }
         }
@@ -201,10 +204,10 @@ struct RunningTests {
         #expect(entered == 50)
     }
 
-    @Test(.timeLimit(.minutes(60))) func `a cancelled task ends its own run, or its wait, and no other`() async throws {
+    @Test(.timeLimit(.minutes(60)), arguments: ScriptPlace.allCases) func `a cancelled task ends its own run, or its wait, and no other`(_ place: ScriptPlace) async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.isCancellable = true
-        let host = try await ScriptHost(configuration)
+        let host = try await place.host(configuration)
         let (starts, start) = AsyncStream<Void>.makeStream()
         try await host.register(module: "test") { $0.function("started") { () in _ = start.yield() } }
         let endless = Task { try await host.run(source: "require('test').started() while true do end") }
@@ -230,8 +233,8 @@ struct RunningTests {
         #expect(ran == nil)
     }
 
-    @Test func `a task that is cancelled already runs nothing`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `a task that is cancelled already runs nothing`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         let task = Task {
             try? await suspendUntilCancelled()
             try await host.run(source: "ran = true")
@@ -242,27 +245,27 @@ struct RunningTests {
         #expect(ran == nil)
     }
 
-    @Test func `a handle that a script has stored is dead in its next run`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `a handle that a script has stored is dead in its next run`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.run(source: "db:read(function(handle) stored = handle end)")
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "stored:fetch_value('SELECT 1')") }
         #expect(error?.kind == "dead_handle")
     }
 
-    @Test func `what scripts print is captured, logged or dropped`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `what scripts print is captured, logged or dropped`(_ place: ScriptPlace) async throws {
         let records = LogRecords()
         let source = "print('a', 1, nil, true) print() print(setmetatable({}, { __tostring = function() return 'object' end }))"
         var configuration = ScriptHost.Configuration()
         configuration.output = .closure { records.logger.info("\($0)") }
-        try await ScriptHost(configuration).run(source: source)
+        try await place.host(configuration).run(source: source)
         #expect(records.lines == ["info a\t1\tnil\ttrue", "info ", "info object"])
         configuration.output = .log
         let logged = LogRecords()
         try await Dependencies.with { $0.logger = logged.logger } operation: {
-            try await ScriptHost(configuration).run(source: source)
+            try await place.host(configuration).run(source: source)
         }
         #expect(logged.lines == records.lines)
         configuration.output = .none
-        try await ScriptHost(configuration).run(source: source)
+        try await place.host(configuration).run(source: source)
     }
 }

@@ -15,6 +15,23 @@ func withTemporaryFolder<Result>(
     return try await body(folder.path)
 }
 
+/// Where the scripts of a host run: the tests of hosts are made in both places.
+enum ScriptPlace: String, CaseIterable, CustomTestStringConvertible {
+    case here = "in the process of the host"
+    case isolated = "in a process of their own"
+
+    var testDescription: String { rawValue }
+
+    /// Makes a host. Default databases of tests are in memory, where another process cannot reach them: it has one of its own.
+    func host(_ configuration: ScriptHost.Configuration = ScriptHost.Configuration(database: .inMemory)) async throws -> ScriptHost {
+        guard self == .isolated else { return try await ScriptHost(configuration) }
+        var isolated = configuration
+        isolated.isolation = .process()
+        if case .prepared = isolated.database { isolated.database = .inMemory }
+        return try await ScriptHost(isolated)
+    }
+}
+
 extension Dependencies {
     /// Runs an operation in a container of its own, as if a program of that context had just been started.
     static func inProcess<Result>(

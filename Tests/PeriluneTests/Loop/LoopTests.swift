@@ -7,14 +7,16 @@ import Synchronization
 import Testing
 
 @Suite struct LoopTests {
-    private static func makeHost(_ configure: (inout ScriptHost.Configuration) -> Void = { _ in }) async throws -> ScriptHost {
+    private static func makeHost(
+        _ place: ScriptPlace, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
+    ) async throws -> ScriptHost {
         var configuration = ScriptHost.Configuration(database: .inMemory)
         configure(&configuration)
-        return try await ScriptHost(configuration)
+        return try await place.host(configuration)
     }
 
-    @Test func `what scripts leave behind is called after they have ended`() async throws {
-        let host = try await Self.makeHost()
+    @Test(arguments: ScriptPlace.allCases) func `what scripts leave behind is called after they have ended`(_ place: ScriptPlace) async throws {
+        let host = try await Self.makeHost(place)
         try await host.run(source: """
             calls = 0
             local timer
@@ -29,8 +31,8 @@ import Testing
 
     // MARK: - Time of tests
 
-    @Test func `in tests time passes only where something waits for it, and at once`() async throws {
-        let host = try await Self.makeHost()
+    @Test(arguments: ScriptPlace.allCases) func `in tests time passes only where something waits for it, and at once`(_ place: ScriptPlace) async throws {
+        let host = try await Self.makeHost(place)
         let start = ContinuousClock.now
         let times: [String] = try await host.run(source: """
             local times = { tostring(perilune.now()) }
@@ -46,10 +48,10 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
-    @Test func `a clock that is set calls the timers that are due by then`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a clock that is set calls the timers that are due by then`(_ place: ScriptPlace) async throws {
         let clock = ManualClock()
         try await Dependencies.with { $0.date = .manual(clock) } operation: {
-            let host = try await Self.makeHost()
+            let host = try await Self.makeHost(place)
             try await host.run(source: """
                 calls = {}
                 perilune.after("1h", function() calls[#calls + 1] = "hour" end)
@@ -68,7 +70,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    @Test(arguments: ScriptPlace.allCases, [
         ("0 9 * * mon", "21d", "2000-01-03 09:00, 2000-01-10 09:00, 2000-01-17 09:00"),
         ("*/20 8-9,17 2 1 *", "3d", "2000-01-02 08:00, 2000-01-02 08:20, 2000-01-02 08:40, 2000-01-02 09:00, 2000-01-02 09:20, "
             + "2000-01-02 09:40, 2000-01-02 17:00, 2000-01-02 17:20, 2000-01-02 17:40"),
@@ -78,8 +80,9 @@ import Testing
         ("15/20 3 * * 7", "10d", "2000-01-02 03:15, 2000-01-02 03:35, 2000-01-02 03:55, 2000-01-09 03:15, 2000-01-09 03:35, "
             + "2000-01-09 03:55"),
     ])
-    func `schedules come at their times`(schedule: String, duration: String, times: String) async throws {
-        let host = try await Self.makeHost()
+    func `schedules come at their times`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
+        let (schedule, duration, times) = values
+        let host = try await Self.makeHost(place)
         let found: String = try await host.run(
             source: """
                 local schedule, duration = ...
@@ -91,10 +94,10 @@ import Testing
         #expect(found == times)
     }
 
-    @Test func `a clock that jumps brings no schedule twice, and what it passes over once`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a clock that jumps brings no schedule twice, and what it passes over once`(_ place: ScriptPlace) async throws {
         let clock = ManualClock()
         try await Dependencies.with { $0.date = .manual(clock) } operation: {
-            let host = try await Self.makeHost()
+            let host = try await Self.makeHost(place)
             try await host.run(source: """
                 calls = 0
                 perilune.at("@hourly", function() calls = calls + 1 end)
@@ -113,10 +116,10 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(60)), arguments: ["perilune.sleep('1s')", "pcall(perilune.sleep, '1s')", "perilune.sleep(0)"])
-    func `a script that sleeps for ever where time passes at once lets others have the thread of its host`(sleep: String) async throws {
+    @Test(.timeLimit(.minutes(60)), arguments: ScriptPlace.allCases, ["perilune.sleep('1s')", "pcall(perilune.sleep, '1s')", "perilune.sleep(0)"])
+    func `a script that sleeps for ever where time passes at once lets others have the thread of its host`(_ place: ScriptPlace, sleep: String) async throws {
         let (started, start) = AsyncStream<Void>.makeStream()
-        let host = try await Self.makeHost { $0.output = .closure { _ in start.yield() } }
+        let host = try await Self.makeHost(place) { $0.output = .closure { _ in start.yield() } }
         let script = Task { try await host.run(source: "print('it has begun') while true do \(sleep) end") }
         for await _ in started { break }
         // Each of these needs the thread.
@@ -127,9 +130,9 @@ import Testing
 
     // MARK: - Errors
 
-    @Test func `errors of what is called later go to the program`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `errors of what is called later go to the program`(_ place: ScriptPlace) async throws {
         let errors = Mutex<[String]>([])
-        let host = try await Self.makeHost { configuration in
+        let host = try await Self.makeHost(place) { configuration in
             configuration.callbackErrors = .handle { error in errors.withLock { $0.append("\(error.message)") } }
         }
         try await host.run(source: """
@@ -140,8 +143,8 @@ import Testing
         #expect(errors.withLock { $0 } == ["one", "two"])
     }
 
-    @Test func `or end the wait for them`() async throws {
-        let host = try await Self.makeHost { $0.callbackErrors = .fail }
+    @Test(arguments: ScriptPlace.allCases) func `or end the wait for them`(_ place: ScriptPlace) async throws {
+        let host = try await Self.makeHost(place) { $0.callbackErrors = .fail }
         try await host.run(source: "perilune.after(1, function() error('one', 0) end) perilune.every(5, function() end)")
         let error = await #expect(throws: LuaError.self) { try await host.waitUntilIdle() }
         #expect(error?.message == "one")
@@ -151,9 +154,9 @@ import Testing
 
     // MARK: - Limits
 
-    @Test func `each call has limits of its own`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `each call has limits of its own`(_ place: ScriptPlace) async throws {
         let errors = Mutex<[LuaError.Code]>([])
-        let host = try await Self.makeHost { configuration in
+        let host = try await Self.makeHost(place) { configuration in
             configuration.limits = LuaLimits(instructions: 200_000)
             configuration.callbackErrors = .handle { error in errors.withLock { $0.append(error.code) } }
         }
@@ -169,9 +172,9 @@ import Testing
         #expect(errors.withLock { $0 } == [.budget])
     }
 
-    @Test func `the time of a run that waits goes on`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `the time of a run that waits goes on`(_ place: ScriptPlace) async throws {
         try await Dependencies.inProcess(.live) {
-            let host = try await Self.makeHost { $0.limits = LuaLimits(time: .milliseconds(50)) }
+            let host = try await Self.makeHost(place) { $0.limits = LuaLimits(time: .milliseconds(50)) }
             let start = ContinuousClock.now
             let error = await #expect(throws: LuaError.self) {
                 try await host.run(source: "pcall(perilune.sleep, 60) pcall(perilune.sleep, 60)")
@@ -183,8 +186,8 @@ import Testing
         }
     }
 
-    @Test func `a program that does not pass signals on says so`() async throws {
-        let host = try await Self.makeHost()
+    @Test(arguments: ScriptPlace.allCases) func `a program that does not pass signals on says so`(_ place: ScriptPlace) async throws {
+        let host = try await Self.makeHost(place)
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "perilune.on_signal('TERM', print)") }
         #expect(error?.kind == "forbidden")
         #expect(error?.message.contains("does not deliver signals") == true)
@@ -192,9 +195,9 @@ import Testing
 
     // MARK: - Ending
 
-    @Test func `a cancelled task ends its own run only`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a cancelled task ends its own run only`(_ place: ScriptPlace) async throws {
         try await Dependencies.inProcess(.live) {
-            let host = try await Self.makeHost(), begun = Tally()
+            let host = try await Self.makeHost(place), begun = Tally()
             try await host.register(module: "test") { $0.function("begin") { () in begun.add() } }
             try await host.run(source: """
                 done = 0
@@ -210,9 +213,9 @@ import Testing
         }
     }
 
-    @Test func `cancelling the host ends what runs, and the wait`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `cancelling the host ends what runs, and the wait`(_ place: ScriptPlace) async throws {
         try await Dependencies.inProcess(.live) {
-            let host = try await Self.makeHost()
+            let host = try await Self.makeHost(place)
             try await host.run(source: "perilune.every(0.01, function() perilune.sleep(60) end)")
             let isOver = Atomic(false)
             let wait = Task {
@@ -229,12 +232,12 @@ import Testing
         }
     }
 
-    @Test func `a host without references ends with its timers`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a host without references ends with its timers`(_ place: ScriptPlace) async throws {
         try await Dependencies.inProcess(.live) {
             let calls = Mutex(0)
             weak var former: ScriptHost?
             do {
-                let host = try await Self.makeHost { $0.output = .closure { _ in calls.withLock { $0 += 1 } } }
+                let host = try await Self.makeHost(place) { $0.output = .closure { _ in calls.withLock { $0 += 1 } } }
                 try await host.run(source: "perilune.every(0.005, function() print('tick') end)")
                 #expect(try await eventually { calls.withLock { $0 } > 0 })
                 former = host
@@ -242,15 +245,15 @@ import Testing
             #expect(try await eventually { former == nil })
             let count = calls.withLock { $0 }
             // As many calls of another host as its own would have had by now.
-            let other = try await Self.makeHost()
+            let other = try await Self.makeHost(place)
             try await other.run(source: "n = 0 perilune.every(0.005, function() n = n + 1 end) function get() return n end")
             #expect(try await eventually { try await other.call("get") >= 3 })
             #expect(calls.withLock { $0 } == count)
         }
     }
 
-    @Test func `many timers and tasks at once are all called`() async throws {
-        let host = try await Self.makeHost()
+    @Test(arguments: ScriptPlace.allCases) func `many timers and tasks at once are all called`(_ place: ScriptPlace) async throws {
+        let host = try await Self.makeHost(place)
         let count: Int = try await host.run(source: """
             local count, tasks = 0, {}
             for i = 1, 2000 do perilune.after(i % 7, function() count = count + 1 end) end

@@ -37,8 +37,8 @@ import Testing
         "perilune.date('2026-01-01')", "setmetatable({}, { __index = error })",
     ]
 
-    @Test func `every value is converted, or refused by an error of its argument`() async throws {
-        let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+    @Test(arguments: ScriptPlace.allCases) func `every value is converted, or refused by an error of its argument`(_ place: ScriptPlace) async throws {
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
         try await host.register(module: "swift") { m in
             m.function("take") { (value: Everything) in value }
         }
@@ -62,7 +62,7 @@ import Testing
         #expect(refusals > Everything.names.count * Self.values.count / 2)
     }
 
-    @Test(arguments: [
+    @Test(arguments: ScriptPlace.allCases, [
         ("seconds(1.5)", "1.5"), ("seconds(-3)", "-3.0"), ("seconds(2^63)", "9.2233720368548e+18"),
         ("decimal(12)", "12"), ("decimal('12.50')", "12.5"), ("decimal(0.1)", "0.1"), ("decimal(math.mininteger)", "\(Int64.min)"),
         ("url('https://example.com/a?b=c')", "https://example.com/a?b=c"), ("great(7)", "7"), ("great('x')", nil),
@@ -70,8 +70,9 @@ import Testing
         ("decimal('12345678901234567890.12')", "12345678901234567890.12"), ("url('')", nil), ("url(5)", nil), ("greatest()", nil), ("unsigned()", nil),
         ("indexes()", nil), ("characters()", nil), ("far()", nil), ("nowhere()", nil),
     ])
-    func `values of Foundation are what scripts write, and what Lua cannot hold is an error`(call: String, text: String?) async throws {
-        let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+    func `values of Foundation are what scripts write, and what Lua cannot hold is an error`(_ place: ScriptPlace, _ values: (String, String?)) async throws {
+        let (call, text) = values
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
         try await host.register(module: "swift") { m in
             m.function("seconds") { (duration: Duration) in duration }
             m.function("decimal") { (decimal: Decimal) in decimal }
@@ -93,12 +94,12 @@ import Testing
         #expect(try await host.run(source: source) as String == text)
     }
 
-    @Test func `null is nil and a blob its bytes, wherever Swift wants plain values`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `null is nil and a blob its bytes, wherever Swift wants plain values`(_ place: ScriptPlace) async throws {
         struct Letter: Codable {
             let to: String?
             let body: Data
         }
-        let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
         try await host.register(module: "mail") { mail in
             mail.function("send") { (letter: Letter) in "\(letter.to ?? "nobody") \(letter.body.count)" }
             mail.function("name") { (name: String?) in name ?? "none" }

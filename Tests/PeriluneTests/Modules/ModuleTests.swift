@@ -11,9 +11,9 @@ struct Refused: Error, Equatable {
 
 @Suite(.defaultDatabase())
 struct ModuleTests {
-    @Test func `functions of all shapes are offered to scripts`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `functions of all shapes are offered to scripts`(_ place: ScriptPlace) async throws {
         let sent = Mutex<[String]>([])
-        let host = try await ScriptHost()
+        let host = try await place.host()
         try await host.register(module: "mail") { mail in
             mail.function("send", "Queues a letter.") { (to: String, body: String) async throws in
                 await Task.yield()
@@ -41,8 +41,8 @@ struct ModuleTests {
         #expect(sent.withLock { $0 } == ["ada: hello", "x"])
     }
 
-    @Test func `arguments that do not fit are errors that name the function and what was expected`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `arguments that do not fit are errors that name the function and what was expected`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.register(module: "m") { m in
             m.function("small") { (value: Int8) -> Int8 in value }
             m.function("month") { (month: Month) in }
@@ -69,8 +69,8 @@ struct ModuleTests {
         try await host.run(source: "local n = require('m').nan() assert(n ~= n)")
     }
 
-    @Test func `what a function throws can be caught by the script, and reaches Swift as itself`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `what a function throws can be caught by the script, and reaches Swift as itself`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.register(module: "m") { m in
             m.function("sync") { () throws -> Int in throw Refused(reason: "sync") }
             m.function("async") { () async throws -> Int in throw Refused(reason: "async") }
@@ -85,10 +85,10 @@ struct ModuleTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(60))) func `a function that never returns ends with the deadline, and with cancellation`() async throws {
+    @Test(.timeLimit(.minutes(60)), arguments: ScriptPlace.allCases) func `a function that never returns ends with the deadline, and with cancellation`(_ place: ScriptPlace) async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.time = .milliseconds(200)
-        let host = try await ScriptHost(configuration)
+        let host = try await place.host(configuration)
         let began = Mutex(0), wasCancelled = Mutex(0)
         try await host.register(module: "m") { m in
             m.function("forever") { () async in
@@ -111,7 +111,7 @@ struct ModuleTests {
         let seven: Int = try await host.run(source: "return 7")
         #expect(seven == 7)
 
-        let patient = try await ScriptHost(), calls = Tally()
+        let patient = try await place.host(), calls = Tally()
         try await patient.register(module: "m") { m in
             m.function("forever") { () async in
                 calls.add()
@@ -130,8 +130,8 @@ struct ModuleTests {
         #expect(eight == 8)
     }
 
-    @Test func `asynchronous functions are refused where Lua cannot wait`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `asynchronous functions are refused where Lua cannot wait`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.register(module: "m") { m in m.function("wait") { () async in } }
         let error = await #expect(throws: LuaError.self) {
             try await host.run(source: "db:write(function(db) require('m').wait() end)")
@@ -139,8 +139,8 @@ struct ModuleTests {
         #expect(error?.kind == "yield")
     }
 
-    @Test func `a function may run its own host`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `a function may run its own host`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.register(module: "m") { m in
             m.function("twice") { (n: Int) async throws -> Int in try await host.call("double", n) }
         }
@@ -148,8 +148,8 @@ struct ModuleTests {
         #expect(result == 42)
     }
 
-    @Test func `a task that a function has left behind takes its turn`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `a task that a function has left behind takes its turn`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         let entered = AsyncStream.makeStream(of: Void.self), seen = AsyncStream.makeStream(of: Bool.self)
         let leave = AsyncStream.makeStream(of: Void.self)
         try await host.register(module: "m") { m in
@@ -196,7 +196,7 @@ struct ModuleTests {
         #expect(error?.message == "mail.read: argument 1: expected letter, got an integer")
     }
 
-    @Test func `modules come from folders, bundles and closures, in this order`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `modules come from folders, bundles and closures, in this order`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             try FileManager.default.createDirectory(atPath: "\(folder)/shop", withIntermediateDirectories: true)
             try "return 'file'".write(toFile: "\(folder)/shop/orders.lua", atomically: true, encoding: .utf8)
@@ -207,7 +207,7 @@ struct ModuleTests {
             for source in [ModuleSource.folder(folder), .bundle(bundle)] {
                 var configuration = ScriptHost.Configuration()
                 configuration.modules = [source, .closure { $0 == "virtual" ? "error('in it')" : nil }]
-                let host = try await ScriptHost(configuration)
+                let host = try await place.host(configuration)
                 try await host.register(module: "native") { $0.function("f") { 1 } }
                 try await host.run(source: """
                     assert(require "shop.orders" == "file" and require "shop" == "init shop" and require "native".f() == 1)
@@ -223,7 +223,7 @@ struct ModuleTests {
         }
     }
 
-    @Test func `a folder of modules gives its own files, and no links out of it, folders and pipes`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a folder of modules gives its own files, and no links out of it, folders and pipes`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { root in
             let files = FileManager.default, folder = root + "/modules"
             try files.createDirectory(atPath: folder + "/folder.lua", withIntermediateDirectories: true)
@@ -237,7 +237,7 @@ struct ModuleTests {
             try files.createSymbolicLink(atPath: root + "/link", withDestinationPath: folder)
             var configuration = ScriptHost.Configuration(database: .inMemory)
             configuration.modules = [.folder(root + "/link")]
-            let host = try await ScriptHost(configuration)
+            let host = try await place.host(configuration)
             try await host.run(source: """
                 assert(require "own" == "own" and require "inside" == "own")
                 for _, name in ipairs{ "outside", "above.secret", "folder", "pipe" } do
@@ -375,8 +375,8 @@ struct ModuleTests {
         try await host.run(source: "local result = require('mail').send('a') local list = { result }")
     }
 
-    @Test func `a module that a script has is not registered again`() async throws {
-        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+    @Test(arguments: ScriptPlace.allCases) func `a module that a script has is not registered again`(_ place: ScriptPlace) async throws {
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
         for number in 1...2 { try await host.register(module: "m") { $0.function("number") { () -> Int in number } } }
         let number: Int = try await host.run(source: "return require('m').number()")
         #expect(number == 2)
@@ -388,8 +388,8 @@ struct ModuleTests {
         try await host.register(module: "n") { $0.function("number") { () -> Int in 4 } }
     }
 
-    @Test func `what is registered documents itself`() async throws {
-        let host = try await ScriptHost()
+    @Test(arguments: ScriptPlace.allCases) func `what is registered documents itself`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.register(module: "mail", "Letters to customers.") { mail in
             mail.function("send", "Queues a letter.", parameters: ["to", "copies"], effect: .external) {
                 (to: String, copies: Int?, dates: [Date], month: Month) async throws -> [String: Bool] in [:]

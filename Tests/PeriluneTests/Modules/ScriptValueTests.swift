@@ -4,39 +4,39 @@ import Testing
 
 /// Values of scripts whose shape Swift does not know.
 @Suite struct ScriptValueTests {
-    private func host() throws -> ScriptHost { try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory)) }
-
-    @Test(arguments: [
+    @Test(arguments: ScriptPlace.allCases, [
         ("nil", .none), ("perilune.null", .null), ("true", true), ("-7", -7), ("2.5", 2.5), ("1 << 62", .integer(1 << 62)), ("'é'", "é"),
         ("''", ""), ("'\\xFF\\0'", .bytes(Data([0xFF, 0]))), ("perilune.blob('ab')", .bytes(Data("ab".utf8))),
         ("perilune.date('2026-03-17 12:00:00')", .date(Date(timeIntervalSince1970: 1_773_748_800))),
         ("{}", []), ("{ 1, 'a', { x = perilune.null } }", [1, "a", ["x": .null]]), ("{ a = { b = {} } }", ["a": ["b": []]]),
         ("print", .other("a function")),
     ] as [(String, ScriptValue)])
-    func `values of all kinds come out of scripts`(source: String, expected: ScriptValue) async throws {
-        let value: ScriptValue = try await host().run(source: "return \(source)")
+    func `values of all kinds come out of scripts`(_ place: ScriptPlace, _ values: (String, ScriptValue)) async throws {
+        let (source, expected) = values
+        let value: ScriptValue = try await place.host().run(source: "return \(source)")
         #expect(value == expected)
     }
 
-    @Test(arguments: [
+    @Test(arguments: ScriptPlace.allCases, [
         (.none, "nil", "nil"), (.null, "userdata", "null"), (true, "boolean", "true"), (7, "number", "7"), (2.0, "number", "2.0"),
         ("é", "string", "é"), (.bytes(Data([0x61, 0])), "string", "a\0"), (.date(Date(timeIntervalSince1970: 0)), "userdata", "1970-01-01 00:00:00.000"),
     ] as [(ScriptValue, String, String)])
-    func `values of all kinds go into scripts`(value: ScriptValue, type: String, text: String) async throws {
-        let found: [String] = try await host().run(source: "local v = ... return { type(v), tostring(v) }", arguments: value)
+    func `values of all kinds go into scripts`(_ place: ScriptPlace, _ values: (ScriptValue, String, String)) async throws {
+        let (value, type, text) = values
+        let found: [String] = try await place.host().run(source: "local v = ... return { type(v), tostring(v) }", arguments: value)
         #expect(found == [type, text])
     }
 
-    @Test func `integers and floats stay what they are, and are equal as in Lua`() async throws {
-        let host = try host()
+    @Test(arguments: ScriptPlace.allCases) func `integers and floats stay what they are, and are equal as in Lua`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         let kinds: [String] = try await host.run(
             source: "local a, b = ... return { math.type(a), math.type(b) }", arguments: ScriptValue.integer(2), ScriptValue.number(2))
         #expect(kinds == ["integer", "float"])
         #expect(ScriptValue.integer(2) == .number(2) && ScriptValue.integer(2) != .number(2.5) && ScriptValue.integer(.max) != .number(1e300))
     }
 
-    @Test func `records and rows are fields`() async throws {
-        let value: ScriptValue = try await host().run(source: """
+    @Test(arguments: ScriptPlace.allCases) func `records and rows are fields`(_ place: ScriptPlace) async throws {
+        let value: ScriptValue = try await place.host().run(source: """
             db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, day DATE, cover BLOB, pages INTEGER)")
             perilune.record("book"){ title = "Typee", day = perilune.date("1846-02-26") }:insert()
             return { record = perilune.record("book"):fetch_one(), rows = db:fetch_all("SELECT title, pages FROM book") }
@@ -47,8 +47,8 @@ import Testing
         #expect(value["rows"]?[0]?["title"] == "Typee")
     }
 
-    @Test func `functions of Swift take and give them`() async throws {
-        let host = try host()
+    @Test(arguments: ScriptPlace.allCases) func `functions of Swift take and give them`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.register(module: "echo") { echo in
             echo.function("back") { (value: ScriptValue) -> ScriptValue in value }
             echo.function("later") { (value: ScriptValue) async -> [ScriptValue] in [value, .null] }
@@ -63,21 +63,22 @@ import Testing
         #expect(await host.registeredModules.first?.annotations.contains("---@param argument1 any") == true)
     }
 
-    @Test(arguments: [
+    @Test(arguments: ScriptPlace.allCases, [
         ("{ 1, 2, x = 3 }", "expected a list, or a table whose keys are text, got one with the key 1"),
         ("{ [2] = 1 }", "expected a list, or a table whose keys are text, got one with the key 2"),
         ("{ [true] = 1 }", "with the key true"), ("{ ['\\xFF'] = 1 }", "with the key that is not UTF-8"),
         ("(function() local t = {} t.t = t return t end)()", "nested too deeply"),
     ])
-    func `what has no such form is an error that says why`(source: String, message: String) async throws {
-        let host = try host()
+    func `what has no such form is an error that says why`(_ place: ScriptPlace, _ values: (String, String)) async throws {
+        let (source, message) = values
+        let host = try await place.host()
         let error = await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: "return \(source)") }
         #expect(error?.code == .conversion)
         #expect(error?.message.contains(message) == true, "\(String(describing: error))")
     }
 
-    @Test func `what stays in Lua, and a hole in a list, cannot go in`() async throws {
-        let host = try host()
+    @Test(arguments: ScriptPlace.allCases) func `what stays in Lua, and a hole in a list, cannot go in`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         for value in [ScriptValue.other("a function"), [1, .none]] {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: "return", arguments: value) }
             #expect(error?.code == .conversion)
