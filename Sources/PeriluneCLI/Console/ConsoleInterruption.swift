@@ -17,9 +17,13 @@ final class ConsoleInterruption: Sendable {
         }
     }
 
-    /// A statement begins.
-    func begin(_ cancel: @escaping @Sendable () -> Void) {
-        self.cancel.withLock { $0 = cancel }
+    /// Starts a statement, which a signal ends from the first moment on.
+    func begin<Value>(_ start: () -> Task<Value, any Error>) -> Task<Value, any Error> {
+        cancel.withLock { cancel in
+            let task = start()
+            cancel = { task.cancel() }
+            return task
+        }
     }
 
     /// It has ended.

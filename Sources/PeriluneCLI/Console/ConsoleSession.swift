@@ -114,8 +114,7 @@ final class ConsoleSession {
         named name: String?, _ text: String, _ operation: @escaping @Sendable () async throws -> Value
     ) async -> Value? {
         let start = ContinuousClock.now
-        let task = Task { try await operation() }
-        interruption.begin { task.cancel() }
+        let task = interruption.begin { Task { try await operation() } }
         let result = await task.result
         interruption.end()
         try? StandardStreams.flush()
