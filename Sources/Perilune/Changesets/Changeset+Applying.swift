@@ -40,6 +40,7 @@ extension Changeset {
     /// Triggers do nothing meanwhile: what they did is part of the changeset. Foreign keys are checked at the end.
     ///
     /// - Parameters:
+    ///   - db: A connection to the database that is changed.
     ///   - tables: The tables whose changes are made; all by default.
     ///   - resolve: Called for each conflict. It must not use the connection.
     /// - Returns: How many changes were made, and how many left out.

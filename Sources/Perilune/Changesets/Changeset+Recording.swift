@@ -8,6 +8,7 @@ extension Changeset {
     /// What triggers and foreign keys change meanwhile is recorded too. What a savepoint has undone is not.
     ///
     /// - Parameters:
+    ///   - db: A connection to the database whose changes are recorded.
     ///   - limitInBytes: The memory that the recording may take.
     ///   - body: Changes the database, on the same connection.
     /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, if too much was, or if a script observes each change

@@ -4,7 +4,7 @@ internal import GRDB
 
 /// The net changes of rows between two moments, as SQLite's session extension writes them.
 ///
-/// It holds for each row its table, its key, and the values before and after. ``recording(in:excluding:_:)`` makes one,
+/// It holds for each row its table, its key, and the values before and after. ``recording(in:limitInBytes:_:)`` makes one,
 /// ``apply(to:tables:resolving:)`` makes its changes in another database, or those of its inverse in the same one.
 public struct Changeset: Sendable, Equatable {
     /// SQLite's format, which is the same on all machines.

@@ -1,6 +1,6 @@
 @_exported public import struct PeriluneIsolation.IsolationLayer
 
-/// Where the scripts of a host run; see <doc:Isolation>.
+/// Where the scripts of a host run; see <doc:ProcessIsolation>.
 public struct Isolation: Sendable {
     /// What a process of its own is asked for.
     package struct Process: Sendable {

@@ -15,7 +15,7 @@ public enum ScriptWorker {
     /// Runs scripts, and never returns, if this process was started for it; otherwise remembers that this program can be.
     ///
     /// To be called before anything has started a thread: files can be taken away only from a process that has one. Where that is too
-    /// late the layer ``IsolationLayer/landlock`` is missing.
+    /// late the layer `IsolationLayer.landlock` is missing.
     public static func runIfStarted() {
         guard CommandLine.arguments.dropFirst().first == argument, WorkerEntry.isConnected else {
             return isOwnProgram.store(true, ordering: .releasing)
