@@ -37,12 +37,9 @@ extension Changeset {
 
     /// Makes the changes, or none of them, in the schema "main" of a database, within a transaction that is open.
     ///
-    /// Triggers do nothing meanwhile: what they did is part of the changeset. Foreign keys are checked at the end.
+    /// Triggers do nothing meanwhile: what they did is part of the changeset. Foreign keys are checked at the end. The changes of `tables`
+    /// are made, those of all by default; `resolve` is called for each conflict, and must not use the connection.
     ///
-    /// - Parameters:
-    ///   - db: A connection to the database that is changed.
-    ///   - tables: The tables whose changes are made; all by default.
-    ///   - resolve: Called for each conflict. It must not use the connection.
     /// - Returns: How many changes were made, and how many left out.
     /// - Throws: ``ChangesetError`` with the code `conflict` at the first conflict that is not resolved; what `resolve` throws.
     @discardableResult

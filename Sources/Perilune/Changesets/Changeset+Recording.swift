@@ -5,12 +5,9 @@ public import GRDB
 extension Changeset {
     /// Records what a closure changes in the schema "main" of a database, on the queue of its connection.
     ///
-    /// What triggers and foreign keys change meanwhile is recorded too. What a savepoint has undone is not.
+    /// What triggers and foreign keys change meanwhile is recorded too. What a savepoint has undone is not. The recording may take
+    /// `limitInBytes` of memory; `body` changes the database on the same connection.
     ///
-    /// - Parameters:
-    ///   - db: A connection to the database whose changes are recorded.
-    ///   - limitInBytes: The memory that the recording may take.
-    ///   - body: Changes the database, on the same connection.
     /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, if too much was, or if a script observes each change
     ///   of the connection; what the closure throws.
     public static func recording<Result>(
