@@ -384,3 +384,15 @@ test("names in snake case", function()
   equal(tostring(Mixed:insert{ isbn_code = "a", html_text = "b", plain = "c", already_snake = "d", url = "e" }),
     'mixed{id = 1, isbn_code = "a", html_text = "b", plain = "c", b2b_shop = NULL, already_snake = "d", url = "e"}')
 end)
+
+test("a field that is NULL is read where no database may be used", function()
+  local _, bob = fill()
+  local book, results = Book:find(1), {}
+  book.amount, book.currency = nil, nil
+  local observer = db:observe_transactions{ on_change = function()
+    results = table.pack(pcall(function() return bob.country, book.price, book.bought_on end))
+  end }
+  db:execute([[UPDATE author SET "fullName" = 'Bo' WHERE id = ?]], bob.id)
+  observer:remove()
+  equal(results, { true, nil, nil, nil, n = 4 })
+end)

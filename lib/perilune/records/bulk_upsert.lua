@@ -66,8 +66,12 @@ end
 local function read_element(class, info, element)
   local class_info = record.info(class)
   if class_info.computed and type(element) == "table" and getmetatable(element) == nil then
-    local _, others = fields.divide(class_info, element)
-    if others then element = class(element) end
+    for name in next, class_info.computed do
+      if element[name] ~= nil then
+        element = class(element)
+        break
+      end
+    end
   end
   local is_record = check_element(class, info, element)
   local names, values = {}, {}

@@ -219,6 +219,11 @@ end
 function record.missing(class, name, target)
   local info = infos[class]
   if info.computed and info.computed[name] then return record_fields.get(info, target, name) end
+  -- What C finds by itself for classes whose fields it reads: nothing is asked for, as that would cost more than the field.
+  if info.known[name] then
+    if info.has_lazy then record_fields.check_is_fetched(info, target, name) end
+    return nil
+  end
   for ancestor in record.ancestors(info) do
     if ancestor.missing then
       local is_found, value = ancestor.missing(info, name)
@@ -226,7 +231,7 @@ function record.missing(class, name, target)
     end
   end
   if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then
-    if info.renames then record_fields.check_is_fetched(info, target, name) end
+    if info.has_lazy then record_fields.check_is_fetched(info, target, name) end
     return nil
   end
   record_fields.check_is_field(view_of(info), name)
@@ -431,7 +436,7 @@ local function make_class(table_name, options, base)
   if base then base.derived[info] = true end
   infos[class] = info
   record_fields.prepare(info)
-  if info.computed or info.renames then records.set_model(info.model, nil, nil, true) end
+  if info.computed or info.has_lazy then records.set_model(info.model, nil, nil, true) end
   for _, creator in ipairs(record.creators) do creator(info) end
   setmetatable(class, {
     info.model,

@@ -108,7 +108,9 @@ local function read_group(name, definition)
   check_function(name, "make", definition.make)
   check_function(name, "split", definition.split)
   if (definition.make == nil) ~= (definition.split == nil) then fail(name, "`make` and `split` must be given together") end
-  return { kind = "group", name = name, parts = parts, make = definition.make, split = definition.split }
+  local names, is_part = {}, {}
+  for index, part in ipairs(parts) do names[index], is_part[part.part] = part.part, true end
+  return { kind = "group", name = name, parts = parts, names = names, is_part = is_part, make = definition.make, split = definition.split }
 end
 
 local readers = { column = read_column, computed = read_computed, group = read_group }
@@ -159,7 +161,7 @@ local function merged(info, option, other)
 end
 
 --- Finds out once what the class has of its own and by those that it extends: whether columns have other names or are lazy
--- (`renames`), and its fields that are not columns (`computed`), by name; nil without any.
+-- (`renames`, `has_lazy`), and its fields that are not columns (`computed`), by name; nil without any.
 function fields.prepare(info)
   local definitions, computed = {}, nil
   for ancestor in fields.ancestors(info) do
@@ -172,7 +174,9 @@ function fields.prepare(info)
     if definition.kind ~= "column" then
       computed = computed or {}
       computed[name] = definition
-    elseif definition.column ~= name or definition.is_lazy then info.renames = true end
+    elseif definition.column ~= name or definition.is_lazy then
+      info.renames, info.has_lazy = true, info.has_lazy or definition.is_lazy
+    end
   end
   info.definitions, info.computed = next(definitions) and definitions or nil, computed
   info.types, info.defaults = merged(info, "type", "types"), merged(info, "default", "defaults")
@@ -203,7 +207,6 @@ end
 local function by_column(info, schema)
   local known, explicit, names = {}, {}, {}
   for index, column in ipairs(schema.columns) do known[sql_names.fold(column.name)], names[index] = true, column.name end
-  for _, name in ipairs(schema.row_id_names) do known[name] = known[name] or false end
   for name, definition in pairs(info.definitions or {}) do
     if definition.kind == "column" then
       local folded = sql_names.fold(definition.column)
@@ -284,10 +287,7 @@ end
 --- The schema of a table as a class sees it. Of the names that differ it has `sql_names`, by field, and `field_names`, by folded column;
 -- `lazy`, the names of fields that are not fetched unless they are asked for; and `names_text`, all that for Swift.
 function fields.view(info, schema)
-  if not info.renames then
-    if info.computed then check_names(info, schema, schema.columns) end
-    return schema
-  end
+  if not info.renames and not info.computed then return schema end
   local of_class = views[info]
   if not of_class then
     of_class = setmetatable({}, { __mode = "k" })
@@ -295,7 +295,11 @@ function fields.view(info, schema)
   end
   local view = of_class[schema]
   if not view then
-    view = make_view(info, schema)
+    if info.renames then view = make_view(info, schema)
+    else
+      check_names(info, schema, schema.columns)
+      view = schema
+    end
     of_class[schema] = view
   end
   return view
@@ -321,9 +325,9 @@ end
 
 --- The same for several, with commas between them.
 function fields.sql_names(view, names)
-  local quoted = {}
-  for index, name in ipairs(names) do quoted[index] = fields.sql_name(view, name) end
-  return table.concat(quoted, ", ")
+  local columns = {}
+  for index, name in ipairs(names) do columns[index] = view.sql_names and view.sql_names[name] or name end
+  return sql_text.names(columns)
 end
 
 --- Columns that a statement gives back, by the names of their fields.
@@ -363,9 +367,9 @@ end
 local parts_of = setmetatable({}, { __mode = "k" })
 
 local function describe_value(value)
-  local texts = {}
-  for index, part in ipairs(parts_of[value].names) do
-    local element = parts_of[value].values[part]
+  local own, texts = parts_of[value], {}
+  for index, part in ipairs(own.group.names) do
+    local element = own.values[part]
     texts[index] = part .. " = " .. (type(element) == "string" and ("%q"):format(element) or tostring(element))
   end
   return "{" .. table.concat(texts, ", ") .. "}"
@@ -374,7 +378,7 @@ end
 local function same_value(left, right)
   local first, second = parts_of[left], parts_of[right]
   if not first or not second or first.group ~= second.group then return false end
-  for _, name in ipairs(first.names) do
+  for _, name in ipairs(first.group.names) do
     if first.values[name] ~= second.values[name] then return false end
   end
   return true
@@ -382,10 +386,11 @@ end
 
 local function iterate(value)
   local own, index = parts_of[value], 0
+  local names = own.group.names
   return function()
     index = index + 1
-    while own.names[index] and own.values[own.names[index]] == nil do index = index + 1 end
-    local name = own.names[index]
+    while names[index] and own.values[names[index]] == nil do index = index + 1 end
+    local name = names[index]
     if name then return name, own.values[name] end
   end
 end
@@ -396,18 +401,16 @@ local value_metatable = {
   __index = function(value, name)
     local own = parts_of[value]
     local found = own.values[name]
-    if found ~= nil or own.is_part[name] then return found end
-    errors.raise_unknown("part", tostring(name), own.names)
+    if found ~= nil or own.group.is_part[name] then return found end
+    errors.raise_unknown("part", tostring(name), own.group.names)
   end,
 }
 
 local function make_value(group, values)
-  local own = { group = group, values = {}, names = {}, is_part = {} }
-  for index, part in ipairs(group.parts) do
-    own.names[index], own.is_part[part.part], own.values[part.part] = part.part, true, values[index]
-  end
+  local by_part = {}
+  for index, name in ipairs(group.names) do by_part[name] = values[index] end
   local value = setmetatable({}, value_metatable)
-  parts_of[value] = own
+  parts_of[value] = { group = group, values = by_part }
   return value
 end
 
@@ -422,14 +425,13 @@ local function split(group, value, where)
   if type(source) ~= "table" or source == value and getmetatable(value) ~= nil then
     raise("argument", ("%s: expected a table with %s, got %s"):format(where, group.parts[1].part, errors.describe(value)))
   end
-  local names, values, known = {}, { n = count }, {}
-  for index, part in ipairs(group.parts) do
-    names[index], known[part.part] = part.part, true
-    local element = source[part.part]
+  local values = { n = count }
+  for index, name in ipairs(group.names) do
+    local element = source[name]
     if element ~= null then values[index] = element end
   end
   for name in next, source do
-    if not known[name] then errors.raise_unknown("part", tostring(name), names) end
+    if not group.is_part[name] then errors.raise_unknown("part", tostring(name), group.names) end
   end
   return values
 end
