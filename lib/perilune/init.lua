@@ -3,7 +3,6 @@
 --- The module `perilune`, to which modules that are loaded later add.
 local perilune = ...
 local databases = require "perilune.native.databases"
-local errors = require "perilune.native.errors"
 local rows = require "perilune.native.rows"
 
 local types = require "perilune.runtime.types"
@@ -67,13 +66,6 @@ on_first_call(perilune, "perilune.records.single_row", { "single_row" })
 perilune.json = {}
 on_first_call(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" })
 
---- An unknown method raises an error with the nearest name, in place of Lua's "attempt to call a nil value".
-setmetatable(databases.methods, { __index = function(methods, name)
-  if type(name) ~= "string" then return nil end
-  local names = {}
-  for known in pairs(methods) do names[#names + 1] = known end
-  table.sort(names)
-  errors.raise_unknown("method", name, names)
-end })
+require("perilune.runtime.checks").refuse_unknown_methods(databases.methods)
 
 return perilune

@@ -7,6 +7,7 @@ local native_schema = require "perilune.native.schema"
 local observation = require "perilune.native.observation"
 local checks = require "perilune.runtime.checks"
 local sql_names = require "perilune.runtime.names"
+local sql_text = require "perilune.runtime.sql_text"
 
 local place = "db:open_blob"
 
@@ -27,24 +28,10 @@ local function check_table(db, schema)
   end
 end
 
---- The name of a column as the table has it.
-local function find_column(schema, name)
-  local names = {}
-  for i, column in ipairs(schema.columns) do
-    names[i] = column.name
-    if sql_names.fold(column.name) == sql_names.fold(name) then return column.name end
-  end
-  errors.raise_unknown_column(name, schema.name, names)
-end
-
-local function quote(name)
-  return '"' .. name:gsub('"', '""') .. '"'
-end
-
 --- Checks that there is a value to open. The statement also tells observations what is read.
 local function check_value(db, schema, column, rowid)
   local type = db:fetch_value(("SELECT typeof(%s) FROM %s.%s WHERE %s = ?"):format(
-    quote(column), quote(schema.database), quote(schema.name), schema.row_id_names[1] or "rowid"), rowid)
+    sql_text.name(column), sql_text.name(schema.database), sql_text.name(schema.name), schema.row_id_names[1] or "rowid"), rowid)
   if type == nil then
     errors.raise("not_found", ("%s: no row of `%s` has the row id %d"):format(place, schema.name, rowid), { table = schema.name })
   end
@@ -68,7 +55,7 @@ function database:open_blob(name, column, rowid, options)
   options = checks.options(place, options, { write = "boolean" })
   local schema = native_schema.table(self, name)
   check_table(self, schema)
-  column = find_column(schema, column)
+  column = checks.column(schema, column)
   check_value(self, schema, column, rowid)
   local blob = blobs.open(self, schema.database, schema.name, column, rowid, options.write or false)
   if options.write then observation.notify(self, { schema.name }) end
@@ -85,13 +72,7 @@ function blobs.methods:pieces(size)
   return function() return self:read(size) end
 end
 
-setmetatable(blobs.methods, { __index = function(methods, name)
-  if type(name) ~= "string" then return nil end
-  local names = {}
-  for known in pairs(methods) do names[#names + 1] = known end
-  table.sort(names)
-  errors.raise_unknown("method", name, names)
-end })
+checks.refuse_unknown_methods(blobs.methods)
 
 local arity = require "perilune.runtime.arity"
 arity.limit(database, "db:", { open_blob = 4 })

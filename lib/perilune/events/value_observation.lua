@@ -11,7 +11,7 @@ local native = require "perilune.native.observation"
 local native_schema = require "perilune.native.schema"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
-local sql_names = require "perilune.runtime.names"
+local sql_text = require "perilune.runtime.sql_text"
 
 --- The number of cascading deliveries from which they are treated as a loop.
 local longest_chain = 1000
@@ -174,18 +174,19 @@ function Observation:values()
   return function() return or_null(self, self:next()) end, nil, nil, self
 end
 
---- What fetches for an observation: a function that gets a handle, or a request or class.
-local function fetching(place, object, source)
-  if type(source) == "function" then return function() return object:read(source) end end
+--- What fetches for an observation, and gets a handle: a function; for a request or a class, its rows.
+local function fetch_of(place, source)
+  if type(source) == "function" then return source end
   local request = marks.request_of and marks.request_of(source)
   if not request then checks.fail(place, "expected a function or a request, got " .. errors.describe(source)) end
-  return function() return object:read(function(handle) return request:fetch_all(handle) end) end
+  return function(handle) return request:fetch_all(handle) end
 end
 
 --- Observes something else from now on: the next page of a list, for example. What it gives is delivered unless it equals the last value.
 -- @param source a function as `db:observe` takes, or a request
 function Observation:change(source)
-  self.fetch = fetching("observation:change: argument 1", self.object, source)
+  local fetch = fetch_of("observation:change: argument 1", source)
+  function self.fetch() return self.object:read(fetch) end
   if self:is_active() and not self.is_suspended then native.signal(self.observer) end
 end
 
@@ -196,27 +197,13 @@ checks.seal(Observation, {
 
 -- Regions -------------------------------------------------------------------------------------------------------------------------
 
-local function quote(name)
-  return '"' .. name:gsub('"', '""') .. '"'
-end
-
-local function find_column(schema, name)
-  local names = {}
-  for i, column in ipairs(schema.columns) do
-    names[i] = column.name
-    if type(name) == "string" and sql_names.fold(column.name) == sql_names.fold(name) then return column.name end
-  end
-  if type(name) ~= "string" then checks.fail("columns of a region", "expected the name of a column, got " .. errors.describe(name)) end
-  errors.raise_unknown_column(name, schema.name, names)
-end
-
 --- SQL that reads no row, but that part of a table.
 local function sql_of_table(db, name, columns)
   local schema = native_schema.table(db, name)
   local list = {}
-  for i, column in ipairs(columns or {}) do list[i] = quote(find_column(schema, column)) end
+  for i, column in ipairs(columns or {}) do list[i] = sql_text.name(checks.column(schema, column)) end
   return ("SELECT %s FROM %s.%s LIMIT 0"):format(
-    #list > 0 and table.concat(list, ", ") or "*", quote(schema.database), quote(schema.name))
+    #list > 0 and table.concat(list, ", ") or "*", sql_text.name(schema.database), sql_text.name(schema.name))
 end
 
 --- What reads one region: a function that gets a handle.
@@ -369,13 +356,14 @@ end
 function Shared:observe(callback)
   check_callable("shared:observe: argument 1", callback)
   if self.is_over then errors.raise("usage", "shared:observe: the observation was cancelled") end
+  local is_new = not self.observation
+  -- Before there is a subscription, which would stay if this raises. What it finds is delivered later.
+  if is_new then
+    self.observation = observe("db:share_observation", self.db, self.fetch, function(...) deliver_to_all(self, ...) end, self.options)
+  end
   local subscription = setmetatable({ callback = callback, is_active_now = true, shared = self }, Subscription)
   table.insert(self.subscriptions, subscription)
-  if not self.observation then
-    self.observation = observe("db:share_observation", self.db, self.fetch, function(...) deliver_to_all(self, ...) end, self.options)
-  elseif self.value then
-    callback(table.unpack(self.value, 1, self.value.n))
-  end
+  if not is_new and self.value then callback(table.unpack(self.value, 1, self.value.n)) end
   return subscription
 end
 
@@ -427,12 +415,10 @@ checks.seal(Subscription, { "callback", "is_active_now", "shared" })
 -- @tparam ?table options as those of `db:observe`, without `looks_first`
 function database:share_observation(source, options)
   local place = "db:share_observation"
-  local request = type(source) ~= "function" and marks.request_of and marks.request_of(source)
-  if not request then check_callable(place .. ": argument 1", source) end
+  local fetch = fetch_of(place .. ": argument 1", source)
   options = checks.options(place, options, {
     duplicates = "boolean", keeps_alive = "boolean", map = "function", on_error = "function", poll = "any", regions = "any",
   })
-  local fetch = request and function(handle) return request:fetch_all(handle) end or source
   return setmetatable({ db = self, fetch = fetch, options = options, subscriptions = {} }, Shared)
 end
 

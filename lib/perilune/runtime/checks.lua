@@ -97,29 +97,49 @@ function checks.on_conflict(place, policy)
   return clause and " ON CONFLICT " .. clause or ""
 end
 
---- Checks a list of columns that is not empty. One string stands for a list of one.
-function checks.list(place, list)
+--- Checks a list of names that is not empty. One string stands for a list of one.
+-- @tparam ?string what has the names; "column" by default
+function checks.list(place, list, what)
   if type(list) == "string" then return { list } end
   if type(list) == "table" and #list > 0 then return list end
   local got = type(list) == "table" and "an empty one" or errors.describe(list)
-  checks.fail(place, "expected a list of columns, got " .. got)
+  checks.fail(place, "expected a list of " .. (what or "column") .. "s, got " .. got)
 end
 
 --- Checks a list of names that is not empty and has none twice. Returns a list of its own.
-function checks.names(place, names)
-  names = checks.list(place, names)
+-- @tparam ?string what has the names; "column" by default
+function checks.names(place, names, what)
+  what = what or "column"
+  names = checks.list(place, names, what)
   local seen = {}
   for _, name in ipairs(names) do
-    if type(name) ~= "string" then checks.fail(place, "expected the name of a column, got " .. errors.describe(name)) end
-    if seen[sql_names.fold(name)] then checks.fail(place, "column `" .. name .. "` is named twice") end
+    if type(name) ~= "string" then checks.fail(place, "expected the name of a " .. what .. ", got " .. errors.describe(name)) end
+    if seen[sql_names.fold(name)] then checks.fail(place, what .. " `" .. name .. "` is named twice") end
     seen[sql_names.fold(name)] = true
   end
   return table.move(names, 1, #names, 1, {})
 end
 
+--- The name of a column as the schema of a table spells it; raises if it has none of that name.
+function checks.column(schema, wanted)
+  local names = {}
+  for index, column in ipairs(schema.columns) do
+    if type(wanted) == "string" and sql_names.same(column.name, wanted) then return column.name end
+    names[index] = column.name
+  end
+  errors.raise_unknown_column(tostring(wanted), schema.name, names)
+end
+
 function checks.block(place, block)
   if type(block) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(block)) end
   return block
+end
+
+--- Makes an unknown method an error with the nearest name, in place of Lua's "attempt to call a nil value".
+function checks.refuse_unknown_methods(methods)
+  setmetatable(methods, { __index = function(_, name)
+    if type(name) == "string" then errors.raise_unknown("method", name, sorted_keys(methods)) end
+  end })
 end
 
 --- The metatable of objects with these methods only, all others being errors.

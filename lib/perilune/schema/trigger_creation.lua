@@ -8,7 +8,6 @@ local database = require("perilune.native.databases").methods
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
-local sql_names = require "perilune.runtime.names"
 local sql_text = require "perilune.runtime.sql_text"
 
 local events = { "insert", "update", "delete" }
@@ -32,23 +31,13 @@ local function read_event(options, place)
   return time, event
 end
 
---- The name of a column as the schema spells it; raises if the table has no column of that name.
-local function find_column(schema, wanted)
-  local names = {}
-  for index, column in ipairs(schema.columns) do
-    if type(wanted) == "string" and sql_names.same(column.name, wanted) then return column.name end
-    names[index] = column.name
-  end
-  errors.raise_unknown_column(tostring(wanted), schema.name, names)
-end
-
 --- What `new` or `old` are in the functions of a trigger: their fields are its columns.
 local function make_row(word, schema, has_row, event, place)
   return setmetatable({}, {
     __name = word,
     __index = function(_, name)
       if not has_row then checks.refuse(place, ("a trigger on %s has no `%s` row"):format(event:lower(), word)) end
-      return perilune.sql(word:upper() .. "." .. sql_text.name(find_column(schema, name)))
+      return perilune.sql(word:upper() .. "." .. sql_text.name(checks.column(schema, name)))
     end,
     __newindex = function() checks.refuse(place, "a trigger cannot assign to columns; use an UPDATE statement") end,
   })
@@ -70,7 +59,7 @@ local function columns_clause(schema, columns, event, place)
   if columns == nil then return "" end
   if event ~= "UPDATE" then checks.refuse(place, "option `columns` requires the event \"update\"") end
   columns = checks.names(place .. ": option `columns`", columns)
-  for _, wanted in ipairs(columns) do find_column(schema, wanted) end
+  for _, wanted in ipairs(columns) do checks.column(schema, wanted) end
   return " OF " .. sql_text.names(columns)
 end
 
