@@ -47,18 +47,39 @@ extension Changeset {
         to db: Database, tables: Set<String>? = nil, resolving resolve: (ChangesetConflict) throws -> Resolution = { _ in .abort }
     ) throws -> (applied: Int, omitted: Int) {
         let folded = tables.map { Set($0.map(\.foldedName)) }
-        let count = try checkTables(of: db, only: folded)
-        guard count > 0 else { return (0, 0) }
-        return try withoutActuallyEscaping(resolve) { resolve in
-            let application = ChangesetApplication(tables: folded, resolve: resolve)
-            try application.run(self, on: db)
-            return (count - application.omitted, application.omitted)
+        let count = try countChanges(in: db, only: folded) { table in
+            ChangesetError(
+                .schema, "the table `\(table)` is missing, or has other columns or another key than in the changeset", table: table)
         }
+        guard count > 0 else { return (0, 0) }
+        var omitted = 0
+        try run(on: db, only: folded) { code, iterator in
+            guard Int(code) != PSQL_CHANGESET_FOREIGN_KEY, let iterator else {
+                throw ChangesetError(.foreignKey, "the changes would leave a row that refers to one that does not exist")
+            }
+            let conflict = try ChangesetConflict(code, iterator)
+            switch try resolve(conflict) {
+            case .abort: throw ChangesetError(.conflict, conflict.message, conflict: conflict)
+            case .omit:
+                omitted += 1
+                return PSQL_CHANGESET_OMIT
+            case .replace:
+                guard conflict.kind == .data || conflict.kind == .conflict else {
+                    throw ChangesetError(
+                        .resolution, "a conflict of kind \(conflict.kind.rawValue) cannot be resolved by \"replace\"; use \"omit\" or \"abort\"",
+                        conflict: conflict)
+                }
+                return PSQL_CHANGESET_REPLACE
+            }
+        }
+        return (count - omitted, omitted)
     }
 
-    /// SQLite skips the changes of tables that it does not find, or finds different: none may be skipped. Returns how many changes there
-    /// are to be made.
-    private func checkTables(of db: Database, only tables: Set<String>?) throws -> Int {
+    /// SQLite skips the changes of tables that it does not find, or finds different: none may be skipped.
+    ///
+    /// - Parameter mismatch: The error for the name of such a table.
+    /// - Returns: How many changes there are to be made.
+    func countChanges(in db: Database, only tables: Set<String>? = nil, mismatch: (String) -> any Error) throws -> Int {
         var (count, former): (Int, String?) = (0, nil)
         try forEach { change in
             guard tables?.contains(change.table.foldedName) != false else { return }
@@ -67,26 +88,32 @@ extension Changeset {
             let keys = try Bool.fetchAll(
                 db, sql: "SELECT pk <> 0 FROM pragma_table_info(?, 'main') ORDER BY cid", arguments: [change.table])
             let isSame = keys.count == change.columnCount && keys.indices.filter { keys[$0] } == change.keyColumns
-            guard isSame, !change.table.foldedName.hasPrefix("sqlite_") else {
-                throw ChangesetError(
-                    .schema, "the table `\(change.table)` is missing, or has other columns or another key than in the changeset",
-                    table: change.table)
-            }
+            guard isSame, !change.table.foldedName.hasPrefix("sqlite_") else { throw mismatch(change.table) }
             former = change.table
         }
         return count
+    }
+
+    /// Has SQLite make the changes, without triggers.
+    ///
+    /// - Parameter answer: Called with the kind of each conflict and the change: what SQLite is to do. What it throws ends everything.
+    func run(
+        on db: Database, only tables: Set<String>? = nil, answering answer: (CInt, OpaquePointer?) throws -> Int
+    ) throws {
+        try withoutActuallyEscaping(answer) { answer in
+            try ChangesetApplication(tables: tables, answer: answer).run(self, on: db)
+        }
     }
 }
 
 /// One application of a changeset, which SQLite calls.
 private final class ChangesetApplication {
     private let tables: Set<String>?
-    private let resolve: (ChangesetConflict) throws -> Changeset.Resolution
-    private(set) var omitted = 0
+    private let answer: (CInt, OpaquePointer?) throws -> Int
     private var error: (any Error)?
 
-    init(tables: Set<String>?, resolve: @escaping (ChangesetConflict) throws -> Changeset.Resolution) {
-        (self.tables, self.resolve) = (tables, resolve)
+    init(tables: Set<String>?, answer: @escaping (CInt, OpaquePointer?) throws -> Int) {
+        (self.tables, self.answer) = (tables, answer)
     }
 
     func run(_ changeset: Changeset, on db: Database) throws {
@@ -98,7 +125,7 @@ private final class ChangesetApplication {
             sqlite3changeset_apply(
                 connection, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress),
                 { context, table in ChangesetApplication.of(context!).wants(String(cString: table!)) ? 1 : 0 },
-                { context, kind, iterator in CInt(ChangesetApplication.of(context!).answer(kind, iterator)) }, context)
+                { context, kind, iterator in CInt(ChangesetApplication.of(context!).take(kind, iterator)) }, context)
         }
         if let error { throw error }
         guard code == SQLITE_OK else {
@@ -113,50 +140,35 @@ private final class ChangesetApplication {
 
     private func wants(_ table: String) -> Bool { tables?.contains(table.foldedName) != false }
 
-    private func answer(_ code: CInt, _ iterator: OpaquePointer?) -> Int {
+    private func take(_ code: CInt, _ iterator: OpaquePointer?) -> Int {
         guard error == nil else { return PSQL_CHANGESET_ABORT }
         do {
-            guard Int(code) != PSQL_CHANGESET_FOREIGN_KEY, let iterator else {
-                throw ChangesetError(.foreignKey, "the changes would leave a row that refers to one that does not exist")
-            }
-            let conflict = try Self.conflict(code, iterator)
-            switch try resolve(conflict) {
-            case .abort: throw ChangesetError(.conflict, Self.message(of: conflict), conflict: conflict)
-            case .omit:
-                omitted += 1
-                return PSQL_CHANGESET_OMIT
-            case .replace:
-                guard conflict.kind == .data || conflict.kind == .conflict else {
-                    throw ChangesetError(
-                        .resolution, "a conflict of kind \(conflict.kind.rawValue) cannot be resolved by \"replace\"; use \"omit\" or \"abort\"",
-                        conflict: conflict)
-                }
-                return PSQL_CHANGESET_REPLACE
-            }
+            return try answer(code, iterator)
         } catch {
             self.error = error
             return PSQL_CHANGESET_ABORT
         }
     }
+}
 
-    private static func conflict(_ code: CInt, _ iterator: OpaquePointer) throws -> ChangesetConflict {
+extension ChangesetConflict {
+    /// What SQLite reports.
+    fileprivate init(_ code: CInt, _ iterator: OpaquePointer) throws {
         let change = try Changeset.Change(iterator)
-        let kind: ChangesetConflict.Kind =
+        kind =
             switch Int(code) {
             case PSQL_CHANGESET_DATA: .data
             case PSQL_CHANGESET_NOTFOUND: .notFound
             case PSQL_CHANGESET_CONFLICT: .conflict
             default: .constraint
             }
-        let hasRow = kind == .data || kind == .conflict
-        return ChangesetConflict(
-            kind: kind, change: ChangesetRow(change),
-            found: hasRow ? (0..<change.columnCount).map { change.found($0) ?? .null } : nil)
+        self.change = ChangesetRow(change)
+        found = kind == .data || kind == .conflict ? (0..<change.columnCount).map { change.found($0) ?? .null } : nil
     }
 
-    private static func message(of conflict: ChangesetConflict) -> String {
-        let row = conflict.change.rowText
-        return switch conflict.kind {
+    fileprivate var message: String {
+        let row = change.rowText
+        return switch kind {
         case .data: "conflict: \(row) has other values than when the changes were recorded"
         case .notFound: "conflict: \(row) does not exist"
         case .conflict: "conflict: \(row), which is to be inserted, already exists"

@@ -46,18 +46,21 @@ enum ChangesetBinding {
             }
             return [.table(list)]
         }
-        // (handle, bytes, function or nil, list of tables or nil) applies them; returns how many changes were made, and left out.
+        // (handle, bytes, function or nil, list of tables or nil) applies them; returns how many changes were made, how many left out,
+        // and the names of the tables in the changeset.
         try table.setFunction("apply") { arguments in
             let (state, changeset, db) = (try arguments.state, try changeset(arguments[2]), try connection(arguments))
-            let names = try ColumnNames(of: changeset, in: db)
             let resolve = try arguments.get(3, as: LuaFunction?.self)
+            let names = try resolve.map { _ in try ColumnNames(of: changeset, in: db) }
             let tables = try arguments.get(4, as: [String]?.self)
             let (applied, omitted) = try changeset.apply(to: db, tables: tables.map { Set($0) }) { conflict in
-                guard let resolve else { return .abort }
+                guard let resolve, let names else { return .abort }
                 let table = try names.table(of: conflict, in: state)
                 return try resolution(of: DatabaseHandle.calling(resolve, [.table(table)], at: .conflict, in: state))
             }
-            return [.integer(Int64(applied)), .integer(Int64(omitted))]
+            var touched: [String] = []
+            try changeset.forEach { change in if touched.last != change.table { touched.append(change.table) } }
+            return [.integer(Int64(applied)), .integer(Int64(omitted)), try touched.toLua(in: state)]
         }
         return table
     }
@@ -106,9 +109,8 @@ private struct ColumnNames {
         let table = try state.makeTable(fieldCount: 5)
         try table.rawSet("table", .string(LuaString(row.table)))
         try table.rawSet("operation", .string(LuaString(row.operation)))
-        let key = row.keyColumns.map { row.kind == .inserted ? row.new[$0] : row.old[$0] }
         let keyTable = try state.makeTable()
-        for (place, value) in zip(row.keyColumns, key) { try keyTable.rawSet(name(place, of: row), luaValue(value ?? .null, in: state)) }
+        for (place, value) in zip(row.keyColumns, row.key) { try keyTable.rawSet(name(place, of: row), luaValue(value, in: state)) }
         try table.rawSet("key", .table(keyTable))
         if !row.old.isEmpty { try table.rawSet("old", values(row.old, of: row, in: state)) }
         if !row.new.isEmpty { try table.rawSet("new", values(row.new, of: row, in: state)) }

@@ -80,59 +80,19 @@ extension Changeset {
     /// - Throws: ``PlanError``.
     func apply(to db: Database, schema: SchemaSnapshot) throws {
         guard !isEmpty else { return }
-        try requireTables(of: db)
+        _ = try countChanges(in: db) { table in
+            PlanError(.schema, "the table \(table) is missing, or has changed since the plan was made")
+        }
         let conflicts = ConflictReport(schema: schema)
-        let hadTriggers = psql_enable_triggers(db.sqliteConnection, 0)
-        defer { _ = psql_enable_triggers(db.sqliteConnection, hadTriggers) }
-        let code = bytes.withUnsafeBytes { buffer in
-            sqlite3changeset_apply(
-                db.sqliteConnection, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress), nil,
-                { conflicts, kind, iterator in
-                    Unmanaged<ConflictReport>.fromOpaque(conflicts!).takeUnretainedValue().take(kind, iterator!)
-                    return CInt(PSQL_CHANGESET_ABORT)
-                }, Unmanaged.passUnretained(conflicts).toOpaque())
-        }
-        if let error = conflicts.error { throw error }
-        guard code == SQLITE_OK else {
-            // What the connection says last is of the roll back.
-            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
-        }
-    }
-
-    /// SQLite skips the changes of tables that it does not find, or finds different: none may be skipped.
-    private func requireTables(of db: Database) throws {
-        var former: String?
-        try forEach { change in
-            guard change.table != former else { return }
-            let keys = try Bool.fetchAll(
-                db, sql: "SELECT pk <> 0 FROM pragma_table_info(?, 'main') ORDER BY cid", arguments: [change.table])
-            guard keys.count == change.columnCount, keys.indices.filter({ keys[$0] }) == change.keyColumns else {
-                throw PlanError(.schema, "the table \(change.table) is missing, or has changed since the plan was made")
-            }
-            former = change.table
-        }
+        try run(on: db) { kind, iterator in throw conflicts.describe(Int(kind), try Changeset.Change(iterator!)) }
     }
 }
 
-/// Makes an error of the first conflict that SQLite reports.
-private final class ConflictReport {
-    private let schema: SchemaSnapshot
-    private(set) var error: (any Error)?
+/// Makes errors of the conflicts that SQLite reports.
+private struct ConflictReport {
+    let schema: SchemaSnapshot
 
-    init(schema: SchemaSnapshot) {
-        self.schema = schema
-    }
-
-    func take(_ kind: CInt, _ iterator: OpaquePointer) {
-        guard error == nil else { return }
-        do {
-            error = describe(Int(kind), try Changeset.Change(iterator))
-        } catch {
-            self.error = error
-        }
-    }
-
-    private func describe(_ kind: Int, _ change: Changeset.Change) -> PlanError {
+    func describe(_ kind: Int, _ change: Changeset.Change) -> PlanError {
         let positions = 0..<change.columnCount
         let hasRow = kind == PSQL_CHANGESET_DATA || kind == PSQL_CHANGESET_CONFLICT
         let found = hasRow ? positions.compactMap { change.found($0) } : []

@@ -132,22 +132,13 @@ end
 
 local function read_tables(names)
   if names == nil then return nil end
-  return checks.names(place .. ": option `tables`", names)
-end
-
-local function names_of(rows)
-  local names, seen = {}, {}
-  for _, row in ipairs(rows) do
-    if not seen[row.table] then names[#names + 1] = row.table end
-    seen[row.table] = true
-  end
-  return names
+  return checks.names(place .. ": option `tables`", names, "table")
 end
 
 local function apply(handle, bytes, rule, tables)
-  local applied, omitted = changesets.apply(handle, bytes, rule, tables)
+  local applied, omitted, touched = changesets.apply(handle, bytes, rule, tables)
   -- SQLite makes the changes by itself: observations hear of them by this.
-  if applied > 0 then observation.notify(handle, tables or names_of(changesets.rows(handle, bytes))) end
+  if applied > 0 then observation.notify(handle, tables or touched) end
   return applied, omitted
 end
 

@@ -40,6 +40,7 @@ function changesets.rows(db, bytes) end
 ---@param tables? string[] those whose changes are made; all by default
 ---@return integer applied
 ---@return integer omitted
+---@return string[] touched the tables in the changeset
 function changesets.apply(handle, bytes, resolve, tables) end
 
 return changesets
