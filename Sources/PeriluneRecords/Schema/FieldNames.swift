@@ -49,9 +49,6 @@ extension TableSchema {
         return columns.firstIndex { $0.sqlName.foldedName == folded } ?? (rowIDNames.contains(folded) ? column(named: name) : nil)
     }
 
-    /// Whether `*` brings columns that rows are to be without.
-    var hasLazyColumns: Bool { columns.contains(where: \.isLazy) }
-
     /// The columns that `*` brings.
     var storedColumns: [Int] { columns.indices.filter { !columns[$0].isHidden } }
 }

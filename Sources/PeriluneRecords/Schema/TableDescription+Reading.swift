@@ -13,9 +13,9 @@ extension TableDescription {
         let known = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"][name.foldedName]
         let row = try Row.fetchOne(
             db,
-            sql: "SELECT t.*, \(statement) FROM pragma_table_list(?) AS t, pragma_database_list AS d ON d.name = t.schema "
+            sql: "SELECT t.* FROM pragma_table_list(?) AS t, pragma_database_list AS d ON d.name = t.schema "
                 + "ORDER BY d.name <> 'temp', d.seq", arguments: [known ?? name])
-        return try row.map { try read($0, in: db) }
+        return try row.map { try read($0, sql: nil, in: db) }
     }
 
     /// The tables and views of the main database, without those that SQLite and virtual tables make for themselves, by name.
@@ -25,28 +25,24 @@ extension TableDescription {
         try Row.fetchAll(
             db,
             sql: """
-                SELECT t.*, \(statement) FROM pragma_table_list AS t
+                SELECT t.*, s.sql FROM pragma_table_list AS t
+                LEFT JOIN main.sqlite_schema AS s ON s.name = t.name AND s.type IN ('table', 'view')
                 WHERE t.schema = 'main' AND t.type <> 'shadow' AND t.name NOT LIKE 'sqlite@_%' ESCAPE '@'
                 AND (?1 IS NULL OR lower(t.name) = lower(?1)) ORDER BY t.name
                 """, arguments: [wanted]
-        ).map { try read($0, in: db) }
+        ).map { try read($0, sql: $0["sql"], in: db) }
     }
-
-    /// The statement that makes a table `t`.
-    private static let statement = """
-        CASE t.schema WHEN 'main' THEN (SELECT s.sql FROM main.sqlite_schema AS s WHERE s.name = t.name AND s.type IN ('table', 'view')) END AS sql
-        """
 
     /// The columns of a table or view of the main database.
     static func columns(of name: String, in db: Database) throws -> [Column] {
         try TableReader(db: db, database: "main", name: name).columns()
     }
 
-    private static func read(_ row: Row, in db: Database) throws -> TableDescription {
+    private static func read(_ row: Row, sql: String?, in db: Database) throws -> TableDescription {
         let reader = TableReader(db: db, database: row["schema"], name: row["name"])
         return try TableDescription(
             database: reader.database, name: reader.name, kind: row["type"], isWithoutRowID: row["wr"], isStrict: row["strict"],
-            sql: row["sql"] ?? "", columns: reader.columns(), foreignKeys: reader.foreignKeys(), indexes: reader.indexes())
+            sql: sql ?? "", columns: reader.columns(), foreignKeys: reader.foreignKeys(), indexes: reader.indexes())
     }
 }
 

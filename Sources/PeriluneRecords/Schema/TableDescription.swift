@@ -56,7 +56,7 @@ package struct TableDescription: Equatable {
     package let kind: String
     package let isWithoutRowID: Bool
     package let isStrict: Bool
-    /// The statement that makes it; empty for what is not in the main database.
+    /// The statement that makes it; empty for what is not in the main database, and for a table that was read by its name.
     package let sql: String
     package var columns: [Column]
     package var foreignKeys: [ForeignKey]

@@ -25,6 +25,8 @@ package final class TableSchema: Sendable {
     let indexes: [[Int]]
     /// The columns that `*` stands for.
     package let visibleColumns: [Int]
+    /// Whether `*` brings columns that rows are to be without.
+    let hasLazyColumns: Bool
     /// What a record class calls the columns; `nil` for the table as it is in the database.
     package let fieldNames: FieldNames?
     /// The same table as record classes see it.
@@ -96,6 +98,7 @@ package final class TableSchema: Sendable {
         self.indexes = indexes
         self.fieldNames = fieldNames
         visibleColumns = columns.indices.filter { !columns[$0].isHidden && !columns[$0].isLazy }
+        hasLazyColumns = columns.contains(where: \.isLazy)
         positions = NameIndex(columns.map(\.name))
         let hasRowID = !isWithoutRowID && (kind == .table || kind == .virtual)
         rowIDNames = hasRowID ? Self.rowIDNames(besides: columns.lazy.map(\.sqlName)) : []

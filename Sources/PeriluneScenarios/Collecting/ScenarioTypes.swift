@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// Types for editors (LuaCATS): what scripts see, the words of the scenario language, and the tables of a project.
 public struct ScenarioTypes: Sendable {
@@ -42,15 +43,8 @@ public struct ScenarioTypes: Sendable {
     package static func describing(database path: String) async throws -> ScenarioTypes {
         var configuration = Configuration()
         configuration.readonly = true
-        // Those of virtual tables that are theirs are made with them.
-        let schema = try await DatabaseQueue(path: path, configuration: configuration).read { db in
-            try String.fetchAll(db, sql: """
-                SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
-                ORDER BY type <> 'table', rowid
-                """)
-        }
-        return try await onLargeStack { try ScenarioTypes(schema: schema) }
+        let schema = try await DatabaseQueue(path: path, configuration: configuration).read { db in try SchemaStatements.read(in: db) }
+        return try await ScenarioRun.onLargeStack { try ScenarioTypes(schema: schema) }
     }
 
     private init(schema: [String]) throws {
@@ -61,15 +55,6 @@ public struct ScenarioTypes: Sendable {
         defer { state.state.close() }
         try state.loadLanguage()
         files = Self.reference.files.merging(["schema.d.lua": try state.types()]) { $1 }
-    }
-
-    /// Lua's parser recurses: it needs a large stack.
-    fileprivate static func onLargeStack<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread { continuation.resume(with: Result { try body() }) }
-            thread.stackSize = LuaThread.defaultStackSizeInBytes
-            thread.start()
-        }
     }
 
     /// The types as the first of the scenarios that begin with a migrated database finds its tables.
@@ -95,7 +80,7 @@ extension ScenarioRun {
     public func types() async throws -> ScenarioTypes {
         let selected = try await selectScenarios()
         let (options, chunks, store) = (options, chunks, store)
-        return try await ScenarioTypes.onLargeStack {
+        return try await Self.onLargeStack {
             try ScenarioTypes(selected, databases: ScenarioDatabases(store: store, chunks: chunks, options: options), chunks: chunks)
         }
     }

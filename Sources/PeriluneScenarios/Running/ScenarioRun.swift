@@ -59,12 +59,12 @@ public final class ScenarioRun: Sendable {
     ///
     /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong.
     public func selectScenarios() async throws -> SelectedScenarios {
-        // Lua's parser recurses: it needs a large stack.
         let (options, collector) = (options, ScenarioCollector(chunks: chunks, options: options))
         return try await Self.onLargeStack { try SelectedScenarios(options, collector: collector) }
     }
 
-    private static func onLargeStack<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    /// Lua's parser recurses: it needs a large stack.
+    static func onLargeStack<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread { continuation.resume(with: Result { try body() }) }
             thread.stackSize = LuaThread.defaultStackSizeInBytes
