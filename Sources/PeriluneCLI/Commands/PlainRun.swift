@@ -1,27 +1,36 @@
-/// `perilune run FILE ARGUMENT...`, with no option but `--database`: as the parser of arguments would have it, which takes longer than
-/// what most scripts do.
+/// `perilune run FILE ARGUMENT...`, with no option but `-e` and `--database`: as the parser of arguments would have it, which takes longer
+/// than what most scripts do.
 struct PlainRun {
-    let file: String
+    /// The values of `-e`.
+    private(set) var code: [String] = []
     /// The value of the option.
-    let database: String?
+    private(set) var database: String?
+    private(set) var file: String?
     /// Those of the script.
-    let arguments: [String]
+    private(set) var arguments: [String] = []
 
     /// - Parameter words: Those of the command.
     /// - Returns: `nil` for everything else.
     init?(_ words: [String]) {
         guard words.first == "run" else { return nil }
-        let arranged = RunArguments.arranged(Array(words.dropFirst()))
-        guard let end = arranged.firstIndex(of: "--"), end + 1 < arranged.count else { return nil }
-        switch (end, arranged.first) {
-        case (0, _): database = nil
-        case (2, "--database") where !arranged[1].isEmpty && !arranged[1].hasPrefix("-"): database = arranged[1]
-        default: return nil
+        var rest = RunArguments.arranged(Array(words.dropFirst()))[...]
+        while let option = rest.first, option != "--" {
+            guard rest.count > 1 else { return nil }
+            let value = rest[rest.startIndex + 1]
+            if value == "--" { return nil }
+            switch option {
+            case "-e": code.append(value)
+            case "--database" where database == nil && !value.isEmpty && !value.hasPrefix("-"): database = value
+            default: return nil
+            }
+            rest = rest.dropFirst(2)
         }
-        file = arranged[end + 1]
-        arguments = Array(arranged[(end + 2)...])
-        // The parser has something to say about it.
-        if file.isEmpty { return nil }
+        if rest.first == "--" {
+            file = rest.dropFirst().first
+            arguments = Array(rest.dropFirst(2))
+        }
+        // Of what is missing, or empty, the parser has something to say.
+        if file?.isEmpty ?? code.isEmpty { return nil }
     }
 
     /// Runs the script.
@@ -36,9 +45,8 @@ struct PlainRun {
     }
 
     func makeRequest(in context: CommandContext) -> ScriptRequest {
-        let source = file == "-" ? ScriptSource.standardInput : .file(file)
-        var request = ScriptRequest(sources: [source], arguments: RawArguments.bytes(ofLast: arguments))
-        request.database = context.context == .test ? nil : DatabasePath.path(option: database)
+        var request = ScriptRequest(
+            code: code, file: file, arguments: arguments, database: DatabasePath.path(option: database), in: context)
         request.addLimitsOfSettings()
         return request
     }

@@ -132,10 +132,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
     func makeRequest() throws -> ScriptRequest { try makeRequest(in: context.resolved()) }
 
     func makeRequest(in context: CommandContext) -> ScriptRequest {
-        var sources = code.enumerated().map { ScriptSource.code($1, number: $0 + 1) }
-        if let file { sources.append(file == "-" ? .standardInput : .file(file)) }
-        var request = ScriptRequest(sources: sources, arguments: RawArguments.bytes(ofLast: arguments))
-        request.database = context.context == .test ? nil : database.path
+        var request = ScriptRequest(code: code, file: file, arguments: arguments, database: database.path, in: context)
         request.isReadonly = readonly
         limits.apply(to: &request)
         request.trace = tracing.request
@@ -145,5 +142,16 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             request.makesDatabase = previewing.creating.create
         }
         return request
+    }
+}
+
+extension ScriptRequest {
+    /// What scripts are run, and on what.
+    init(code: [String] = [], file: String?, arguments: [String], database: String?, in context: CommandContext) {
+        var sources = code.enumerated().map { ScriptSource.code($1, number: $0 + 1) }
+        if let file { sources.append(file == "-" ? .standardInput : .file(file)) }
+        self.init(sources: sources, arguments: RawArguments.bytes(ofLast: arguments))
+        // A test never uses the database itself.
+        self.database = context.context == .test ? nil : database
     }
 }

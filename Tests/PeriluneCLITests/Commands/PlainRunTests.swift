@@ -9,6 +9,7 @@ import Testing
         ["a.lua"], ["-"], ["a.lua", "1", "--readonly", "x"], ["a.lua", "--", "--sandbox"], ["--database", "d.sqlite", "a.lua"],
         ["a.lua", "--database", "d.sqlite", "x", "--database", "e"], ["--database", ":memory:", "a.lua"], ["--", "-a.lua", "b"],
         ["a.lua", "-e", "x"], ["a.lua", "", "é", "--help"], ["a.lua", "--database"],
+        ["-e", "x"], ["-e", "", "-e", "-x", "a.lua", "b"], ["-e", "x", "--"], ["-e", "x", "--database", "d.sqlite"], ["-e", "x", "--", "a.lua", "b"],
     ])
     func `it is read as the parser reads it`(arguments: [String]) throws {
         let plain = try #require(PlainRun(["run"] + arguments))
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [
-        [], ["a.lua", "--readonly"], ["-e", "x"], ["--help"], ["--database", "d"], ["--database=d", "a.lua"], [""],
+        [], ["a.lua", "--readonly"], ["-e"], ["-e", "", "-e", "--", "a.lua", "b"], ["--help"], ["--database", "d"], ["--database=d", "a.lua"], [""],
         ["--database", "", "a.lua"], ["-v", "a.lua"], ["a.lua", "--preview", "--database", "d"], ["--databse", "d", "a.lua"],
     ])
     func `everything else is left to the parser`(arguments: [String]) {
