@@ -5,7 +5,7 @@ import Perilune
 import PeriluneDependencies
 
 /// What those pay who embed hosts: for calls, hosts, databases of tests, pools. In this process, without peers.
-struct HostMeasures {
+struct HostMeasures: TimedMeasures {
     let rounds: Int
     let folder: URL
 
@@ -155,30 +155,5 @@ struct HostMeasures {
             }
         }
         return Double(calls) / seconds
-    }
-
-    // MARK: - Measuring
-
-    private func time(_ body: () async throws -> Void) async throws -> Double {
-        let start = ContinuousClock.now
-        try await body()
-        return (ContinuousClock.now - start) / .seconds(1)
-    }
-
-    private func least(_ body: () async throws -> Void) async throws -> Double {
-        var least = Double.infinity
-        for _ in 0..<rounds { least = min(least, try await time(body)) }
-        return least
-    }
-
-    private func median(of count: Int, _ body: () async throws -> Void) async throws -> Double {
-        var times: [Double] = []
-        for _ in 0..<count { times.append(try await time(body)) }
-        return times.sorted()[count / 2]
-    }
-
-    private func report(_ title: String, _ value: Double, _ unit: String, target: Double? = nil, digits: Int = 2) {
-        let mark = target.map { String(format: " %@ (≤ %g)", value > $0 ? "✗" : "✓", $0) } ?? ""
-        print("    \(title.padded(to: 54))" + String(format: "%.*f %@", digits, value, unit) + mark)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Perilune
 
 /// What a process of its own costs those who isolate scripts: its start, calls of the host, and the work itself, which should cost nothing.
-struct IsolationMeasures {
+struct IsolationMeasures: TimedMeasures {
     let rounds: Int
     let folder: URL
 
@@ -57,28 +57,5 @@ struct IsolationMeasures {
         let here = try await least { try await own.run(source: source) }
         let there = try await least { try await isolated.run(source: source) }
         report("work on the database, compared with one process", there / here, "", target: 1.02)
-    }
-
-    private func time(_ body: () async throws -> Void) async throws -> Double {
-        let start = ContinuousClock.now
-        try await body()
-        return (ContinuousClock.now - start) / .seconds(1)
-    }
-
-    private func least(_ body: () async throws -> Void) async throws -> Double {
-        var least = Double.infinity
-        for _ in 0..<max(rounds, 3) { least = min(least, try await time(body)) }
-        return least
-    }
-
-    private func median(of count: Int, _ body: () async throws -> Void) async throws -> Double {
-        var times: [Double] = []
-        for _ in 0..<count { times.append(try await time(body)) }
-        return times.sorted()[count / 2]
-    }
-
-    private func report(_ title: String, _ value: Double, _ unit: String, target: Double? = nil, digits: Int = 2) {
-        let mark = target.map { String(format: " %@ (≤ %g)", value > $0 ? "✗" : "✓", $0) } ?? ""
-        print("    \(title.padded(to: 54))" + String(format: "%.*f %@", digits, value, unit) + mark)
     }
 }

@@ -37,7 +37,7 @@ func compare(scripts: String, filter: String) async throws -> Int32 {
     if isWanted("processor") { luaItself.measureProcessor() }
     if isWanted("observation") { try await ObservationMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("scenarios") { try ScenarioMeasures(scripts: scripts, programs: programs).run() }
-    if isWanted("isolation") { try await IsolationMeasures(rounds: rounds, folder: workspace.folder).run() }
+    if isWanted("isolation") { try await IsolationMeasures(rounds: max(rounds, 3), folder: workspace.folder).run() }
     if isWanted("host") { try await HostMeasures(rounds: rounds, folder: workspace.folder).run() }
 
     let failures = comparison.problems.failures + luaItself.problems.failures
