@@ -7664,7 +7664,6 @@ blob = nil
 ---| "nested_owner" # a row that is to belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
 ---| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
----| "not_fetched" # an association was used as if its rows had been fetched
 ---| "not_found" # no row has the row id of the blob to open
 ---| "null" # a value is NULL where a list cannot hold it
 ---| "observation_loop" # observers and what they write call each other without end
