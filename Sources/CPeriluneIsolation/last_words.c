@@ -75,5 +75,5 @@ int piso_prepare_last_words(int descriptor, piso_describe describe, void *subjec
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         if (sigaction(crashes[i], &action, NULL) != 0) return errno;
     action.sa_handler = handle_question;
-    return sigaction(SIGXCPU, &action, NULL) == 0 ? 0 : errno;
+    return sigaction(piso_ask_signal(), &action, NULL) == 0 ? 0 : errno;
 }

@@ -78,7 +78,7 @@ static int start(const piso_program *program, const int *descriptors, pid_t *id)
             if (number != SIGKILL) sigaddset(&all, number);
         sigaddset(&all, SIGSYS);
         sigaddset(&all, SIGPIPE);
-        sigaddset(&all, SIGXCPU);
+        sigaddset(&all, piso_ask_signal());
         posix_spawnattr_setsigdefault(&attributes, &all);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
         if (status == 0) status = posix_spawn(id, program->path, &actions, &attributes, program->arguments, program->environment);

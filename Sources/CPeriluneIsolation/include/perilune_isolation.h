@@ -62,7 +62,7 @@ typedef struct {
 /* Writes a place, of at most `size` bytes with its NUL, and does nothing that a signal handler may not. */
 typedef void (*piso_describe)(void *subject, char *place, size_t size);
 
-/* Has the process write its last words to a descriptor when a signal ends it, and when PISO_ASK comes, which ends it too. To be called on
+/* Has the process write its last words to a descriptor when a signal ends it, and when piso_ask_signal() comes, which ends it too. To be called on
 ** the thread that runs scripts, once. Returns 0, or an errno. */
 int piso_prepare_last_words(int descriptor, piso_describe describe, void *subject);
 

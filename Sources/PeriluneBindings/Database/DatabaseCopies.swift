@@ -46,7 +46,7 @@ struct DatabaseCopies {
             let end = ContinuousClock.now + .seconds(pause)
             repeat {
                 if state.hasToEnd() { throw CancellationError() }
-                let rest = Double((end - .now).components.attoseconds) / 1e18 + Double((end - .now).components.seconds)
+                let rest = (end - .now) / .seconds(1)
                 if rest > 0 { Thread.sleep(forTimeInterval: min(rest, 0.01)) }
             } while .now < end
         }

@@ -191,7 +191,7 @@ extension ErrorReport {
     /// What the person who called `run` can do about it.
     mutating func addHelp(for request: ScriptRequest) {
         switch kind {
-        case "crashed": help = "the script ran in a process of its own; other work was not affected"
+        case "crashed": help = "nothing that it had not committed is in the database"
         case "timeout": help = "the limit was set by --timeout"
         case "output" where request.outputInBytes != nil: help = "the limit was set by --output, which is 64M with --sandbox"
         case "disk" where request.diskInBytes != nil: help = "the limit was set by --disk, which is 4G with --sandbox"

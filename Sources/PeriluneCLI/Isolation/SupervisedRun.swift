@@ -73,11 +73,10 @@ enum SupervisedRun {
         var report: ErrorReport
         if ending.wasAsked || signal == SIGKILL, let timeout = request.timeout {
             report = ErrorReport("the script ran longer than its limit of \(timeout), and its process was killed", kind: "timeout")
-            report.help = "the limit was set by --timeout"
         } else {
             report = ErrorReport("the process of the script was ended by \(ending.signalName ?? "a signal")", kind: "crashed")
-            report.help = "nothing that it had not committed is in the database"
         }
+        report.addHelp(for: request)
         if let position = ending.position { (report.file, report.line) = position }
         var texts = SourceTexts(moduleFolder: nil)
         for script in request.sources.compactMap(\.path) { if let bytes = try? ScriptHost.read(script) { texts.add(bytes, named: script) } }
@@ -112,11 +111,7 @@ enum SupervisedRun {
         rules.memoryInBytes = request.memoryInBytes.map { UInt64($0) + 512 << 20 }
         // Automations are loaded again when their file is replaced: by a new one, of the same folder.
         rules.readable = request.sources.compactMap(\.path).map { request.task == nil ? $0 : IsolationRules.folder(ofFile: $0) }
-        if let database = request.database {
-            let folder = IsolationRules.folder(ofFile: database)
-            // Those who only read a database in WAL mode write to its index.
-            rules.writable.append(folder)
-        }
+        if let database = request.database { _ = rules.allowDatabase(at: database) }
         for path in [request.preview?.planPath, request.preview?.pagePath].compactMap({ $0 }) {
             rules.writable.append(IsolationRules.folder(ofFile: path))
         }

@@ -1,5 +1,6 @@
 internal import Foundation
 @preconcurrency internal import Glibc
+internal import PeriluneIsolation
 
 /// The size of the terminal to which output goes.
 struct TerminalSize {

@@ -2,6 +2,7 @@ internal import Foundation
 @preconcurrency internal import Glibc
 internal import Perilune
 internal import PeriluneDependencies
+internal import PeriluneIsolation
 internal import Synchronization
 
 /// `run --watch`: runs a script in a process of its own, and again whenever a file that it has used changes.

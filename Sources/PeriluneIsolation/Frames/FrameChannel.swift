@@ -110,10 +110,11 @@ package final class FrameChannel: Sendable {
                 }
             }
             if let frame = try result.get() { return frame }
-            var buffer = [UInt8](repeating: 0, count: 32 << 10)
-            let count = buffer.withUnsafeMutableBytes { piso_receive(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { return nil }
-            parser.withLock { $0.add(buffer[..<count]) }
+            let bytes = [UInt8](unsafeUninitializedCapacity: 32 << 10) { buffer, count in
+                count = piso_receive(descriptor, buffer.baseAddress, buffer.count)
+            }
+            guard !bytes.isEmpty else { return nil }
+            parser.withLock { $0.add(bytes) }
         }
     }
 

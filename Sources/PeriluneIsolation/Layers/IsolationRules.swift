@@ -55,6 +55,13 @@ package struct IsolationRules: Sendable {
         return layers
     }
 
+    /// Adds the folder of a database to what is writable, and returns it: those who only read a database in WAL mode write to its index.
+    package mutating func allowDatabase(at path: String) -> String {
+        let folder = Self.folder(ofFile: path)
+        writable.append(folder)
+        return folder
+    }
+
     /// The folder of a file, without links, in which SQLite makes its journals: that of what a link leads to.
     package static func folder(ofFile path: String) -> String {
         if let real = resolved(path), let slash = real.lastIndex(of: "/") { return slash == real.startIndex ? "/" : String(real[..<slash]) }

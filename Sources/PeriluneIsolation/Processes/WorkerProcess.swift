@@ -99,21 +99,18 @@ package final class WorkerProcess: Sendable {
         defer { if nothing >= 0 { close(nothing) } }
         // File actions know no "as it is" but the same number.
         let streams: [CInt] = program.sharesStandardStreams ? [0, 1, 2] : [nothing, nothing, nothing]
-        var arguments: [UnsafeMutablePointer<CChar>?] = program.arguments.map { bytes in
-            (bytes + [0]).withUnsafeBytes { strdup($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
-        }
-        var environment: [UnsafeMutablePointer<CChar>?] = program.environment.map { strdup($0) }
-        arguments.append(nil)
-        environment.append(nil)
-        defer { for text in arguments + environment { free(text) } }
         var id: pid_t = 0
-        let status = program.path.withCString { path in
-            arguments.withUnsafeMutableBufferPointer { arguments in
-                environment.withUnsafeMutableBufferPointer { environment in
-                    var description = piso_program(
-                        path: path, arguments: arguments.baseAddress, environment: environment.baseAddress, connection: connection,
-                        last_words: lastWords, input: streams[0], output: streams[1], errors: streams[2])
-                    return piso_start(&description, &id)
+        let status = withCStrings(program.arguments) { arguments in
+            withCStrings(program.environment.map { Array($0.utf8) }) { environment in
+                program.path.withCString { path in
+                    arguments.withUnsafeBufferPointer { arguments in
+                        environment.withUnsafeBufferPointer { environment in
+                            var description = piso_program(
+                                path: path, arguments: arguments.baseAddress, environment: environment.baseAddress, connection: connection,
+                                last_words: lastWords, input: streams[0], output: streams[1], errors: streams[2])
+                            return piso_start(&description, &id)
+                        }
+                    }
                 }
             }
         }

@@ -34,7 +34,6 @@ extension ScriptHost {
         if let clock { worker.share(clock) }
         var own = configuration
         own.limits = .none
-        own.modules = configuration.modules
         own.outputLimitInBytes = nil
         // Never used by a script: the one of the scripts is open in their process.
         try self.init(own, database: DatabaseQueue(), environment: environment, worker: worker)
@@ -72,7 +71,8 @@ extension ScriptHost {
     /// Answers a question, in the task that waits for the script: a function may run the host again.
     func answer(_ question: WorkerQuestion) {
         guard let worker else { return }
-        // Most are answered at once; a task costs more than the answer.
+        // A task costs more than such an answer.
+        if let value = environment.answer(to: question.message) { return worker.answer(question, .success([value])) }
         let task = Task {
             let result: Result<[WireValue], any Error>
             do {
@@ -88,9 +88,6 @@ extension ScriptHost {
     private func values(answering question: WorkerQuestion) async throws -> [WireValue] {
         let values = question.values
         switch question.message {
-        case .now, .uuid, .random:
-            guard let answer = environment.answer(to: question.message) else { break }
-            return [answer]
         case .findModule: return try module(named: values.first?.text ?? "")
         case .callFunction:
             guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else { break }
@@ -189,10 +186,6 @@ extension ScriptHost {
             for pair in pairs { if let key = pair.key.text, let value = pair.value.text { metadata[key] = "\(value)" } }
         }
         environment.logger.log(level: level, "\(message)", metadata: metadata.isEmpty ? nil : metadata, source: values[2].text ?? "script")
-    }
-
-    func handle(callbackFailure error: LuaError) {
-        report(callbackFailure: error)
     }
 }
 

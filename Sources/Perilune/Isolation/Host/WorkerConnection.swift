@@ -170,9 +170,7 @@ final class WorkerConnection: Sendable {
             enqueue(of: bytes.count) { host in host.write(bytes, endsLine: values.count < 2 || values[1].booleanValue == true) }
         case .log: enqueue(of: WireValue.list(values).sizeInMemory) { host in host.log(values) }
         case .callbackFailure:
-            enqueue(of: WireValue.list(values).sizeInMemory) { host in
-                host.handle(callbackFailure: LuaError(values.first ?? .nil, hostError: { _ in nil }))
-            }
+            enqueue(of: WireValue.list(values).sizeInMemory) { host in host.report(callbackFailure: LuaError(values.first ?? .nil)) }
         case .signals: state.withLock { $0.signals = Set((values.first?.elements ?? []).compactMap(\.text)) }
         case .clock:
             guard let microseconds = values.first?.integerValue else { return false }
@@ -324,22 +322,21 @@ final class WorkerConnection: Sendable {
         tell(Frame(.cancel, number))
         let cancelled = state.withLock { state in number == 0 ? Set(state.requests.keys) : [number] }
         guard !cancelled.isEmpty else { return }
-        Task.detached { [weak self, grace] in
-            try? await Task.sleep(for: grace)
-            while let self, self.isOccupied(by: cancelled) {
-                if !self.isAnswering { return self.kill(for: LuaError(.cancelled, "the script was cancelled")) }
-                try? await Task.sleep(for: grace)
-            }
-        }
+        _ = kill(ifOccupiedBy: cancelled, after: grace, for: LuaError(.cancelled, "the script was cancelled"))
     }
 
     /// Kills the process if a request goes on for too long.
     func watch(_ number: UInt32, limit: Duration, _ failure: LuaError) -> Task<Void, Never> {
+        kill(ifOccupiedBy: [number], after: limit + grace, for: failure)
+    }
+
+    /// Kills the process if requests go on after a time; the task can be cancelled.
+    private func kill(ifOccupiedBy numbers: Set<UInt32>, after time: Duration, for reason: LuaError) -> Task<Void, Never> {
         Task.detached { [weak self, grace] in
-            try? await Task.sleep(for: limit + grace)
-            while !Task.isCancelled, let self, self.isOccupied(by: [number]) {
+            try? await Task.sleep(for: time)
+            while !Task.isCancelled, let self, self.isOccupied(by: numbers) {
                 // A function of the host takes its time, which is not the script's fault.
-                if !self.isAnswering { return self.kill(for: failure) }
+                if !self.isAnswering { return self.kill(for: reason) }
                 try? await Task.sleep(for: grace)
             }
         }

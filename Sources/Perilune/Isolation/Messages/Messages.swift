@@ -8,7 +8,7 @@ enum HostMessage: UInt8 {
     /// The first: ``WorkerSetup``.
     case hello = 1
     /// Requests, each with a number; answered by ``WorkerMessage/result`` or ``WorkerMessage/failure`` of the same number.
-    case run, runCommand, call, defines, wait, endCallbacks, isIdle, takeFailure, names
+    case run, runCommand, call, defines, wait, endCallbacks, isIdle, takeFailure
     /// The answer to a question of the worker: of the number of the question.
     case answer
     /// Cancels the request of the number; 0: all that goes on.

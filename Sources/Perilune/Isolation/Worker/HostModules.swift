@@ -51,14 +51,11 @@ struct HostModules {
 /// What scripts print in another process.
 enum WorkerOutput {
     /// Replaces `print` by what sends each line to the host.
-    static func install(in state: LuaState, limitInBytes: Int?, _ questions: HostQuestions) throws {
-        var left = limitInBytes ?? Int.max
-        try ScriptOutput.replacePrint(in: state) { line in
-            guard line.bytes.count < left else {
-                left = 0
+    static func install(in state: LuaState, _ questions: HostQuestions) throws {
+        try ScriptOutput.replacePrint(in: state) { [unowned state] line in
+            guard state.takeOutput(ofBytes: line.bytes.count + 1) else {
                 throw BindingError("output", "print: the script has written more than its limit of output")
             }
-            left -= line.bytes.count + 1
             for start in stride(from: 0, to: max(line.bytes.count, 1), by: pieceInBytes) {
                 let end = min(start + pieceInBytes, line.bytes.count)
                 questions.tell(.print, [.string(Array(line.bytes[start..<end])), .boolean(end == line.bytes.count)])

@@ -16,7 +16,7 @@ enum WorkerEnvironment {
         if let now = setup.clock {
             environment.date = .manual(ManualClock(ClockLink.date(now)))
         } else if setup.asksForDate {
-            environment.date = DateSource { Date(timeIntervalSince1970: Double(integer(.now, questions) ?? 0) / 1_000_000) }
+            environment.date = DateSource { ClockLink.date(integer(.now, questions) ?? 0) }
         }
         if setup.asksForUUID { environment.uuid = UUIDSource { uuid(questions) } }
         if setup.asksForRandom { environment.random = RandomSource { UInt64(bitPattern: integer(.random, questions) ?? 0) } }

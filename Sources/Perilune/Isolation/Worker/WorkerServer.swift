@@ -29,9 +29,7 @@ final class WorkerServer: Sendable {
         let setup = WorkerSetup(value)
         var rules = IsolationRules()
         if let path = setup.database {
-            let folder = IsolationRules.folder(ofFile: path)
-            // Those who only read a database in WAL mode write to its index.
-            rules.writable.append(folder)
+            let folder = rules.allowDatabase(at: path)
             // What SQLite sorts in files.
             if !setup.isReadonly { setenv("SQLITE_TMPDIR", folder, 1) }
         }
@@ -92,8 +90,9 @@ final class WorkerServer: Sendable {
         }
         let host = try ScriptHost(configuration, database: database, environment: environment)
         try host.prepareForServing { state in
-            state.withPlaceDescriber { WorkerEntry.prepareLastWords(describe: $0, subject: $1) }
-            if setup.prints { try WorkerOutput.install(in: state, limitInBytes: setup.outputLimitInBytes, questions) }
+            state.prepareLastWords()
+            if let limit = setup.outputLimitInBytes { try state.limitOutput(toBytes: limit) }
+            if setup.prints { try WorkerOutput.install(in: state, questions) }
         }
         host.loopSignals.onChange { names in questions.tell(.signals, [.list(names.map { .text($0) })]) }
         return host
@@ -169,9 +168,7 @@ extension ScriptHost {
 
     /// Has the process say where the script of this host is when a signal ends it. For processes that other ones watch.
     package nonisolated func prepareLastWords() {
-        try? prepareForServing { state in
-            state.withPlaceDescriber { WorkerEntry.prepareLastWords(describe: $0, subject: $1) }
-        }
+        try? prepareForServing { state in state.prepareLastWords() }
     }
 
     /// Does what the host in another process asks for. That one sees to it that one run follows the other.
@@ -214,5 +211,12 @@ extension ScriptHost {
             guard let result = try await run(host).first else { return [] }
             return [try WireValue(result)]
         }
+    }
+}
+
+extension LuaState {
+    /// Has the process say where the script of this state is when a signal ends it.
+    fileprivate func prepareLastWords() {
+        withPlaceDescriber { WorkerEntry.prepareLastWords(describe: $0, subject: $1) }
     }
 }
