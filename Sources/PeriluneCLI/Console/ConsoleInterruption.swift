@@ -4,12 +4,22 @@ internal import Synchronization
 
 /// What Ctrl-C and the other signals do to a console: Ctrl-C ends the statement that runs, the others end the console.
 final class ConsoleInterruption: Sendable {
-    private let cancel = Mutex<(@Sendable () -> Void)?>(nil)
+    private struct State {
+        /// Ends the statement that runs; `nil`: none does.
+        var cancel: (@Sendable () -> Void)?
+        /// Whether there was a Ctrl-C since a line was read, and no statement that it could end.
+        var isInterrupted = false
+    }
+
+    private let state = Mutex(State())
 
     /// - Parameter endsWhenIdle: Whether Ctrl-C ends the console while no statement runs.
     init(endsWhenIdle: Bool) {
         Interrupts.onSignal { [self] name in
-            let running = cancel.withLock { $0 }
+            let running = state.withLock { state in
+                if state.cancel == nil { state.isInterrupted = true }
+                return state.cancel
+            }
             guard name == "INT" else { exit(128 + (name == "TERM" ? SIGTERM : SIGHUP)) }
             running?()
             if running == nil, endsWhenIdle { exit(ExitStatus.interrupted) }
@@ -17,17 +27,23 @@ final class ConsoleInterruption: Sendable {
         }
     }
 
-    /// Starts a statement, which a signal ends from the first moment on.
+    /// A line is to be read: what was interrupted before it is over.
+    func beginReading() {
+        state.withLock { $0.isInterrupted = false }
+    }
+
+    /// Starts a statement, which a signal ends that has come since its line was read, or will come.
     func begin<Value>(_ start: () -> Task<Value, any Error>) -> Task<Value, any Error> {
-        cancel.withLock { cancel in
+        state.withLock { state in
             let task = start()
-            cancel = { task.cancel() }
+            state.cancel = { task.cancel() }
+            if state.isInterrupted { task.cancel() }
             return task
         }
     }
 
     /// It has ended.
     func end() {
-        cancel.withLock { $0 = nil }
+        state.withLock { $0.cancel = nil }
     }
 }

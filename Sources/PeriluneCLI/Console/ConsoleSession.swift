@@ -67,6 +67,7 @@ final class ConsoleSession {
     private func read() async -> LineInput {
         let assistant = ConsoleAssistant(needsSemicolon: !options.isTerminal, names: HostNames(host: place.host))
         let prompt = place.prompt(hasChanges: hasChanges)
+        interruption.beginReading()
         let reading = UncheckedValue((editor, prompt, assistant))
         return await withCheckedContinuation { continuation in
             let thread = Thread {
