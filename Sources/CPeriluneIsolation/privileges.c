@@ -30,6 +30,17 @@ int piso_renounce_privileges(void) {
     return syscall(SYS_capset, &header, data) == 0 ? 0 : errno;
 }
 
+#if defined(__has_feature) && __has_feature(thread_sanitizer)
+#include <sanitizer/common_interface_defs.h>
+
+void piso_prepare_sanitizer(void) {
+    char name[64];
+    __sanitizer_symbolize_pc(__builtin_return_address(0), "%f", name, sizeof name);
+}
+#else
+void piso_prepare_sanitizer(void) {}
+#endif
+
 int piso_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : errno; }
 
 int piso_thread_count(void) {

@@ -76,6 +76,9 @@ int piso_ask_signal(void);
 int piso_renounce_privileges(void);
 int piso_forbid_dumps(void);
 
+/* Starts the program by which a sanitizer names the functions of its reports, while programs can be started; without one it does nothing. */
+void piso_prepare_sanitizer(void);
+
 /* What may be done below a path. */
 enum { PISO_READ = 1, PISO_WRITE = 2, PISO_READ_FILES = 4 /* by names that are known: no folder is listed */ };
 typedef struct {

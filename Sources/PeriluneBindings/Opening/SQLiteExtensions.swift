@@ -35,9 +35,12 @@ package struct SQLiteExtensions: Sendable {
         }
     }
 
+    /// Held while one is loaded: extensions prepare what all their connections share, and none expects another thread there.
+    private static let loading = Mutex(())
+
     private static func load(_ path: String, on db: Database) throws {
         var message: UnsafeMutablePointer<CChar>?
-        let code = psql_load_extension(db.sqliteConnection, path, &message)
+        let code = loading.withLock { _ in psql_load_extension(db.sqliteConnection, path, &message) }
         defer { sqlite3_free(message) }
         guard code == SQLITE_OK else {
             throw ExtensionError(path: path, reason: message.map { String(cString: $0) } ?? "SQLite's code \(code)")

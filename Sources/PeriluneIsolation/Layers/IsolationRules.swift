@@ -25,6 +25,7 @@ package struct IsolationRules: Sendable {
     /// - Returns: The layers that are on.
     package func enclose() -> Set<IsolationLayer> {
         var layers: Set<IsolationLayer> = []
+        piso_prepare_sanitizer()
         // Landlock needs the first; the second would take /proc/self from us, whose rules are made before.
         guard piso_renounce_privileges() == 0 else { return layers }
         if piso_thread_count() == 1, restrictFiles() { layers.insert(.landlock) }

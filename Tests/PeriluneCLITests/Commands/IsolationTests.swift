@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60)), .startsPrograms) struct IsolationTests {
     /// Runs a script that says that it has begun and loops, and gives the process in which it does to a closure.
     private func looping(_ options: String..., body: (pid_t, CommandProcess) async throws -> Void) async throws -> CommandResult {
-        let folder = try TestFolder(["loop.lua": "print('ready')\nwhile true do end\n"])
+        let folder = try TestFolder(["loop.lua": "print('ready')\nwhile true do os.time() end\n"])
         let process = try CommandProcess(
             TestFolder.binary, ["run", "--sandbox"] + options + ["loop.lua"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")

@@ -16,7 +16,7 @@ import Testing
             try await host.register(module: "test") { test in test.function("began") { () -> Void in began.add() } }
             try await host.run(source: "db:execute('CREATE TABLE t (x)')")
             let task = Task {
-                try await host.run(source: "db:write(function(db)\n db:execute('INSERT INTO t VALUES (1)')\n require('test').began()\n while true do end\nend)", named: "@crash.lua")
+                try await host.run(source: "db:write(function(db)\n db:execute('INSERT INTO t VALUES (1)')\n require('test').began()\n while true do os.time() end\nend)", named: "@crash.lua")
             }
             await began.wait()
             // Until it is in its loop again.
