@@ -68,8 +68,8 @@ static int start(const piso_program *program, const int *descriptors, pid_t *id)
     if (status != 0) return status;
     status = posix_spawnattr_init(&attributes);
     if (status == 0) {
-        for (int place = 0; place < 5 && status == 0; place++) status = add(&actions, descriptors[place], place);
-        if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, 5);
+        for (int place = 0; place < PISO_DESCRIPTOR_COUNT && status == 0; place++) status = add(&actions, descriptors[place], place);
+        if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, PISO_DESCRIPTOR_COUNT);
         sigemptyset(&none);
         posix_spawnattr_setsigmask(&attributes, &none);
         /* Signals that this process ignores stay ignored for what it starts, but for those of a crash. */
@@ -89,16 +89,16 @@ static int start(const piso_program *program, const int *descriptors, pid_t *id)
 }
 
 int piso_start(const piso_program *program, pid_t *id) {
-    int given[] = {program->input, program->output, program->errors, program->connection, program->last_words};
-    int high[5];
+    int given[] = {program->input, program->output, program->errors, program->connection, program->last_words, program->answers};
+    int high[PISO_DESCRIPTOR_COUNT];
     int status = 0;
     /* None of them lies where another one is to be. */
-    for (int place = 0; place < 5; place++) {
+    for (int place = 0; place < PISO_DESCRIPTOR_COUNT; place++) {
         high[place] = given[place] < 0 ? -1 : fcntl(given[place], F_DUPFD_CLOEXEC, FIRST_FREE);
         if (given[place] >= 0 && high[place] < 0) status = errno;
     }
     if (status == 0) status = start(program, high, id);
-    for (int place = 0; place < 5; place++)
+    for (int place = 0; place < PISO_DESCRIPTOR_COUNT; place++)
         if (high[place] >= 0) close(high[place]);
     return status;
 }

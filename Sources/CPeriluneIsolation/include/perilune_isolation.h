@@ -33,6 +33,7 @@ typedef struct {
     char *const *environment; /* ends with NULL */
     int connection; /* becomes descriptor 3 */
     int last_words; /* becomes descriptor 4 */
+    int answers; /* becomes descriptor 5 */
     int input, output, errors; /* become 0, 1 and 2; -1: those of this process */
 } piso_program;
 
@@ -45,7 +46,7 @@ int piso_start(const piso_program *program, pid_t *id);
 /* Waits for the end of a process. Returns the signal that ended it, or 256 and the status with which it ended itself. */
 int piso_wait(pid_t id);
 
-enum { PISO_CONNECTION = 3, PISO_LAST_WORDS = 4 };
+enum { PISO_CONNECTION = 3, PISO_LAST_WORDS = 4, PISO_ANSWERS = 5, PISO_DESCRIPTOR_COUNT = 6 };
 
 /* Passes on the signals by which programs are asked to end, unless they come from a terminal, which sends them to both. For the life of
 ** this process, and one other. */

@@ -8,6 +8,11 @@ package enum WorkerEntry {
         FrameChannel(descriptor: CInt(PISO_CONNECTION))
     }
 
+    /// Opens the way by which answers come for which a thread of this process waits.
+    package static func openAnswers() -> FrameChannel {
+        FrameChannel(descriptor: CInt(PISO_ANSWERS))
+    }
+
     /// Whether this process was started with a connection.
     package static var isConnected: Bool {
         var information = stat()

@@ -54,6 +54,9 @@ package final class WorkerProcess: Sendable {
     package let id: Int32
     /// The connection to it.
     package let channel: FrameChannel
+    /// Another connection, for the answers for which a thread of the process waits: that one reads them itself, so that no other thread
+    /// has to wake it. Nothing comes from there.
+    package let answers: FrameChannel
     private let lastWords: CInt
     private let state = Mutex(State())
 
@@ -66,21 +69,30 @@ package final class WorkerProcess: Sendable {
     ///
     /// - Throws: ``StartError``.
     package init(_ program: Program, limits: FrameLimits = FrameLimits()) throws {
-        var ends: [CInt] = [-1, -1]
-        guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { throw Self.failure("cannot connect to a process", errno) }
-        let channel = FrameChannel(descriptor: ends[0], limits: limits)
-        defer { close(ends[1]) }
+        let (channel, connection) = try Self.connect(limits)
+        defer { close(connection) }
+        let (answers, answersConnection) = try Self.connect(limits)
+        defer { close(answersConnection) }
         var words: [CInt] = [-1, -1]
         guard piso_pipe(&words) == 0 else { throw Self.failure("cannot connect to a process", errno) }
         defer { close(words[1]) }
         do {
-            id = try Self.start(program, connection: ends[1], lastWords: words[1])
+            id = try Self.start(program, connection: connection, lastWords: words[1], answers: answersConnection)
         } catch {
             close(words[0])
             throw error
         }
-        self.channel = channel
+        (self.channel, self.answers) = (channel, answers)
         lastWords = words[0]
+    }
+
+    /// Makes a connection: this end, and the descriptor of the other one.
+    private static func connect(_ limits: FrameLimits) throws -> (FrameChannel, CInt) {
+        var ends: [CInt] = [-1, -1]
+        guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw failure("cannot connect to a process", errno)
+        }
+        return (FrameChannel(descriptor: ends[0], limits: limits), ends[1])
     }
 
     deinit {
@@ -93,7 +105,7 @@ package final class WorkerProcess: Sendable {
         close(lastWords)
     }
 
-    private static func start(_ program: Program, connection: CInt, lastWords: CInt) throws -> pid_t {
+    private static func start(_ program: Program, connection: CInt, lastWords: CInt, answers: CInt) throws -> pid_t {
         let nothing = program.sharesStandardStreams ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC)
         guard program.sharesStandardStreams || nothing >= 0 else { throw failure("cannot open /dev/null", errno) }
         defer { if nothing >= 0 { close(nothing) } }
@@ -107,7 +119,7 @@ package final class WorkerProcess: Sendable {
                         environment.withUnsafeBufferPointer { environment in
                             var description = piso_program(
                                 path: path, arguments: arguments.baseAddress, environment: environment.baseAddress, connection: connection,
-                                last_words: lastWords, input: streams[0], output: streams[1], errors: streams[2])
+                                last_words: lastWords, answers: answers, input: streams[0], output: streams[1], errors: streams[2])
                             return piso_start(&description, &id)
                         }
                     }

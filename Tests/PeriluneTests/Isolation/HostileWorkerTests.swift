@@ -61,17 +61,22 @@ import Testing
             var generator = SeededGenerator(state: UInt64(seed))
             var bytes = try Self.ready.encoded()
             for _ in 0..<30 {
-                let kind = UInt8.random(in: seed.isMultiple(of: 4) ? 0...255 : 66...75, using: &generator)
+                let kind = UInt8.random(in: seed.isMultiple(of: 4) ? 0...255 : 66...76, using: &generator)
                 // The first request has the number 1.
                 let number = UInt32.random(in: 0...3, using: &generator)
                 var values = generator.values()
                 if Bool.random(using: &generator) { values.insert(.integer(Int64.random(in: 0...2, using: &generator)), at: 0) }
-                if kind == WorkerMessage.callFunction.rawValue { values = [.integer(1), .text("m"), .text("f"), .list(generator.values())] }
+                if [WorkerMessage.callFunction, .callAtOnce].contains(where: { $0.rawValue == kind }) {
+                    values = [.integer(1), .text("m"), .text(["f", "waits"].randomElement(using: &generator)!), .list(generator.values())]
+                }
                 bytes += try Frame(kind: kind, request: number, values: values).encoded()
             }
             var id: Int32?
             try await withHost(sending: bytes) { host in
-                try await host.register(module: "m") { m in m.function("f") { (value: ScriptValue) -> ScriptValue in value } }
+                try await host.register(module: "m") { m in
+                    m.function("f") { (value: ScriptValue) -> ScriptValue in value }
+                    m.function("waits") { (value: ScriptValue) async -> ScriptValue in value }
+                }
                 id = host.workerProcessID
                 outcomes[try await outcome(of: host), default: 0] += 1
                 _ = try? await host.waitUntilIdle()
@@ -93,11 +98,12 @@ import Testing
         }
     }
 
-    @Test func `one that asks without end and reads no answer is killed, and the host's threads stay free`() async throws {
+    @Test(arguments: [WorkerMessage.callFunction, .callAtOnce])
+    func `one that asks without end and reads no answer is killed, and the host's threads stay free`(_ message: WorkerMessage) async throws {
         var bytes = try Self.ready.encoded()
         let argument = WireValue.list([.text(String(repeating: "x", count: 2000))])
         for number in 1...60_000 {
-            bytes += try Frame(.callFunction, UInt32(number), [.integer(1), .text("m"), .text("f"), argument]).encoded()
+            bytes += try Frame(message, UInt32(number), [.integer(1), .text("m"), .text("f"), argument]).encoded()
         }
         try await withHost(sending: bytes, named: "deaf") { host in
             try await host.register(module: "m") { m in m.function("f") { (text: String) -> String in text } }

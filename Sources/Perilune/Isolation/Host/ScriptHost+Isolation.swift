@@ -50,10 +50,13 @@ extension ScriptHost {
         }
         defer { watch?.cancel() }
         return try await withTaskCancellationHandler {
-            while true {
-                switch await pending.next() {
-                case .question(let question): answer(question)
-                case .ended(let result): return try result.get()
+            // After each wait a task is on the threads that all share, if it prefers no other: two threads more are woken then.
+            try await withTaskExecutorPreference(thread.preference) {
+                while true {
+                    switch await pending.next() {
+                    case .question(let question): answer(question)
+                    case .ended(let result): return try result.get()
+                    }
                 }
             }
         } onCancel: {
@@ -73,6 +76,7 @@ extension ScriptHost {
         guard let worker else { return }
         // A task costs more than such an answer.
         if let value = environment.answer(to: question.message) { return worker.answer(question, .success([value])) }
+        if question.message == .callAtOnce { return worker.answer(question, Result { try callAtOnce(question) }) }
         let task = Task {
             let result: Result<[WireValue], any Error>
             do {
@@ -89,13 +93,12 @@ extension ScriptHost {
         let values = question.values
         switch question.message {
         case .findModule: return try module(named: values.first?.text ?? "")
-        case .callFunction:
-            guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else { break }
-            return try await call(name, of: module, arguments)
-        default: break
+        case .callFunction: return try await call(question)
+        default: throw Self.unknownQuestion
         }
-        throw LuaError(.usage, "the process of the scripts asks what its host does not know")
     }
+
+    private static var unknownQuestion: LuaError { LuaError(.usage, "the process of the scripts asks what its host does not know") }
 
     private func module(named name: String) throws -> [WireValue] {
         if let module = modules.module(required: name) {
@@ -110,21 +113,45 @@ extension ScriptHost {
         return []
     }
 
-    private func call(_ name: String, of module: String, _ arguments: [WireValue]) async throws -> [WireValue] {
-        guard let table = try functions(of: module), case .function(let function) = try table.rawGet(.string(LuaString(name))) else {
-            throw LuaError(.usage, "the host has no function \(module).\(name)")
-        }
-        let results: [LuaValue]
+    /// Calls a function that may wait.
+    private func call(_ question: WorkerQuestion) async throws -> [WireValue] {
+        let (function, arguments) = try function(of: question)
         do {
-            results = try await function.callAsync(arguments.lua(in: state))
+            return try copies(try await function.callAsync(arguments), of: question)
         } catch {
             throw asRaised(error)
         }
+    }
+
+    /// Calls a function that does not wait, without a task.
+    private func callAtOnce(_ question: WorkerQuestion) throws -> [WireValue] {
+        let (function, arguments) = try function(of: question)
+        do {
+            return try copies(try function.call(arguments), of: question)
+        } catch {
+            throw asRaised(error)
+        }
+    }
+
+    /// The function that is to be called, and its arguments.
+    private func function(of question: WorkerQuestion) throws -> (LuaFunction, [LuaValue]) {
+        let values = question.values
+        guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else {
+            throw Self.unknownQuestion
+        }
+        guard let table = try functions(of: module), case .function(let function) = try table.rawGet(.string(LuaString(name))) else {
+            throw LuaError(.usage, "the host has no function \(module).\(name)")
+        }
+        return (function, try arguments.lua(in: state))
+    }
+
+    private func copies(_ results: [LuaValue], of question: WorkerQuestion) throws(LuaError) -> [WireValue] {
         var copies: [WireValue] = []
         for result in results {
             let copy = try WireValue(result)
             if case .opaque(let type) = copy {
-                throw LuaError(.conversion, "\(module).\(name): the result is \(type), which cannot go to another process")
+                let name = question.functionName ?? "the host"
+                throw LuaError(.conversion, "\(name): the result is \(type), which cannot go to another process")
             }
             copies.append(copy)
         }

@@ -124,7 +124,7 @@ final class WorkerConnection: Sendable {
             case .now, .uuid, .random:
                 // A state that is made has a clock, and numbers at random.
                 let answer = environment.answer(to: message).map { [.boolean(true), $0] } ?? [.boolean(false)]
-                try? process.channel.send(Frame(.answer, frame.request, answer))
+                try? process.answers.send(Frame(.answer, frame.request, answer))
             default: throw LuaError(.crashed, "the process of the scripts answers what was not asked")
             }
         }
@@ -163,7 +163,7 @@ final class WorkerConnection: Sendable {
         switch message {
         case .result: return settle(frame.request, .success(values))
         case .failure: return settle(frame.request, .failure(LuaError(values.first ?? .nil, hostError: error(of:))))
-        case .callFunction, .findModule, .now, .uuid, .random: return ask(message, frame)
+        case .callFunction, .callAtOnce, .findModule, .now, .uuid, .random: return ask(message, frame)
         case .abandon: state.withLock { $0.questions[frame.request]?.task }?.cancel()
         case .print:
             guard let bytes = values.first?.bytes else { return false }
@@ -256,12 +256,14 @@ final class WorkerConnection: Sendable {
     /// Sends an answer.
     func answer(_ question: WorkerQuestion, _ result: Result<[WireValue], any Error>) {
         state.withLock { state in state.questionsInBytes -= state.questions.removeValue(forKey: question.number)?.sizeInBytes ?? 0 }
+        let channel = question.isWaitedFor ? process.answers : process.channel
         do throws(FrameChannel.SendingError) {
-            try process.channel.post(frame(for: result, question.number))
+            try channel.post(frame(for: result, question.number))
         } catch {
-            guard case .refused(let reason) = error else { return }
+            // One that reads no answer is ended, whichever way they come.
+            guard case .refused(let reason) = error else { return process.channel.shutDown() }
             let failure = LuaError(.conversion, "the result of \(question.functionName ?? "the host") is too large for the process of the scripts: \(reason)")
-            try? process.channel.post(frame(for: .failure(failure), question.number))
+            try? channel.post(frame(for: .failure(failure), question.number))
         }
     }
 
@@ -434,9 +436,12 @@ struct WorkerQuestion: Sendable {
     let number: UInt32
     let values: [WireValue]
 
+    /// Whether a thread of the process waits for the answer, and not a task.
+    var isWaitedFor: Bool { message != .callFunction }
+
     /// The function that is to be called.
     var functionName: String? {
-        guard message == .callFunction, values.count >= 2, let module = values[0].text, let name = values[1].text else { return nil }
+        guard message == .callFunction || message == .callAtOnce, values.count >= 2, let module = values[0].text, let name = values[1].text else { return nil }
         return "\(module).\(name)"
     }
 }

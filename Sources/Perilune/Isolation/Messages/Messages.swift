@@ -27,8 +27,8 @@ enum WorkerMessage: UInt8 {
     case result
     case failure
     /// Questions, each with a number; answered by ``HostMessage/answer``. The first value is the number of the request in which they are
-    /// asked, 0: in none.
-    case callFunction, findModule, now, uuid, random
+    /// asked, 0: in none. For the answers to all but the first a thread waits: they come on the connection for answers.
+    case callFunction, callAtOnce, findModule, now, uuid, random
     /// The answer to the question of the number is not needed any more.
     case abandon
     case print

@@ -32,7 +32,7 @@ struct HostModules {
 
     private func synchronous(_ name: String, of module: String, in state: LuaState) throws -> LuaFunction {
         try state.makeFunction("\(module).\(name)") { [unowned state] arguments in
-            let results = try questions.ask(.callFunction, [.text(module), .text(name), .copies(of: arguments.values)])
+            let results = try questions.ask(.callAtOnce, [.text(module), .text(name), .copies(of: arguments.values)])
             return try results.lua(in: state)
         }
     }

@@ -1,29 +1,22 @@
-internal import Dispatch
 internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
 /// What the process of scripts asks its host: to call a function, for a module, for the time. From any thread.
 final class HostQuestions: Sendable {
-    private enum Waiter {
-        case blocked(Answer)
-        case suspended(CheckedContinuation<Result<[WireValue], any Error>, Never>)
-    }
-
-    /// What a thread waits for.
-    private final class Answer: Sendable {
-        let semaphore = DispatchSemaphore(value: 0)
-        let result = Mutex<Result<[WireValue], any Error>?>(nil)
-    }
+    private typealias Waiter = CheckedContinuation<Result<[WireValue], any Error>, Never>
 
     /// The number of the request that the current task serves.
     @TaskLocal static var servedRequest: UInt32 = 0
 
     let channel: FrameChannel
+    /// Where answers come for which a thread waits. Held by that thread, so that the next answer is its own.
+    private let answers: Mutex<FrameChannel>
     private let state = Mutex((count: UInt32(0), waiters: [UInt32: Waiter]()))
 
-    init(channel: FrameChannel) {
+    init(channel: FrameChannel, answers: FrameChannel) {
         self.channel = channel
+        self.answers = Mutex(answers)
     }
 
     /// Sends what needs no answer. The end of the connection ends the process elsewhere.
@@ -33,16 +26,12 @@ final class HostQuestions: Sendable {
 
     /// Asks, and blocks the thread until the host has answered.
     func ask(_ message: WorkerMessage, _ values: [WireValue]) throws -> [WireValue] {
-        let answer = Answer()
-        let number = add(.blocked(answer))
-        do {
-            try send(message, number, values)
-        } catch {
-            _ = state.withLock { $0.waiters.removeValue(forKey: number) }
-            throw error
+        let answer = try answers.withLock { answers in
+            try send(message, add(nil), values)
+            return try? answers.receive()
         }
-        answer.semaphore.wait()
-        return try answer.result.withLock { $0! }.get()
+        guard let answer else { throw Self.closed }
+        return try Self.values(of: answer)
     }
 
     /// Asks, and suspends the task until the host has answered. If it is cancelled the host hears of it.
@@ -50,7 +39,7 @@ final class HostQuestions: Sendable {
         let number = Mutex<UInt32?>(nil)
         let result: Result<[WireValue], any Error> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let own = add(.suspended(continuation))
+                let own = add(continuation)
                 number.withLock { $0 = own }
                 do {
                     try send(message, own, values, in: request)
@@ -64,7 +53,8 @@ final class HostQuestions: Sendable {
         return try result.get()
     }
 
-    private func add(_ waiter: Waiter) -> UInt32 {
+    /// The number of a question, and who waits for its answer if that is a task.
+    private func add(_ waiter: Waiter?) -> UInt32 {
         state.withLock { state in
             repeat { state.count &+= 1 } while state.count == 0 || state.waiters[state.count] != nil
             state.waiters[state.count] = waiter
@@ -78,17 +68,21 @@ final class HostQuestions: Sendable {
         } catch {
             switch error {
             case .refused(let reason): throw LuaError(.conversion, "the arguments are too large to leave the process of the script: \(reason)")
-            case .closed: throw LuaError(.cancelled, "the host of the script has ended")
+            case .closed: throw Self.closed
             }
         }
     }
 
-    /// Takes an answer.
+    private static var closed: LuaError { LuaError(.cancelled, "the host of the script has ended") }
+
+    /// Takes an answer for which a task waits.
     func take(_ frame: Frame) {
-        guard frame.values.first?.booleanValue == true else {
-            return settle(frame.request, .failure(Self.error(of: frame)))
-        }
-        settle(frame.request, .success(Array(frame.values.dropFirst())))
+        settle(frame.request, Result { try Self.values(of: frame) })
+    }
+
+    private static func values(of answer: Frame) throws -> [WireValue] {
+        guard answer.values.first?.booleanValue == true else { throw error(of: answer) }
+        return Array(answer.values.dropFirst())
     }
 
     private static func error(of frame: Frame) -> any Error {
@@ -102,12 +96,6 @@ final class HostQuestions: Sendable {
     }
 
     private func settle(_ number: UInt32, _ result: Result<[WireValue], any Error>) {
-        switch state.withLock({ $0.waiters.removeValue(forKey: number) }) {
-        case .blocked(let answer)?:
-            answer.result.withLock { $0 = result }
-            answer.semaphore.signal()
-        case .suspended(let continuation)?: continuation.resume(returning: result)
-        case nil: break
-        }
+        state.withLock { $0.waiters.removeValue(forKey: number) }?.resume(returning: result)
     }
 }

@@ -19,7 +19,7 @@ final class WorkerServer: Sendable {
     private let tasks = Mutex([UInt32: Task<Void, Never>]())
 
     private init(channel: FrameChannel) {
-        (self.channel, questions) = (channel, HostQuestions(channel: channel))
+        (self.channel, questions) = (channel, HostQuestions(channel: channel, answers: WorkerEntry.openAnswers()))
     }
 
     /// Serves on this thread, which is the only one, until the host has gone.
