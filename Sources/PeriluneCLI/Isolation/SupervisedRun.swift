@@ -74,7 +74,7 @@ enum SupervisedRun {
         if ending.wasAsked || signal == SIGKILL, let timeout = request.timeout {
             report = ErrorReport("the script ran longer than its limit of \(timeout), and its process was killed", kind: "timeout")
         } else {
-            report = ErrorReport("the process of the script was ended by \(ending.signalName ?? "a signal")", kind: "crashed")
+            report = ErrorReport("the process of the script \(ending.text)", kind: "crashed")
         }
         report.addHelp(for: request)
         if let position = ending.position { (report.file, report.line) = position }
@@ -94,7 +94,7 @@ enum SupervisedRun {
         let layers = rules.enclose().union(rules.seal())
         let missing = command.isolating.requireLayers.subtracting(layers)
         guard missing.isEmpty else {
-            let names = missing.map(\.description).sorted().joined(separator: ", ")
+            let names = IsolationLayer.names(of: missing)
             throw CommandFailure(ErrorReport("the system does not give the layers that --require-layers names: \(names)", kind: "isolation"))
         }
         let channel = WorkerEntry.openChannel()

@@ -22,6 +22,11 @@ public struct IsolationLayer: Hashable, Sendable, CaseIterable, CustomStringConv
 
     public var description: String { value.rawValue }
 
+    /// The names of layers, for a message.
+    package static func names(of layers: some Collection<IsolationLayer>) -> String {
+        layers.map(\.description).sorted().joined(separator: ", ")
+    }
+
     /// The layer of a name, as ``description`` gives it.
     public init?(_ name: String) {
         guard let value = Value(rawValue: name) else { return nil }

@@ -40,8 +40,11 @@ package final class WorkerProcess: Sendable {
         /// Whether it was asked to say so.
         package var wasAsked = false
 
-        /// The name of the signal: "SIGSEGV (Segmentation fault)".
-        package var signalName: String? { signal.map { SignalNames.name(of: $0) } }
+        /// What has happened: "was ended by SIGSEGV (segmentation fault)".
+        package var text: String {
+            guard let signal, !wasAsked else { return "has ended itself with status \(status)" }
+            return "was ended by \(SignalNames.name(of: signal))"
+        }
 
         /// The file and the line of ``place``.
         package var position: (file: String, line: Int?)? {

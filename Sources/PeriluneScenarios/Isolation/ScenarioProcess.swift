@@ -55,9 +55,8 @@ final class ScenarioProcess: Sendable {
         let scenario = job.entry.scenario
         guard !token.isCancelled, ending.signal != SIGINT else { return ScenarioResult(scenario, .interrupted, seed: token.seed) }
         var result = ScenarioResult(scenario, .failed, seed: token.seed)
-        let how = ending.signalName.map { "was ended by \($0)" } ?? "has ended itself with status \(ending.status)"
         result.failures = [
-            ScenarioFailure("the process of the scenario \(how)", kind: "crashed", file: scenario.file, line: scenario.line)
+            ScenarioFailure("the process of the scenario \(ending.text)", kind: "crashed", file: scenario.file, line: scenario.line)
         ]
         result.duration = ContinuousClock.now - token.start
         return result

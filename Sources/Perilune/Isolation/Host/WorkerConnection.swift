@@ -107,8 +107,7 @@ final class WorkerConnection: Sendable {
     }
 
     private static func failure(missing: Set<IsolationLayer>) -> LuaError {
-        let names = missing.map(\.description).sorted().joined(separator: ", ")
-        return LuaError(.usage, "the system does not give the process of scripts the layers it requires: \(names)")
+        LuaError(.usage, "the system does not give the process of scripts the layers it requires: \(IsolationLayer.names(of: missing))")
     }
 
     private static func shakeHands(
@@ -377,14 +376,7 @@ final class WorkerConnection: Sendable {
         if let reason {
             error = reason
         } else {
-            let what =
-                if let violation {
-                    "was killed, because \(violation)"
-                } else if let signal = ending.signalName, !ending.wasAsked {
-                    "was ended by \(signal)"
-                } else {
-                    "has ended itself with status \(ending.status)"
-                }
+            let what = violation.map { "was killed, because \($0)" } ?? ending.text
             error = LuaError(.crashed, "the process of the script \(what)")
             error.fields["kind"] = "crashed"
             if let signal = ending.signal { error.fields["signal"] = .integer(Int64(signal)) }
