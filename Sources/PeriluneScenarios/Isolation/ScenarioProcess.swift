@@ -7,15 +7,18 @@ enum ScenarioMessage: UInt8 {
     case run = 1
     /// From it: an attempt begins that may take this number of seconds.
     case began
-    /// From it: ``ScenarioAnswer`` in JSON.
+    /// From it: the path of a snapshot with which the scenario compares a value, and the hash of that value.
+    case compares
+    /// To it, for that: the scenario that compares another value with the snapshot, if there is one.
+    case compared
+    /// From it: ``ScenarioResult`` in JSON.
     case ended
 }
 
-/// What has become of a scenario in another process.
-struct ScenarioAnswer: Codable {
-    var result: ScenarioResult
-    /// The snapshots that it has compared.
-    var snapshots: [String]
+extension FrameChannel {
+    func send(_ message: ScenarioMessage, _ values: [WireValue]) throws(SendingError) {
+        try send(Frame(kind: message.rawValue, request: 0, values: values))
+    }
 }
 
 /// A process that runs scenarios, one after the other.
@@ -30,19 +33,20 @@ final class ScenarioProcess: Sendable {
     /// Runs a scenario, and blocks the thread meanwhile.
     ///
     /// - Returns: `nil` if the process has ended.
-    func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, _ snapshots: SnapshotUses) -> ScenarioResult? {
-        try? process.channel.send(Frame(kind: ScenarioMessage.run.rawValue, request: 0, values: [.text(job.entry.scenario.id)]))
+    func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, _ snapshots: any SnapshotRegistry) -> ScenarioResult? {
+        let id = job.entry.scenario.id
+        try? process.channel.send(.run, [.text(id)])
         while let frame = try? process.channel.receive() {
             switch ScenarioMessage(rawValue: frame.kind) {
             case .began:
                 guard case .number(let seconds)? = frame.values.first, seconds.isFinite else { return nil }
                 token.didStart(timeout: .seconds(seconds)) { [process] in process.kill(patience: .zero) }
-            case .ended:
-                let bytes = frame.values.first?.bytes ?? []
-                guard let answer = try? JSONDecoder().decode(ScenarioAnswer.self, from: Data(bytes)) else { return nil }
-                snapshots.use(answer.snapshots, of: job.entry.scenario.id)
-                return answer.result
-            case .run, nil: return nil
+            case .compares:
+                guard frame.values.count == 2, let path = frame.values[0].text, let hash = frame.values[1].bytes else { return nil }
+                let other = snapshots.use(path, of: id, as: hash)
+                try? process.channel.send(.compared, other.map { [.text($0)] } ?? [])
+            case .ended: return try? JSONDecoder().decode(ScenarioResult.self, from: Data(frame.values.first?.bytes ?? []))
+            case .run, .compared, nil: return nil
             }
         }
         return nil

@@ -1,5 +1,8 @@
+internal import Dispatch
 internal import Foundation
 package import PeriluneIsolation
+internal import PeriluneRecords
+internal import Synchronization
 
 /// Runs of which another process reports the results.
 extension ScenarioRun {
@@ -10,43 +13,72 @@ extension ScenarioRun {
         let entries = Dictionary(try await selectScenarios().entries.map { ($0.scenario.id, $0) }) { first, _ in first }
         let databases = ScenarioDatabases(store: store, chunks: chunks, options: options)
         let worker = ScenarioWorker()
-        for await id in Self.requests(on: channel) {
+        let snapshots = SnapshotQuestions(channel)
+        for await id in Self.requests(on: channel, snapshots) {
             guard let entry = entries[id] else { continue }
-            let snapshots = SnapshotUses()
             let job = ScenarioQueue.Job(number: 0, entry: entry, round: 1)
             let token = RunningScenarios.Token(job, seed: options.seed) { time in
-                try? channel.send(Frame(kind: ScenarioMessage.began.rawValue, request: 0, values: [.number(time / .seconds(1))]))
+                try? channel.send(.began, [.number(time / .seconds(1))])
             }
             let tools = ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots)
-            let result = await worker.perform(job, token, with: tools)
-            try send(ScenarioAnswer(result: result, snapshots: snapshots.paths.sorted()), on: channel)
+            try send(await worker.perform(job, token, with: tools), on: channel)
         }
     }
 
     /// The identifiers that the other process sends. This one ends with it, also in the middle of a scenario.
-    private static func requests(on channel: FrameChannel) -> AsyncStream<String> {
+    private static func requests(on channel: FrameChannel, _ snapshots: SnapshotQuestions) -> AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {
-                while let frame = try? channel.receive(), let id = frame.values.first?.text { continuation.yield(id) }
+                while let frame = try? channel.receive() {
+                    let text = frame.values.first?.text
+                    switch ScenarioMessage(rawValue: frame.kind) {
+                    case .run: continuation.yield(text ?? "")
+                    case .compared: snapshots.take(other: text)
+                    default: exit(1)
+                    }
+                }
                 exit(0)
             }
         }
     }
 
-    private func send(_ answer: ScenarioAnswer, on channel: FrameChannel) throws {
-        func frame(_ answer: ScenarioAnswer) throws -> Frame {
-            Frame(kind: ScenarioMessage.ended.rawValue, request: 0, values: [.string(Array(try JSONEncoder().encode(answer)))])
-        }
+    private func send(_ result: ScenarioResult, on channel: FrameChannel) throws {
+        func values(_ result: ScenarioResult) throws -> [WireValue] { [.string(Array(try JSONEncoder().encode(result)))] }
         do throws(FrameChannel.SendingError) {
-            try channel.send((try? frame(answer)) ?? Frame(kind: ScenarioMessage.ended.rawValue, request: 0, values: []))
+            try channel.send(.ended, (try? values(result)) ?? [])
         } catch {
             guard case .refused = error else { return }
             // Far more details than a report shows.
-            var short = answer
-            (short.result.statements, short.result.changes, short.result.attachments, short.result.output) = ([], [], [], "")
-            short.result.earlierAttempts = []
-            short.result.notes.append("details of the result are left out, as there are too many")
-            try channel.send(frame(short))
+            var short = result
+            (short.statements, short.changes, short.attachments, short.output) = ([], [], [], "")
+            short.earlierAttempts = []
+            short.notes.append("details of the result are left out, as there are too many")
+            try channel.send(.ended, values(short))
         }
+    }
+}
+
+/// Notes snapshots in the process that has started this one, which knows those of all scenarios.
+final class SnapshotQuestions: SnapshotRegistry {
+    private let channel: FrameChannel
+    private let isAnswered = DispatchSemaphore(value: 0)
+    private let answer = Mutex<String?>(nil)
+
+    init(_ channel: FrameChannel) {
+        self.channel = channel
+    }
+
+    /// Asks, and blocks the thread until there is an answer. One scenario runs at a time.
+    func use(_ path: String, of scenario: String, as text: [UInt8]) -> String? {
+        // A frame may be too small for the text.
+        guard (try? channel.send(.compares, [.text(path), .text(SHA256.hash(text))])) != nil else { return nil }
+        isAnswered.wait()
+        return answer.withLock { $0 }
+    }
+
+    /// Takes the answer.
+    func take(other: String?) {
+        answer.withLock { $0 = other }
+        isAnswered.signal()
     }
 }

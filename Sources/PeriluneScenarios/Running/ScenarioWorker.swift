@@ -90,7 +90,7 @@ struct ScenarioTools: Sendable {
     let databases: ScenarioDatabases
     let chunks: ChunkCache
     let options: ScenarioOptions
-    let snapshots: SnapshotUses
+    let snapshots: any SnapshotRegistry
     /// Takes which lines have run; `nil` if coverage is not measured.
     var coverage: CoverageCollector?
     /// What runs them in another process; `nil`: this one does.

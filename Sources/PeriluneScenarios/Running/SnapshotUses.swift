@@ -1,8 +1,16 @@
 internal import Foundation
 internal import Synchronization
 
+/// Notes which snapshots scenarios compare.
+protocol SnapshotRegistry: Sendable {
+    /// Notes that a scenario compares a value with a snapshot.
+    ///
+    /// - Returns: Which other scenario of the run has compared another value with it.
+    func use(_ path: String, of scenario: String, as text: [UInt8]) -> String?
+}
+
 /// Which snapshots the scenarios of a run have compared.
-final class SnapshotUses: Sendable {
+final class SnapshotUses: SnapshotRegistry {
     private struct Use {
         let scenario: String
         let text: [UInt8]
@@ -10,21 +18,11 @@ final class SnapshotUses: Sendable {
 
     private let uses = Mutex<[String: Use]>([:])
 
-    /// Notes that a scenario compares a value with a snapshot.
-    ///
-    /// - Returns: Which other scenario has compared another value with it.
     func use(_ path: String, of scenario: String, as text: [UInt8]) -> String? {
         uses.withLock { uses in
             if let use = uses[path], use.scenario != scenario, use.text != text { return use.scenario }
             uses[path] = Use(scenario: scenario, text: text)
             return nil
-        }
-    }
-
-    /// Notes those that were compared in another process.
-    func use(_ paths: [String], of scenario: String) {
-        uses.withLock { uses in
-            for path in paths where uses[path] == nil { uses[path] = Use(scenario: scenario, text: []) }
         }
     }
 

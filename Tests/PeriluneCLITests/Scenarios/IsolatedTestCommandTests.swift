@@ -50,6 +50,22 @@ import Testing
         #expect(result.output.matches(of: /"outcome":"passed"/).count == 1)
     }
 
+    @Test(arguments: ["1", "2"])
+    func `two scenarios that compare different values with one snapshot are found, in one process or two`(jobs: String) throws {
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": """
+                scenario("one", function(t) expect(1):snapshot("x") end)
+                scenario("two", function(t) expect(2):snapshot("x") end)
+                scenario("three", function(t) expect(3):snapshot("y") end)
+                """
+        ])
+        let result = try folder.perilune("test", "--isolate", "--jobs", jobs, "--order", "file", "--report", "jsonl", "--update-snapshots")
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(result.output.matches(of: /"kind":"shared_snapshot"/).count == 1, "\(result.output)")
+        #expect(result.output.matches(of: /compares another value with the snapshot `x`; give each its own name/).count == 1)
+        #expect(result.output.matches(of: /"outcome":"passed"/).count == 2)
+    }
+
     @Test func `coverage is refused`() throws {
         #expect(try TestFolder().perilune("test", "--isolate", "--coverage").status == 64)
     }
