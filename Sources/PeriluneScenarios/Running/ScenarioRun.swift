@@ -145,7 +145,7 @@ public final class ScenarioRun: Sendable {
                 return progress.isInterrupted
             }
             for _ in 0..<workers { startWorker(running, databases) }
-            Supervisor(running, grace: options.grace) { [self] in startWorker(running, databases) }.start()
+            Supervisor(running, grace: options.grace, isIsolated: program != nil) { [self] in startWorker(running, databases) }.start()
             if isInterrupted { interrupt() }
         }
         running.withLock { $0 = nil }

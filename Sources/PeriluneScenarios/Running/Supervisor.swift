@@ -1,14 +1,17 @@
 internal import Foundation
 
-/// Notices workers that do not come back: a scenario that cannot be ended, because it waits for a program, must not end the run.
+/// Notices workers that do not come back: a scenario that cannot be ended, because it waits for a program, must not end the run. Its
+/// process is killed if it has one of its own.
 final class Supervisor: Sendable {
     private let running: RunningScenarios
     /// How long after its time was up a scenario may still run.
     private let grace: Duration
+    /// Whether scenarios run in processes of their own.
+    private let isIsolated: Bool
     private let startWorker: @Sendable () -> Void
 
-    init(_ running: RunningScenarios, grace: Duration, startWorker: @escaping @Sendable () -> Void) {
-        (self.running, self.grace, self.startWorker) = (running, grace, startWorker)
+    init(_ running: RunningScenarios, grace: Duration, isIsolated: Bool, startWorker: @escaping @Sendable () -> Void) {
+        (self.running, self.grace, self.isIsolated, self.startWorker) = (running, grace, isIsolated, startWorker)
     }
 
     /// Looks after the workers until they have left: on a thread of its own, which no script can block.
@@ -25,10 +28,11 @@ final class Supervisor: Sendable {
         token.cancel()
         var result = ScenarioResult(token.job.entry.scenario, .timedOut, seed: token.seed)
         let scenario = token.job.entry.scenario
+        let end = isIsolated ? "its process was killed" : "its worker was abandoned and replaced"
         result.failures = [
             ScenarioFailure(
-                "it did not end at its limit and could not be stopped; its worker was abandoned and replaced",
-                kind: "lost_worker", file: scenario.file, line: scenario.line)
+                "it did not end at its limit and could not be stopped; \(end)", kind: isIsolated ? "killed" : "lost_worker",
+                file: scenario.file, line: scenario.line)
         ]
         result.duration = ContinuousClock.now - token.start
         if running.end(token, result) { startWorker() }

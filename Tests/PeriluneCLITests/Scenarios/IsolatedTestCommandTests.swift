@@ -66,6 +66,27 @@ import Testing
         #expect(result.output.matches(of: /"outcome":"passed"/).count == 2)
     }
 
+    @Test func `a scenario that nothing can stop is killed and reported, and the others go on`() throws {
+        // All keys meet in one place of a table with 2^19 places. As it grows to these, each of 2^18 keys is compared with those before it,
+        // which takes minutes within one instruction.
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": """
+                scenario("is stopped", { timeout = "0.2s" }, function(t) while true do end end)
+                scenario("cannot be stopped", { timeout = "2s" }, function(t)
+                  local met = {}
+                  for i = 1, (1 << 18) + 1 do met[i * ((1 << 19) - 1)] = true end
+                end)
+                scenario("passes", function(t) expect(1):equals(1) end)
+                """
+        ])
+        let result = try folder.perilune("test", "--isolate", "--jobs", "1", "--order", "file", "--report", "jsonl")
+        #expect(result.status == 5, "\(result.errors)")
+        let lines = result.output.split(separator: "\n").filter { $0.contains("scenario_ended") }
+        #expect(lines.map { $0.contains("\"outcome\":\"passed\"") } == [false, false, true], "\(result.output)")
+        #expect(lines[0].contains("timed_out"))
+        #expect(lines[1].contains("it did not end at its limit and could not be stopped; its process was killed"), "\(lines[1])")
+    }
+
     @Test func `coverage is refused`() throws {
         #expect(try TestFolder().perilune("test", "--isolate", "--coverage").status == 64)
     }
