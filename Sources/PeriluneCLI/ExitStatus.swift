@@ -34,7 +34,7 @@ enum ExitStatus {
         case "timeout", "memory", "budget", "output", "disk": limit
         case "cancelled", "interrupt": interrupted
         case "settings": settings
-        case "io", "full", "cannot_open": inputOutput
+        case "io", "full", "cannot_open", "cannot_load": inputOutput
         case "already_running": busy
         case _ where kind.hasPrefix("busy") || kind.hasPrefix("locked"): busy
         case _ where kind.hasPrefix("corrupt"): badData

@@ -8,7 +8,7 @@ package enum TOMLNode: Equatable, Sendable {
     case number(Double)
     case boolean(Bool)
     case date
-    case list
+    case list([TOMLNode])
     case table([String: TOMLNode])
 }
 
@@ -50,6 +50,6 @@ package enum TOMLDocument {
         if let number = value.double { return .number(number) }
         if let flag = value.bool { return .boolean(flag) }
         if let table = value.table { return .table(values(of: table)) }
-        return value.array == nil ? .date : .list
+        return value.array.map { array in .list(array.map(node)) } ?? .date
     }
 }

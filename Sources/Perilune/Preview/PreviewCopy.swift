@@ -11,22 +11,26 @@ final class PreviewCopy: Sendable {
     /// The private folder of both, if they are files; removed with this object.
     private let folder: String?
     private let former = FormerState()
+    private let extensions: SQLiteExtensions
 
     /// The schema by which the former state is attached.
     static let formerSchema = "perilune_former"
 
     /// Makes an empty database.
     ///
-    /// - Parameter inMemory: Else in a private temporary folder.
-    init(inMemory: Bool, environment: ScriptEnvironment) throws {
+    /// - Parameters:
+    ///   - inMemory: Else in a private temporary folder.
+    ///   - extensions: What reads its virtual tables.
+    init(inMemory: Bool, environment: ScriptEnvironment, extensions: SQLiteExtensions = .none) throws {
+        self.extensions = extensions
         if inMemory {
             folder = nil
-            writer = try Self.open(nil, environment)
+            writer = try Self.open(nil, environment, extensions)
         } else {
             let folder = try TemporaryFolder.makeFolder("preview")
             self.folder = folder
             do {
-                writer = try Self.open(folder + "/copy.sqlite", environment)
+                writer = try Self.open(folder + "/copy.sqlite", environment, extensions)
             } catch {
                 try? FileManager.default.removeItem(atPath: folder)
                 throw error
@@ -41,8 +45,9 @@ final class PreviewCopy: Sendable {
     }
 
     /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
-    private static func open(_ path: String?, _ environment: ScriptEnvironment) throws -> DatabaseQueue {
+    private static func open(_ path: String?, _ environment: ScriptEnvironment, _ extensions: SQLiteExtensions) throws -> DatabaseQueue {
         var configuration = GRDB.Configuration()
+        extensions.install(in: &configuration)
         // The copy need not survive a power cut.
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
         return try environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
@@ -50,7 +55,7 @@ final class PreviewCopy: Sendable {
 
     /// Another copy with the same contents and the same former state.
     func clone(in environment: ScriptEnvironment) throws -> PreviewCopy {
-        let clone = try PreviewCopy(inMemory: folder == nil, environment: environment)
+        let clone = try PreviewCopy(inMemory: folder == nil, environment: environment, extensions: extensions)
         try writer.backup(to: clone.writer)
         if let folder, let other = clone.folder {
             try FileManager.default.copyItem(atPath: folder + "/former.sqlite", toPath: other + "/former.sqlite")

@@ -63,7 +63,9 @@ public final class ScriptPreview: Sendable {
         TemporaryFolder.removeAbandoned()
         var environment = try await ScriptEnvironment.resolve(in: Dependencies.current)
         environment.context = .preview
-        let copy = try PreviewCopy(inMemory: source.size <= options.copyLimitInBytes, environment: environment)
+        let copy = try PreviewCopy(
+            inMemory: source.size <= options.copyLimitInBytes, environment: environment,
+            extensions: SQLiteExtensions(checking: configuration.extensions))
         start = try await Self.cancellable { [environment] in
             try await source.fill(copy, in: environment, options.copyProgress)
             try copy.keepFormerState()

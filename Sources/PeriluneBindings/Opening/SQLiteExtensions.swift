@@ -1,6 +1,6 @@
 internal import CPeriluneSQLite
 internal import Foundation
-internal import GRDB
+package import GRDB
 package import PeriluneLua
 internal import Synchronization
 
@@ -15,17 +15,28 @@ package struct SQLiteExtensions: Sendable {
         paths = []
     }
 
+    /// Takes the paths of shared libraries, which are not tried before a connection loads them.
+    package init(_ paths: [String]) {
+        // SQLite would look for a name without a folder where the system has its libraries.
+        self.paths = paths.map { URL(filePath: $0).standardizedFileURL.path }
+    }
+
     /// Takes the paths of shared libraries, and tries them once, on a connection of its own.
     ///
     /// - Throws: ``ExtensionError`` for the first that cannot be loaded.
     package init(checking paths: [String]) throws {
-        // SQLite would look for a name without a folder where the system has its libraries.
-        self.paths = paths.map { URL(filePath: $0).standardizedFileURL.path }
+        self.init(paths)
         guard !paths.isEmpty else { return }
         try DatabaseQueue().inDatabase { db in try load(on: db) }
     }
 
     package var isEmpty: Bool { paths.isEmpty }
+
+    /// Has each connection of a database to be opened load them, before anyone uses it.
+    package func install(in configuration: inout Configuration) {
+        guard !isEmpty else { return }
+        configuration.prepareDatabase { [self] db in try load(on: db) }
+    }
 
     /// Loads them for a connection, unless it has them. On its queue.
     func load(on db: Database) throws {

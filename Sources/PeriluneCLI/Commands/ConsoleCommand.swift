@@ -45,6 +45,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     @Flag(help: "Work on a private copy of the database.")
     var preview = false
 
+    @OptionGroup var extending: ExtensionOptions
     @OptionGroup var creating: CreateOption
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
@@ -55,6 +56,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     func validate() throws {
         if file != nil, database.database != nil { throw ValidationError("the database is given twice; pass it as the argument or with --database") }
         if file?.isEmpty == true { throw ValidationError("expected the path of a database, got nothing") }
+        try extending.validate(isSandboxed: sandbox)
         if preview, readonly { throw ValidationError("--preview cannot be combined with --readonly") }
     }
 
@@ -63,6 +65,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         var options = try makeOptions()
         if context.context == .preview { options.isPreview = options.database != nil }
         if context.context == .test { options.database = nil }
+        if common.verbose, let note = ExtensionOptions.note(isSandboxed: sandbox) { CommandOutput.note(note, common.errorColors) }
         let editor = makeEditor(options)
         let status = try await context.run { [options] in
             let session = try await ConsoleSession.start(options, editor)
@@ -77,6 +80,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         if let path, !creating.create { try DatabaseFile.requireExisting(path, option: "use --create to start with an empty database") }
         options.isReadonly = readonly
         options.isSandboxed = sandbox
+        options.extensions = extending.paths(isSandboxed: sandbox)
         options.isPreview = preview && path != nil
         options.isTerminal = StandardStreams.isInputTerminal && StandardStreams.isOutputTerminal
         options.colors = common.outputColors

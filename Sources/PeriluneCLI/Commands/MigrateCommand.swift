@@ -67,6 +67,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
     @Option(help: "The format of tables.")
     var format: ResultFormat?
 
+    @OptionGroup var extending: ExtensionOptions
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
@@ -103,10 +104,11 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         let usesCopy = dryRun || request.preview != nil && !down
         if !usesCopy || status || check { try context.requireLive("migrate", database: request.database) }
         request.makesBackup = !noBackup
+        request.extensions = extending.paths()
         if common.verbose {
             CommandOutput.note(database.note, colors)
             CommandOutput.note("migrations: \(request.folder)\(folder.origin)", colors)
-            if let note = self.context.note { CommandOutput.note(note, colors) }
+            for note in [ExtensionOptions.note(), self.context.note].compactMap({ $0 }) { CommandOutput.note(note, colors) }
         }
         let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
         let runner = MigrationCommandRunner(

@@ -47,7 +47,7 @@ struct PlainRun {
     func makeRequest(in context: CommandContext) -> ScriptRequest {
         var request = ScriptRequest(
             code: code, file: file, arguments: arguments, database: DatabasePath.path(option: database), in: context)
-        request.addLimitsOfSettings()
+        request.addSettings()
         return request
     }
 }

@@ -46,6 +46,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
     @Flag(help: "Allow the statement to change the database.")
     var write = false
 
+    @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
@@ -54,8 +55,11 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         let path = database.path
         if let path { try context.resolved().requireLive("query", database: path) }
         let colors = common.errorColors
-        if common.verbose { CommandOutput.note(database.note, colors) }
+        if common.verbose {
+            for note in [database.note, ExtensionOptions.note()].compactMap({ $0 }) { CommandOutput.note(note, colors) }
+        }
         var runner = QueryRunner(sql: try Self.statement(sql), database: path, parameters: parameter.parameters)
+        runner.extensions = extending.paths()
         runner.isWriting = write
         runner.showsArguments = common.verbose
         let destination = try OutputDestination(output)

@@ -13,6 +13,7 @@ struct SettingsCommand: ParsableCommand {
 
               database = "shop.sqlite"        # also PERILUNE_DATABASE
               context = "live"                # also PERILUNE_CONTEXT
+              extensions = ["lib/vec0.so"]    # of SQLite; never loaded with --sandbox
 
               [folders]
               migrations = "db/migrations"

@@ -134,6 +134,7 @@ struct TestCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder with the migrations.", valueName: "folder"))
     var migrations: String?
 
+    @OptionGroup var extending: ExtensionOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -165,7 +166,8 @@ struct TestCommand: AsyncParsableCommand {
 
     func run() async throws {
         if common.verbose {
-            for note in [Setting.scenarios, .migrations].compactMap({ Settings.note($0) }) { CommandOutput.note(note, common.errorColors) }
+            let notes = [Setting.scenarios, .migrations].map { Settings.note($0) } + [ExtensionOptions.note()]
+            for note in notes.compactMap({ $0 }) { CommandOutput.note(note, common.errorColors) }
         }
         let session = try TestSession(makeRequest(), colors: common.outputColors)
         let status = try await session.run()
@@ -202,6 +204,7 @@ extension TestCommand {
         options.snapshots = updateSnapshots ? .replace : .beside
         if let noChecks = ScenarioOptions.NoChecks(rawValue: noChecks.rawValue) { options.noChecks = noChecks }
         options.migrations = migrations ?? (Settings.current.isSet(.migrations) ? Settings.current[.migrations]?.text : nil)
+        options.extensions = extending.paths()
         options.keepsDatabases = keepDatabases
         options.keepsFailedDatabases = common.verbose
         var request = TestRequest(options: options)

@@ -29,6 +29,7 @@ struct ConsolePlace {
         configuration.isReadonly = options.isReadonly && !isPreview
         configuration.libraries = options.isSandboxed ? .sandboxed : .trusted
         configuration.allowsFiles = !options.isSandboxed
+        configuration.extensions = options.extensions
         configuration.moduleFolder = options.isSandboxed ? nil : "."
         configuration.output = options.isTerminal ? .closure { editor.show($0 + "\n") } : .standardOutput
         let colors = options.errorColors
@@ -55,6 +56,8 @@ struct ConsoleOptions: Sendable {
     var database: String?
     var isReadonly = false
     var isSandboxed = false
+    /// The paths of SQLite extensions.
+    var extensions: [String] = []
     var isPreview = false
     var isTerminal = true
     var colors = Colors.off

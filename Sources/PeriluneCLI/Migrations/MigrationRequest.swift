@@ -3,6 +3,8 @@ struct MigrationRequest: Sendable {
     var folder: String
     /// The file of the database.
     var database: String
+    /// The paths of SQLite extensions.
+    var extensions: [String] = []
     /// The last migration to run; `nil` for all. When migrations are undone, the last one that stays; `nil` for all but one.
     var target: String?
     /// Whether migrations are undone.

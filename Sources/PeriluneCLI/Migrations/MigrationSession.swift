@@ -36,6 +36,7 @@ struct MigrationSession {
         var configuration = ScriptHost.Configuration()
         configuration.libraries = .trusted
         configuration.allowsFiles = true
+        configuration.extensions = request.extensions
         configuration.moduleFolder = request.folder
         return configuration
     }

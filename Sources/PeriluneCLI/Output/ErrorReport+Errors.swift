@@ -21,7 +21,7 @@ extension ErrorReport {
             return
         }
         guard let error = error as? DatabaseError else {
-            self.init("\(error)", kind: "host")
+            self.init("\(error)", kind: (error as? any LuaErrorDescribing)?.luaKind ?? "host")
             return
         }
         self.init(error)

@@ -11,6 +11,8 @@ struct QueryRunner {
     /// `nil` means a private database in memory.
     let database: String?
     let parameters: [QueryParameter]
+    /// The paths of SQLite extensions.
+    var extensions: [String] = []
     /// Whether the statement may change the database.
     var isWriting = false
     /// Whether error reports show the bound values.
@@ -60,6 +62,7 @@ struct QueryRunner {
         // Else GRDB stops the process after a statement such as BEGIN. Closing the connection rolls back.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { db in UnicodeCollation.install(on: db) }
+        SQLiteExtensions(extensions).install(in: &configuration)
         do {
             guard let database else { return try DatabaseQueue(configuration: configuration) }
             return try DatabaseQueue(path: database, configuration: configuration)

@@ -6,6 +6,7 @@ internal import Perilune
 enum Setting: String, CaseIterable, Sendable {
     case database
     case context
+    case extensions
     case migrations = "folders.migrations"
     case scenarios = "folders.scenarios"
     case types = "folders.types"
@@ -30,17 +31,20 @@ enum Setting: String, CaseIterable, Sendable {
         case .migrations: "migrations"
         case .scenarios: "scenarios"
         case .types: "types"
-        case .database, .timeout, .memory, .output, .disk: nil
+        case .database, .extensions, .timeout, .memory, .output, .disk: nil
         }
     }
 
     /// Whether the value is a path, which is relative to the folder of the file.
     var isPath: Bool {
         switch self {
-        case .database, .migrations, .scenarios, .types: true
+        case .database, .extensions, .migrations, .scenarios, .types: true
         case .context, .timeout, .memory, .output, .disk: false
         }
     }
+
+    /// Whether there may be any number of values.
+    var takesList: Bool { self == .extensions }
 
     var takesNumbers: Bool { [.timeout, .memory, .output, .disk].contains(self) }
 
@@ -53,7 +57,7 @@ enum Setting: String, CaseIterable, Sendable {
             case .context:
                 guard ContextOption(rawValue: value) == nil else { return nil }
                 return "expected \(ContextOption.allCases.map(\.rawValue).joined(separator: ", ")), got \(value)"
-            case .database, .migrations, .scenarios, .types: return value.isEmpty ? "expected a path, got nothing" : nil
+            case .database, .extensions, .migrations, .scenarios, .types: return value.isEmpty ? "expected a path, got nothing" : nil
             }
             return nil
         } catch {

@@ -25,8 +25,19 @@ struct Settings: Sendable {
     }
 
     struct Value: Equatable, Sendable {
-        let text: String
+        /// One, but of a setting that takes a list.
+        let items: [String]
         let source: Source
+
+        init(items: [String], source: Source) {
+            (self.items, self.source) = (items, source)
+        }
+
+        init(text: String, source: Source) {
+            self.init(items: [text], source: source)
+        }
+
+        var text: String { items.joined(separator: ", ") }
 
         /// Where it comes from, to be put behind it: ` (--database)`; nothing where nothing has set it.
         var origin: String { source == .standard ? "" : " (\(source.text))" }
@@ -48,8 +59,11 @@ struct Settings: Sendable {
             return Value(text: text, source: .variable(name))
         }
         if let file, let entry = file.entries[setting] {
-            let isRelative = setting.isPath && !entry.value.hasPrefix("/") && entry.value != ":memory:"
-            return Value(text: (isRelative ? prefix : "") + entry.value, source: .file(file.path, line: entry.line))
+            let items = entry.values.map { value in
+                let isRelative = setting.isPath && !value.hasPrefix("/") && value != ":memory:"
+                return (isRelative ? prefix : "") + value
+            }
+            return Value(items: items, source: .file(file.path, line: entry.line))
         }
         return setting.standard.map { Value(text: $0, source: .standard) }
     }

@@ -7,7 +7,8 @@ internal import PeriluneTOML
 struct SettingsFile: Sendable {
     /// A value, as text, and where it stands.
     struct Entry: Equatable, Sendable {
-        let value: String
+        /// One, but of a setting that takes a list.
+        let values: [String]
         /// From 1.
         let line: Int
     }
@@ -41,7 +42,7 @@ struct SettingsFile: Sendable {
             let place = path + [key], name = place.joined(separator: ".")
             let line = lines.line(of: place)
             if let setting = Setting(rawValue: name) {
-                entries[setting] = Entry(value: try text(of: value, for: setting, line, lines), line: line)
+                entries[setting] = Entry(values: try texts(of: value, for: setting, line, lines), line: line)
             } else if case .table(let inner) = value, Setting.allCases.contains(where: { $0.rawValue.hasPrefix(name + ".") }) {
                 try read(inner, at: place, lines)
             } else {
@@ -60,6 +61,15 @@ struct SettingsFile: Sendable {
         return failure
     }
 
+    /// The values as options would have them.
+    private func texts(of value: TOMLNode, for setting: Setting, _ line: Int, _ lines: SettingsLines) throws -> [String] {
+        guard setting.takesList else { return [try text(of: value, for: setting, line, lines)] }
+        guard case .list(let values) = value else {
+            throw failure("`\(setting.rawValue)`: expected a list of strings, got \(Self.name(of: value))", line: line, lines)
+        }
+        return try values.map { try text(of: $0, for: setting, line, lines) }
+    }
+
     /// The value as an option would have it.
     private func text(of value: TOMLNode, for setting: Setting, _ line: Int, _ lines: SettingsLines) throws -> String {
         let text: String? =
@@ -70,8 +80,8 @@ struct SettingsFile: Sendable {
             default: nil
             }
         guard let text else {
-            let wanted = setting.takesNumbers ? "a number or a string" : "a string"
-            throw failure("`\(setting.rawValue)`: expected \(wanted), got \(Self.name(of: value))", line: line, lines)
+            let wanted = setting.takesList ? "a list of strings" : setting.takesNumbers ? "a number or a string" : "a string"
+            throw failure("`\(setting.rawValue)`: expected \(wanted), got \(setting.takesList ? "one with " : "")\(Self.name(of: value))", line: line, lines)
         }
         if let problem = setting.problem(with: text) {
             throw failure("`\(setting.rawValue)`: \(problem)", line: line, lines)

@@ -54,7 +54,7 @@ struct ScenarioCollector {
         do {
             let file = try ScenarioFile(place)
             collected.file = file
-            let stage = try ScenarioStage(.memory, image: nil, seed: 0)
+            let stage = try ScenarioStage(.memory, image: nil, seed: 0, extensions: options.loadedExtensions)
             defer { stage.close() }
             let limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: min(options.timeout, .seconds(10)))
             let state = try ScenarioState(on: stage, limits: limits, chunks: chunks, modules: options.modules)

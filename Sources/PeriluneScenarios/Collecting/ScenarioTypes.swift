@@ -58,13 +58,15 @@ public struct ScenarioTypes: Sendable {
     }
 
     /// The types as the first of the scenarios that begin with a migrated database finds its tables.
-    init(_ selected: SelectedScenarios, databases: ScenarioDatabases, chunks: ChunkCache) throws {
+    init(
+        _ selected: SelectedScenarios, databases: ScenarioDatabases, chunks: ChunkCache, extensions: SQLiteExtensions
+    ) throws {
         let entries = selected.entries.sorted { ($0.scenario.file, $0.scenario.line) < ($1.scenario.file, $1.scenario.line) }
         guard let entry = entries.first(where: { $0.scenario.database == nil }) ?? entries.first else {
             throw ScenarioUsageError("--types requires at least one scenario, whose database the types describe")
         }
         let image = try databases.find(for: entry.scenario, in: entry.source).image
-        let stage = try ScenarioStage(.memory, image: image, seed: 0)
+        let stage = try ScenarioStage(.memory, image: image, seed: 0, extensions: extensions)
         defer { stage.close() }
         let state = try ScenarioState(on: stage, limits: .none, chunks: chunks)
         defer { state.state.close() }
@@ -81,7 +83,9 @@ extension ScenarioRun {
         let selected = try await selectScenarios()
         let (options, chunks, store) = (options, chunks, store)
         return try await Self.onLargeStack {
-            try ScenarioTypes(selected, databases: ScenarioDatabases(store: store, chunks: chunks, options: options), chunks: chunks)
+            try ScenarioTypes(
+                selected, databases: ScenarioDatabases(store: store, chunks: chunks, options: options), chunks: chunks,
+                extensions: options.loadedExtensions)
         }
     }
 }

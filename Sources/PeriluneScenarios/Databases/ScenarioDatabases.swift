@@ -72,7 +72,7 @@ final class ScenarioDatabases: Sendable {
     }
 
     private func makeBase(_ folder: String) throws -> DatabaseImage {
-        let stage = try ScenarioStage(.memory, image: nil, seed: 0)
+        let stage = try ScenarioStage(.memory, image: nil, seed: 0, extensions: options.loadedExtensions)
         defer { stage.close() }
         let (state, _, _) = try stage.makeState(limits: Self.limits) { _ in }
         defer { close(state) }
@@ -138,7 +138,7 @@ final class ScenarioDatabases: Sendable {
     }
 
     private func fill(_ template: ScenarioTemplate, on base: DatabaseImage?, in source: Source) throws -> DatabaseImage {
-        let stage = try ScenarioStage(.memory, image: base, seed: 0)
+        let stage = try ScenarioStage(.memory, image: base, seed: 0, extensions: options.loadedExtensions)
         defer { stage.close() }
         let state = try ScenarioState(on: stage, limits: Self.limits, chunks: chunks, modules: options.modules)
         defer { close(state.state) }

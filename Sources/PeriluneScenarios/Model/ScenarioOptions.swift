@@ -1,4 +1,5 @@
 public import Perilune
+internal import PeriluneBindings
 
 /// What is run, and how.
 public struct ScenarioOptions: Sendable {
@@ -56,6 +57,8 @@ public struct ScenarioOptions: Sendable {
     public var isCI = false
     /// The folder of migrations; `nil`: `migrations` beside the folder of scenarios.
     public var migrations: String?
+    /// The paths of SQLite extensions, which all databases of scenarios load: those that migrations and scripts need.
+    public var extensions: [String] = []
     /// Whether the databases of all scenarios stay when they have ended.
     public var keepsDatabases = false
     /// Whether those of failures do.
@@ -71,6 +74,8 @@ public struct ScenarioOptions: Sendable {
 
     /// The default options.
     public init() {}
+
+    var loadedExtensions: SQLiteExtensions { extensions.isEmpty ? .none : SQLiteExtensions(extensions) }
 
     /// Offers Swift functions to scenarios and to the scripts that they run, which get them by `require`; as
     /// `ScriptHost.register(module:_:_:)` does to those of a host.

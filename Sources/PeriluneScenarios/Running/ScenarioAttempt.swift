@@ -25,7 +25,8 @@ struct ScenarioAttempt {
         var result = ScenarioResult(scenario, .passed, seed: seed)
         do {
             let (place, image) = try databases.find(for: scenario, in: source)
-            let stage = try ScenarioStage(place, image: image, seed: scenario.seed(in: seed))
+            let stage = try ScenarioStage(
+                place, image: image, seed: scenario.seed(in: seed), extensions: options.loadedExtensions)
             defer { stage.close() }
             try await play(on: stage, &result)
             keep(stage, &result)

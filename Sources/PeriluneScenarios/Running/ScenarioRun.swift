@@ -1,5 +1,6 @@
 internal import Foundation
 package import PeriluneIsolation
+internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
@@ -57,9 +58,14 @@ public final class ScenarioRun: Sendable {
 
     /// Finds the scenarios.
     ///
-    /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong.
+    /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong, or an extension cannot be loaded.
     public func selectScenarios() async throws -> SelectedScenarios {
         let (options, collector) = (options, ScenarioCollector(chunks: chunks, options: options))
+        do {
+            _ = try SQLiteExtensions(checking: options.extensions)
+        } catch let error as ExtensionError {
+            throw ScenarioUsageError(error.description)
+        }
         return try await Self.onLargeStack { try SelectedScenarios(options, collector: collector) }
     }
 

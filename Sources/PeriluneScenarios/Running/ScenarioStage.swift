@@ -17,6 +17,7 @@ final class ScenarioStage {
     /// The file of the database; `nil` in memory.
     let databasePath: String?
     private let retainedFolder: PrivateFolder
+    private let extensions: SQLiteExtensions
 
     /// Where a database is.
     enum Place {
@@ -24,7 +25,8 @@ final class ScenarioStage {
         case file
     }
 
-    init(_ place: Place, image: DatabaseImage?, seed: UInt64) throws {
+    /// - Parameter extensions: What its database loads.
+    init(_ place: Place, image: DatabaseImage?, seed: UInt64, extensions: SQLiteExtensions = .none) throws {
         let (clock, output, folder) = (ScenarioClock(), ScenarioOutput(), PrivateFolder())
         self.clock = clock
         self.output = output
@@ -33,6 +35,8 @@ final class ScenarioStage {
         trace = StatementTrace(clock: clock)
         var configuration = Configuration()
         trace.install(in: &configuration)
+        self.extensions = extensions
+        extensions.install(in: &configuration)
         switch place {
         case .memory:
             databasePath = nil
@@ -73,6 +77,7 @@ final class ScenarioStage {
         let state = try LuaState(libraries: .trusted, limits: limits)
         var setup = ScriptSetup(database: writer, allowsFiles: true, environment: environment)
         setup.previewMode = previewMode
+        setup.extensions = extensions
         setup.modules = [.scenarios]
         let loader = try setup.installWithChangesets(in: state)
         try OutputCapture.install(in: state, output)

@@ -31,11 +31,12 @@ import Testing
             [folders]
               "migrations" = 'db/migrations'
             """)
-        #expect(file.entries[.database] == .init(value: "shop.sqlite", line: 2))
-        #expect(file.entries[.timeout] == .init(value: "1.5", line: 3))
-        #expect(file.entries[.memory] == .init(value: "64M", line: 3))
-        #expect(file.entries[.migrations] == .init(value: "db/migrations", line: 6))
-        #expect(try Self.read("folders.scenarios = \"x\"").entries[.scenarios] == .init(value: "x", line: 1))
+        #expect(file.entries[.database] == .init(values: ["shop.sqlite"], line: 2))
+        #expect(file.entries[.timeout] == .init(values: ["1.5"], line: 3))
+        #expect(file.entries[.memory] == .init(values: ["64M"], line: 3))
+        #expect(file.entries[.migrations] == .init(values: ["db/migrations"], line: 6))
+        #expect(try Self.read("folders.scenarios = \"x\"").entries[.scenarios] == .init(values: ["x"], line: 1))
+        #expect(try Self.read("\nextensions = [\n  \"a.so\",\n  'b.so',\n]").entries[.extensions] == .init(values: ["a.so", "b.so"], line: 2))
         #expect(try Self.read("").entries.isEmpty)
     }
 
@@ -49,6 +50,9 @@ import Testing
         ("folders = \"x\"", "unknown setting `folders`", 1, "available: "),
         ("[limits]\n\ntimeout = \"soon\"", "`limits.timeout`: expected a time such as 1.5, 500ms, 2s or 1m", 3, nil),
         ("context = \"prod\"", "`context`: expected live, test, preview, got prod", 1, nil),
+        ("extensions = \"a.so\"", "`extensions`: expected a list of strings, got a string", 1, nil),
+        ("extensions = [\"a.so\", 1]", "`extensions`: expected a list of strings, got one with a number", 1, nil),
+        ("extensions = [\"\"]", "`extensions`: expected a path, got nothing", 1, nil),
         ("database = \"\"", "`database`: expected a path, got nothing", 1, nil),
         ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
         ("[folders\n", "the file is not TOML: ", 1, nil),
@@ -134,6 +138,7 @@ import Testing
             setting\tvalue\tsource
             database\t\t
             context\tpreview\tPERILUNE_CONTEXT
+            extensions\t\t
             folders.migrations\tmigrations\tdefault
             folders.scenarios\tscenarios\tdefault
             folders.types\tt\tperilune.toml:2

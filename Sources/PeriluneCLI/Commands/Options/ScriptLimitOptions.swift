@@ -28,37 +28,31 @@ struct ScriptLimitOptions: ParsableArguments {
         transform: OptionValue.size)
     var disk: Int?
 
-    @Option(
-        name: .customLong("extension"),
-        help: ArgumentHelp("Load an SQLite extension into each connection. May be repeated; not with --sandbox.", valueName: "file"),
-        completion: .file())
-    var extensions: [String] = []
+    @OptionGroup var extending: ExtensionOptions
 
-    func validate() throws {
-        if sandbox, !extensions.isEmpty {
-            throw ValidationError("--extension cannot be used with --sandbox: an extension is native code, which no sandbox holds")
-        }
-    }
+    func validate() throws { try extending.validate(isSandboxed: sandbox) }
 
     func apply(to request: inout ScriptRequest) {
         (request.isSandboxed, request.isSupervised, request.timeout) = (sandbox, SupervisedRun.isOngoing, timeout)
         (request.memoryInBytes, request.outputInBytes, request.diskInBytes) = (memory, output, disk)
-        request.extensions = extensions
-        request.addLimitsOfSettings()
+        request.extensions = extending.given
+        request.addSettings()
     }
 
-    /// The limits that hold and where they come from, for `--verbose`.
+    /// The limits and extensions of the settings, for `--verbose`.
     var notes: [String] {
-        [(Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil), (.disk, disk != nil)].compactMap { setting, isOption in
+        let limits = [(Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil), (.disk, disk != nil)].compactMap { setting, isOption in
             isOption ? nil : Settings.note(setting)
         }
+        return limits + [ExtensionOptions.note(isSandboxed: sandbox)].compactMap { $0 }
     }
 }
 
 extension ScriptRequest {
-    /// Adds the limits of the settings, and those of the sandbox, where it has none.
-    mutating func addLimitsOfSettings() {
+    /// Adds the limits of the settings, and those of the sandbox, where it has none; and the extensions of the settings.
+    mutating func addSettings() {
         let settings = Settings.current
+        if !isSandboxed { extensions = ExtensionOptions.ofSettings + extensions }
         timeout = timeout ?? settings.limit(.timeout, OptionValue.duration)
         memoryInBytes = memoryInBytes ?? settings.limit(.memory, OptionValue.size)
         outputInBytes = outputInBytes ?? settings.limit(.output, OptionValue.size) ?? (isSandboxed ? 64 << 20 : nil)

@@ -1,0 +1,30 @@
+import ArgumentParser
+
+/// The extensions of SQLite's that the database of a command loads.
+struct ExtensionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("extension"),
+        help: ArgumentHelp(
+            "Load an SQLite extension into each connection, beside those of perilune.toml. May be repeated; not with --sandbox.",
+            valueName: "file"),
+        completion: .file(extensions: ["so"]))
+    var given: [String] = []
+
+    /// - Parameter isSandboxed: Whether scripts run that are not trusted. They get no native code, whatever the settings say.
+    func paths(isSandboxed: Bool = false) -> [String] { isSandboxed ? [] : Self.ofSettings + given }
+
+    /// Those of the settings, from where they are, for `--verbose`; `nil` if there are none.
+    static func note(isSandboxed: Bool = false) -> String? {
+        guard !ofSettings.isEmpty, let note = Settings.note(.extensions) else { return nil }
+        return isSandboxed ? "\(note), not loaded with --sandbox" : note
+    }
+
+    /// - Throws: `ValidationError` if the options contradict each other.
+    func validate(isSandboxed: Bool) throws {
+        if isSandboxed, !given.isEmpty {
+            throw ValidationError("--extension cannot be used with --sandbox: an extension is native code, which no sandbox holds")
+        }
+    }
+
+    static var ofSettings: [String] { Settings.current[.extensions]?.items ?? [] }
+}
