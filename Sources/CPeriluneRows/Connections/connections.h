@@ -145,6 +145,7 @@ void pdb_end_bounds(pdb_connection *connection);
 /* Call what Swift has set for recordings of changes; nothing without it. */
 void pdb_check_recordings(sqlite3 *handle);
 void pdb_interrupt_recordings(sqlite3 *handle);
+void pdb_record_change(sqlite3 *handle, int kind, const char *schema, const char *table);
 
 /* MARK: - Statements */
 

@@ -114,6 +114,7 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     enum { few = 32 };
     pdb_connection_observers *observers = context;
     begin_changes(observers);
+    if (observers->recording_count > 0) pdb_record_change(handle, kind, schema, name);
     /* A piece of an open blob is written, which SQLite reports as a deletion. */
     bool is_blob = sqlite3_preupdate_blobwrite(handle) >= 0;
     if (is_blob) kind = SQLITE_UPDATE, current = former;
@@ -183,11 +184,32 @@ static void remove_hook(pdb_connection_observers *observers) {
     observers->is_hooked = false;
 }
 
-void *pdb_lift_hook(sqlite3 *handle) {
+/* The observers that have the hook of a connection, or NULL. */
+static pdb_connection_observers *find_hooked(sqlite3 *handle) {
     pthread_mutex_lock(&hubs_lock);
     pdb_connection_observers *observers = hubs;
     while (observers && (observers->handle != handle || !observers->is_hooked)) observers = observers->next;
     pthread_mutex_unlock(&hubs_lock);
+    return observers;
+}
+
+void *pdb_hold_hook(sqlite3 *handle) {
+    pdb_connection_observers *observers = find_hooked(handle);
+    if (observers == NULL) return NULL;
+    pdb_retain_observers(observers);
+    observers->recording_count++;
+    return observers;
+}
+
+void pdb_release_hook(void *held) {
+    pdb_connection_observers *observers = held;
+    /* The last observer may have been removed meanwhile. */
+    if (--observers->recording_count == 0) atomic_store(&observers->has_removed, true);
+    pdb_release_observers(observers);
+}
+
+void *pdb_lift_hook(sqlite3 *handle) {
+    pdb_connection_observers *observers = find_hooked(handle);
     if (observers) sqlite3_preupdate_hook(handle, NULL, NULL);
     return observers;
 }
@@ -227,7 +249,7 @@ void pdb_observers_add(pdb_connection_observers *observers, pdb_observer *observ
 bool pdb_observers_prune(pdb_connection_observers *observers) {
     if (observers->calling > 0 || atomic_load(&observers->is_ended)) return false;
     if (observers->is_hooked && observers->has_stale) expire_statements(observers);
-    if (!atomic_exchange(&observers->has_removed, false)) return false;
+    if (observers->recording_count > 0 || !atomic_exchange(&observers->has_removed, false)) return false;
     bool has_changes = false;
     for (pdb_observer **link = &observers->first_observer; *link;) {
         pdb_observer *observer = *link;

@@ -60,8 +60,10 @@ void pdb_push_database_methods(lua_State *L);
 void pdb_push_statement_methods(lua_State *L);
 
 /* For recordings of changes, of the whole process: `check` is called now and then while statements run on a connection, on its thread,
-** and `interrupt` when observers take the hook by which a recording follows it. NULL: there are no recordings. */
-void pdb_follow_recordings(void (*check)(sqlite3 *handle), void (*interrupt)(sqlite3 *handle));
+** and `interrupt` when observers take the hook by which a recording follows it. In a connection whose hook they have, `record` is called
+** with each change, inside of the hook. NULL: there are no recordings. */
+void pdb_follow_recordings(void (*check)(sqlite3 *handle), void (*interrupt)(sqlite3 *handle),
+                           void (*record)(sqlite3 *handle, int kind, const char *schema, const char *table));
 
 /* MARK: - The access that is open */
 

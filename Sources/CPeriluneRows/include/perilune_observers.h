@@ -44,6 +44,11 @@ void pdb_observers_end(pdb_connection_observers *observers);
 ** it, after the transaction; `has_failed` if an error is on its way. Raises nothing. */
 void pdb_end_observed_access(pdb_access_request *request, sqlite3 *handle, void *grdb, bool has_failed);
 
+/* Keeps the observers' hook on a connection until it is released, for a recording; NULL if it is not there. On the queue of the
+** connection. */
+void *pdb_hold_hook(sqlite3 *handle);
+void pdb_release_hook(void *observers);
+
 /* Takes the observers' hook off a connection, on which SQLite's sessions are about to be used, and puts it back; NULL if it is not
 ** there. On the queue of the connection. */
 void *pdb_lift_hook(sqlite3 *handle);

@@ -38,6 +38,11 @@ void *sqlite3_preupdate_hook(sqlite3 *db,
                                           sqlite3_int64 former, sqlite3_int64 current),
                              void *context);
 
+int sqlite3_preupdate_count(sqlite3 *db);
+int sqlite3_preupdate_depth(sqlite3 *db);
+int sqlite3_preupdate_old(sqlite3 *db, int column, sqlite3_value **value);
+int sqlite3_preupdate_new(sqlite3 *db, int column, sqlite3_value **value);
+
 /* The numbers of conflicts, and how one is answered. */
 enum {
     PSQL_CHANGESET_DATA = 1,

@@ -3,14 +3,14 @@ internal import CPeriluneSQLite
 internal import GRDB
 internal import Synchronization
 
-/// Records what changes in the schema "main" of one connection, by SQLite's session extension. Everything here belongs on the queue of
-/// that connection.
+/// Records what changes in the schema "main" of one connection: by SQLite's session extension, or where scripts observe each change by
+/// the hook that observers have taken. Everything here belongs on the queue of that connection.
 final class ChangeRecording {
     private enum State {
         case complete
         /// It would have taken more memory than it may: what came after that is missing.
         case tooLarge
-        /// The schema has changed in a way that sessions cannot follow, or memory is short, or observers have taken the hook.
+        /// The schema has changed in a way that cannot be followed, or memory is short, or observers have taken the hook of the session.
         case failed
     }
 
@@ -18,6 +18,9 @@ final class ChangeRecording {
     private(set) var touchedTables: [String] = []
     private let connection: SQLiteConnection
     private var session: OpaquePointer?
+    /// The hook of the observers, which stays as long as this recording.
+    private var hook: UnsafeMutableRawPointer?
+    private let rows: HookRecording
     private let excluded: [String]
     private let limitInBytes: Int
     private var state = State.complete
@@ -32,9 +35,13 @@ final class ChangeRecording {
         connection = db.sqliteConnection!
         self.excluded = excluded
         self.limitInBytes = limitInBytes
-        let hook = pdb_lift_hook(connection)
-        defer { pdb_put_hook_back(hook) }
-        if hook != nil { state = .failed }
+        rows = HookRecording(connection)
+        hook = pdb_hold_hook(connection)
+        if hook == nil { try beginSession() }
+        Recordings.add(self, on: connection)
+    }
+
+    private func beginSession() throws {
         var code = sqlite3session_create(connection, "main", &session)
         if code == SQLITE_OK { code = sqlite3session_attach(session, nil) }
         guard code == SQLITE_OK else {
@@ -49,11 +56,15 @@ final class ChangeRecording {
                 let recording = Unmanaged<ChangeRecording>.fromOpaque(recording!).takeUnretainedValue()
                 return recording.wants(String(cString: table!)) ? 1 : 0
             }, Unmanaged.passUnretained(self).toOpaque())
-        Recordings.add(self, on: connection)
     }
 
     /// Ends it, before the connection is closed.
     func end() {
+        if let hook {
+            self.hook = nil
+            Recordings.remove(self)
+            pdb_release_hook(hook)
+        }
         guard let session else { return }
         Recordings.remove(self)
         let hook = pdb_lift_hook(connection)
@@ -70,6 +81,7 @@ final class ChangeRecording {
     /// The net changes; `nil` if the recording is not complete.
     func changeset() -> Changeset? {
         guard state == .complete else { return nil }
+        if hook != nil { return rows.changeset() }
         var bytes: UnsafeMutableRawPointer?
         var length: CInt = 0
         guard sqlite3session_changeset(session, &length, &bytes) == SQLITE_OK else {
@@ -89,15 +101,22 @@ final class ChangeRecording {
     // MARK: - While statements run
 
     func checkSize() {
-        if state == .complete, sqlite3session_memory_used(session) > limitInBytes { giveUp(.tooLarge) }
+        let used = session.map { Int(sqlite3session_memory_used($0)) } ?? rows.memoryInBytes
+        if state == .complete, used > limitInBytes { giveUp(.tooLarge) }
     }
 
+    /// Observers take the hook of the session.
     fileprivate func interrupt() {
-        if state == .complete { giveUp(.failed) }
+        if state == .complete, session != nil { giveUp(.failed) }
+    }
+
+    /// A row is about to change, in a connection that is observed.
+    fileprivate func take(_ kind: CInt, of table: String) {
+        if hook != nil, state == .complete, wants(table) { rows.take(kind, of: table) }
     }
 
     private func giveUp(_ state: State) {
-        sqlite3session_enable(session, 0)
+        if let session { sqlite3session_enable(session, 0) }
         self.state = state
     }
 }
@@ -117,7 +136,12 @@ private enum Recordings {
         let entry = Entry(connection: Int(bitPattern: connection), recording: Int(bitPattern: retained))
         entries.withLock { entries in
             entries.append(entry)
-            pdb_follow_recordings({ Recordings.onEach($0) { $0.checkSize() } }, { Recordings.onEach($0) { $0.interrupt() } })
+            pdb_follow_recordings(
+                { Recordings.onEach($0) { $0.checkSize() } }, { Recordings.onEach($0) { $0.interrupt() } },
+                { connection, kind, schema, table in
+                    guard let schema, let table, sqlite3_stricmp(schema, "main") == 0 else { return }
+                    Recordings.onEach(connection) { $0.take(kind, of: String(cString: table)) }
+                })
         }
     }
 
@@ -126,7 +150,7 @@ private enum Recordings {
         let address = Int(bitPattern: unmanaged.toOpaque())
         entries.withLock { entries in
             entries.removeAll { $0.recording == address }
-            if entries.isEmpty { pdb_follow_recordings(nil, nil) }
+            if entries.isEmpty { pdb_follow_recordings(nil, nil, nil) }
         }
         unmanaged.release()
     }

@@ -8,14 +8,11 @@ extension Changeset {
     /// What triggers and foreign keys change meanwhile is recorded too. What a savepoint has undone is not. The recording may take
     /// `limitInBytes` of memory; `body` changes the database on the same connection.
     ///
-    /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, if too much was, or if a script observes each change
-    ///   of the connection; what the closure throws.
+    /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, if too much was, or if a script begins to observe each
+    ///   change of the connection meanwhile; what the closure throws.
     public static func recording<Result>(
         in db: Database, limitInBytes: Int = 256 << 20, _ body: () throws -> Result
     ) throws -> (changeset: Changeset, result: Result) {
-        let hook = pdb_lift_hook(db.sqliteConnection)
-        pdb_put_hook_back(hook)
-        guard hook == nil else { throw observed }
         let former = try SchemaSnapshot(db)
         let nullKeys = try tablesWithNullKeys(db, former)
         let recording = try ChangeRecording(
@@ -26,15 +23,10 @@ extension Changeset {
         guard let changeset = recording.changeset() else {
             throw recording.isTooLarge
                 ? ChangesetError(.tooLarge, "the changes would take more than \(limitInBytes) bytes; record fewer at a time")
-                : ChangesetError(.unrecordable, "the changes could not be recorded: the columns of a table changed, or an observer was added")
+                : ChangesetError(.unrecordable, "the changes could not be recorded: the columns of a table changed, or an observer with on_change was added; add it before the recording begins")
         }
         try check(recording.touchedTables, nullKeys, db)
         return (changeset, result)
-    }
-
-    private static var observed: ChangesetError {
-        ChangesetError(
-            .observed, "changes cannot be recorded while an observer with on_change observes the database; remove the observer first")
     }
 
     /// SQLite leaves out, without a word, the rows of tables that it cannot record.

@@ -4,7 +4,7 @@ public import PeriluneLua
 public struct ChangesetError: Error, CustomStringConvertible, Sendable {
     /// What programs decide by.
     public struct Code: Sendable, Equatable {
-        private enum Value { case malformed, unrecordable, tooLarge, observed, schema, conflict, foreignKey, resolution }
+        private enum Value { case malformed, unrecordable, tooLarge, schema, conflict, foreignKey, resolution }
         private let value: Value
 
         /// The bytes are not a changeset.
@@ -13,8 +13,6 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
         public static let unrecordable = Code(value: .unrecordable)
         /// The recording would take more memory than it may.
         public static let tooLarge = Code(value: .tooLarge)
-        /// A script observes each change of the connection, which rules out a recording at the same time.
-        public static let observed = Code(value: .observed)
         /// A table of the changeset is missing, or has other columns or another key.
         public static let schema = Code(value: .schema)
         /// A row is in the way of a change.
@@ -27,7 +25,7 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
         fileprivate var kind: String {
             switch value {
             case .malformed: "malformed_changeset"
-            case .unrecordable, .observed: "unrecordable"
+            case .unrecordable: "unrecordable"
             case .tooLarge: "recording_too_large"
             case .schema: "changeset_schema"
             case .conflict: "conflict"

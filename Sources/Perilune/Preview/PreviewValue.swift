@@ -6,7 +6,7 @@ internal import GRDB
 ///
 /// In JSON a blob is `{"$blob": "<base64>"}`, text that is not UTF-8 `{"$text": "<base64>"}`, an infinite number
 /// `{"$real": "inf"}` or `{"$real": "-inf"}`.
-public enum PreviewValue: Sendable, Equatable {
+public enum PreviewValue: Sendable, Hashable {
     /// NULL.
     case null
     /// An INTEGER.

@@ -16,11 +16,13 @@ struct SeenRows {
 
     /// Reads the rows from a database in which the changeset is applied, or is not: their other columns are the same.
     init(_ changeset: Changeset, in db: Database, schema: SchemaSnapshot) throws {
-        var writer = Writer()
+        var writer = ChangesetWriter()
         let finder = RowFinder(db, schema)
         try changeset.forEach { change in
             guard change.kind == .updated, let row = try finder.row(of: change) else { return }
-            writer.add(change, row)
+            let key = change.keyColumns
+            writer.begin(change.table, keyPositions: row.indices.map { key.contains($0) ? 1 : 0 })
+            writer.add(.deleted, row.enumerated().map { index, value in key.contains(index) || change.new(index) == nil ? value : nil })
         }
         rows = Changeset(bytes: writer.bytes)
     }
@@ -75,61 +77,5 @@ private final class RowFinder {
         let match = change.keyColumns.map { "\(columns[$0].name.quotedName) IS ?" }.joined(separator: " AND ")
         statement = try db.makeStatement(sql: "SELECT \(names) FROM main.\(table.quotedName) WHERE \(match)")
         return statement
-    }
-}
-
-/// Writes a changeset of deletions.
-private struct Writer {
-    private(set) var bytes = Data()
-    private var table: String?
-
-    mutating func add(_ change: Changeset.Change, _ row: [PreviewValue]) {
-        if table != change.table { begin(change) }
-        bytes.append(contentsOf: [UInt8(SQLITE_DELETE), 0])
-        let key = Set(change.keyColumns)
-        for (index, value) in row.enumerated() {
-            if key.contains(index) || change.new(index) == nil { append(value) } else { bytes.append(0) }
-        }
-    }
-
-    private mutating func begin(_ change: Changeset.Change) {
-        table = change.table
-        let key = Set(change.keyColumns)
-        bytes.append(UInt8(ascii: "T"))
-        append(count: change.columnCount)
-        bytes.append(contentsOf: (0..<change.columnCount).map { key.contains($0) ? 1 : 0 })
-        bytes.append(contentsOf: change.table.utf8 + [0])
-    }
-
-    private mutating func append(_ value: PreviewValue) {
-        switch value {
-        case .null: bytes.append(UInt8(SQLITE_NULL))
-        case .integer(let value): append(UInt8(SQLITE_INTEGER), UInt64(bitPattern: value))
-        case .real(let value): append(UInt8(SQLITE_FLOAT), value.bitPattern)
-        case .text(let text): append(UInt8(SQLITE3_TEXT), text)
-        case .blob(let blob): append(UInt8(SQLITE_BLOB), blob)
-        }
-    }
-
-    private mutating func append(_ type: UInt8, _ number: UInt64) {
-        bytes.append(type)
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
-    }
-
-    private mutating func append(_ type: UInt8, _ contents: [UInt8]) {
-        bytes.append(type)
-        append(count: contents.count)
-        bytes.append(contentsOf: contents)
-    }
-
-    /// SQLite's variable-length integer: seven bits a byte, the highest first.
-    private mutating func append(count: Int) {
-        var groups = [UInt8(count & 0x7f)]
-        var rest = count >> 7
-        while rest > 0 {
-            groups.append(UInt8(rest & 0x7f) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(contentsOf: groups.reversed())
     }
 }

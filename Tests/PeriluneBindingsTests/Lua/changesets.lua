@@ -247,12 +247,137 @@ test("tables that cannot be recorded are an error that says why", function()
   equal(#write "INSERT INTO loose VALUES ('x')":rows(), 1)
 end)
 
-test("changes are not recorded while each of them is observed", function()
+--- What is recorded of all kinds of changes, with an observer of each change or without.
+local function record_all(is_observed)
+  local database = perilune.queue()
+  database:execute [[
+    CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT UNIQUE, size REAL, data BLOB);
+    CREATE TABLE pair (y TEXT, x INTEGER, value, PRIMARY KEY (x, y));
+    CREATE TABLE short (k BLOB PRIMARY KEY, value) WITHOUT ROWID;
+    CREATE TABLE child (id INTEGER PRIMARY KEY, a_id INTEGER REFERENCES a ON DELETE CASCADE);
+    CREATE TABLE log (id INTEGER PRIMARY KEY, text);
+    CREATE TEMPORARY TABLE passing (id INTEGER PRIMARY KEY);
+    CREATE TRIGGER logged AFTER UPDATE ON a BEGIN INSERT INTO log (text) VALUES (old.name || '>' || new.name); END;
+    INSERT INTO a VALUES (1, 'one', 1.5, x'0102'), (2, 'two', 2, NULL), (3, 'three', NULL, zeroblob(20)), (4, 'four', 4, 'text');
+    INSERT INTO pair VALUES ('a', 1, 1), ('b', 1, 'text'), ('c', 2, NULL);
+    INSERT INTO short VALUES (x'00', 1), (x'01', 2), (x'02', 3);
+    INSERT INTO child VALUES (1, 1), (2, 1), (3, 2);
+    INSERT INTO log VALUES (1, 'a'), (2, 'b')]]
+  database:execute "DELETE FROM log WHERE id < 0"
+  local before = database:serialize()
+  local count = 0
+  local observer = is_observed and database:observe_transactions{ on_change = function() count = count + 1 end }
+  local changeset = database:record_changes(function(db)
+    db:execute "INSERT INTO a VALUES (10, 'ten', 10, x'0a'), (11, 'eleven', -0.0, '')"
+    db:execute "UPDATE a SET size = 7 WHERE id IN (2, 10)"
+    db:execute "UPDATE a SET size = 2 WHERE id = 2"
+    db:execute "UPDATE a SET id = 33 WHERE id = 3"
+    db:execute "REPLACE INTO a VALUES (4, 'ten', 1, NULL)"
+    db:execute "DELETE FROM a WHERE id IN (1, 11)"
+    db:execute "UPDATE pair SET y = 'z', value = 9 WHERE x = 1 AND y = 'a'"
+    db:execute "DELETE FROM pair WHERE x = 2"
+    db:execute "UPDATE short SET value = value + 1 WHERE k > x'00'"
+    db:execute "DELETE FROM short WHERE k = x'02'"
+    db:execute "INSERT INTO short VALUES (x'02', 3)"
+    db:execute "INSERT INTO passing VALUES (1)"
+    db:execute "CREATE TABLE later (k TEXT PRIMARY KEY, v)"
+    db:execute("INSERT INTO later VALUES (?, ?)", ("k"):rep(200), 1 << 62)
+    pcall(db.in_savepoint, db, function(db) db:execute "DELETE FROM pair; UPDATE a SET name = id" error "no" end)
+    db:execute "DELETE FROM log"
+  end)
+  local changes = {}
+  for i, row in ipairs(changeset:rows(database)) do changes[i] = row end
+  equal(is_observed and count > 20 or count == 0, true)
+  if observer then observer:remove() end
+  database:execute "DROP TABLE later"
+  database:apply_changes(changeset:inverted(), { tables = { "a", "pair", "short", "child", "log" } })
+  return changeset, changes, before, database
+end
+
+local function sorted_bytes(changeset)
+  local bytes = { changeset:serialize():byte(1, -1) }
+  table.sort(bytes)
+  return bytes
+end
+
+local function contents(database)
+  local found = {}
+  for i, name in ipairs{ "a", "pair", "short", "child", "log" } do found[i] = database:fetch_all("SELECT * FROM " .. name .. " ORDER BY 1, 2") end
+  return found
+end
+
+test("beside an observer of each change the same is recorded as without", function()
+  local plain, expected = record_all(false)
+  local observed, changes, before, database = record_all(true)
+  local function order(rows)
+    local texts = {}
+    for i, row in ipairs(rows) do
+      local parts = { row.table, row.operation }
+      for _, part in ipairs{ "key", "old", "new" } do
+        for name, value in pairs(row[part] or {}) do parts[#parts + 1] = part .. "." .. name .. "=" .. (math.type(value) or type(value)) .. tostring(value) end
+      end
+      table.sort(parts)
+      texts[i] = table.concat(parts, " ")
+    end
+    table.sort(texts)
+    return texts
+  end
+  equal(order(changes), order(expected))
+  equal(#changes > 10, true)
+  -- Also what triggers and foreign keys alone have changed, which no row shows.
+  equal(sorted_bytes(observed), sorted_bytes(plain))
+  equal(contents(database), contents(perilune.deserialize(before)))
+  equal((observed .. plain:inverted()):is_empty(), true)
+end)
+
+test("pieces of blobs and an emptied table are recorded beside an observer", function()
   shop()
+  db:execute "UPDATE author SET data = x'01020304'"
+  local function record()
+    local changeset = db:record_changes(function(db)
+      local blob = db:open_blob("author", "data", 1, { write = true })
+      blob:write "xy"
+      blob:close()
+    end)
+    db:apply_changes(changeset:inverted())
+    return changeset:rows()
+  end
+  local plain = record()
+  local emptied = write "DELETE FROM author"
+  db:apply_changes(emptied:inverted())
   local observer = db:observe_transactions{ on_change = function() end }
-  matches(fails("unrecordable", db.record_changes, db, function() end).message, "remove the observer first")
-  observer:remove()
+  equal(record(), plain)
+  equal(plain[1].new, { data = perilune.blob "xy\3\4" })
   equal(#write "DELETE FROM author":rows(), 3)
+  observer:remove()
+end)
+
+test("an observer that is removed meanwhile leaves the recording whole, and one that is added does not", function()
+  shop()
+  local count = 0
+  local observer = db:observe_transactions{ on_change = function() count = count + 1 end }
+  local inner
+  local changeset = db:record_changes(function(db)
+    db:execute "UPDATE author SET data = 1 WHERE id = 1"
+    observer:remove()
+    db:execute "UPDATE author SET data = 1 WHERE id = 2"
+    inner = db:record_changes(function(db) db:execute "UPDATE author SET data = 1 WHERE id = 3" end)
+  end)
+  equal({ #changeset:rows(), #inner:rows(), count }, { 3, 1, 1 })
+  equal(#write "UPDATE author SET data = 2":rows(), 3)
+  local added
+  local err = fails("unrecordable", db.record_changes, db, function(db)
+    added = db:observe_transactions{ on_change = function() end }
+    db:execute "UPDATE author SET data = 3"
+  end)
+  matches(err.message, "add it before the recording begins")
+  added:remove()
+  equal(db:fetch_values "SELECT DISTINCT data FROM author", { 2 })
+  local watching = db:observe_transactions{ on_change = function() end }
+  matches(fails("unrecordable", db.record_changes, db, function(db)
+    db:execute "INSERT INTO author (name) VALUES ('Sand'); ALTER TABLE author ADD COLUMN more; UPDATE author SET more = 1"
+  end).message, "the columns of a table changed")
+  watching:remove()
 end)
 
 test("recordings are nested, and end in the middle of a transaction", function()

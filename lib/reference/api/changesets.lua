@@ -35,7 +35,7 @@ local db = {}
 ---@param ... any further arguments for the block
 ---@return perilune.changeset
 ---@return any ... what the block returns
----@raises unrecordable: a table was changed that cannot be recorded, or an observer with `on_change` observes the database; recording_too_large: the changes take too much memory; readonly: the block around may only read; yield: the block waits
+---@raises unrecordable: a table was changed that cannot be recorded, or an observer with `on_change` was added meanwhile; recording_too_large: the changes take too much memory; readonly: the block around may only read; yield: the block waits
 ---@access any
 function db:record_changes(block, ...) end
 

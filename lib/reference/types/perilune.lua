@@ -1824,7 +1824,7 @@ function members:schema_sql(table_name) end
 -----> update	book	Typee	Omoo
 ---```
 ---
----- Raises `unrecordable` if a table was changed that cannot be recorded, or an observer with `on_change` observes the database
+---- Raises `unrecordable` if a table was changed that cannot be recorded, or an observer with `on_change` was added meanwhile
 ---- Raises `recording_too_large` if the changes take too much memory
 ---- Raises `readonly` if the block around may only read
 ---- Raises `yield` if the block waits
