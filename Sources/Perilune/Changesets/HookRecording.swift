@@ -156,7 +156,7 @@ final class HookRecording {
         }
     }
 
-    // MARK: - Statements, which nobody is told of
+    // MARK: - Statements, which GRDB does not see
 
     private func prepare(_ sql: String) -> OpaquePointer? {
         var statement: OpaquePointer?
