@@ -141,4 +141,7 @@ public actor ScriptHost {
         cancellation.cancel()
         hostCancellation.cancel()
     }
+
+    /// How long the script that runs now has gone on beyond its limit of time, where nothing ends it; `nil` if it has not.
+    package nonisolated var overdueTime: Duration? { cancellation.overdueTime }
 }

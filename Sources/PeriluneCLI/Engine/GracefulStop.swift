@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Perilune
 internal import Synchronization
 
@@ -43,6 +44,20 @@ final class GracefulStop: Sendable {
         Task {
             try? await host.stopAutomations(within: limit)
             host.cancel()
+        }
+        endProcess(after: limit + Self.grace)
+    }
+
+    /// How long cancelled runs may take to end.
+    private static let grace = Duration.seconds(5)
+
+    /// Ends the process if something in it still runs then, which cannot be cancelled.
+    private func endProcess(after time: Duration) {
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: time / .seconds(1))
+            var report = ErrorReport("a run could not be stopped, so all runs were ended", kind: "cancelled")
+            report.help = "open transactions were rolled back"
+            ErrorEnding(Array(CommandLine.arguments.dropFirst())).end(at: CommandFailure(report))
         }
     }
 }

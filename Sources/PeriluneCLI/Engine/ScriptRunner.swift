@@ -41,6 +41,9 @@ struct ScriptRunner {
             gracefulStop.stop(host, by: name)
             return false
         }
+        let runLimit = request.task == nil ? nil : request.timeout.map { RunLimit($0) }
+        runLimit?.watch(host)
+        defer { runLimit?.end() }
         let ending = await run(scripts, on: host, texts, gracefulStop, within: timeLimit)
         await trace?.writeSlowStatements(of: host)
         if let failure = ending.failure { throw failure }

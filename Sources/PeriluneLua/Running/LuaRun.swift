@@ -60,6 +60,8 @@ struct RunList {
     var context: SharedContext?
     fileprivate(set) var suspendable: [ObjectIdentifier: LuaRun] = [:]
     fileprivate var current: LuaRun?
+    /// By when that should have ended or waited; 0: it has no limit of time.
+    fileprivate var deadline: UInt64 = 0
     fileprivate var nextHandler = 0
 }
 
@@ -93,6 +95,13 @@ extension LuaCore {
     /// The run that can be suspended and has the thread now.
     package var currentRun: LuaRun? { runs.withLock { $0.current } }
 
+    /// How long the run that has the thread has gone on beyond its limit of time; `nil` if it has not. From any thread.
+    var overdueTime: Duration? {
+        let deadline = runs.withLock { $0.deadline }
+        guard deadline != 0, case let now = plua_now(), now > deadline else { return nil }
+        return .nanoseconds(Int64(clamping: now - deadline))
+    }
+
     /// Whether some run is suspended, or can be.
     var hasSuspendableRuns: Bool { runs.withLock { !$0.suspendable.isEmpty } }
 
@@ -107,7 +116,7 @@ extension LuaCore {
             if limits.isLimited { plua_install_hook(main) }
         }
         runs.withLock { runs in
-            runs.current = run
+            (runs.current, runs.deadline) = (run, context.pointee.deadline)
             plua_clear_cancel_reason(context)
             if run.isCancelled { run.end(for: .cancelled) }
             if run.cancelReason != .none { plua_cancel_run(context, run.cancelReason.rawValue) }
@@ -120,7 +129,7 @@ extension LuaCore {
         run.willSuspend?()
         runs.withLock { runs in
             run.cancelReason = cancelReason
-            runs.current = nil
+            (runs.current, runs.deadline) = (nil, 0)
             run.deadline = context.pointee.deadline
             (run.budget, run.diskLeft) = (context.pointee.budget, context.pointee.disk_left)
             limits.stop(context)

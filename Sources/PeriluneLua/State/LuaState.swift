@@ -180,6 +180,9 @@ public final class LuaState {
         public func cancelRuns() {
             core.cancelWaitingRuns()
         }
+
+        /// How long the current run has gone on beyond its limit of time, where nothing ends it; `nil` if it has not.
+        package var overdueTime: Duration? { core.overdueTime }
     }
 
     /// What other threads may use to end the run.

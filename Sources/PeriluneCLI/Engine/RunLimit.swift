@@ -1,0 +1,40 @@
+internal import Foundation
+internal import Perilune
+internal import Synchronization
+
+/// The time that each run of a service may take.
+///
+/// The run has that limit itself. This ends the process where a run goes on nevertheless, as one long instruction of Lua does: nothing
+/// else would run again. SQLite rolls back what was not committed when the file is opened next.
+final class RunLimit: Sendable {
+    /// Rolling back may take some time.
+    private static let grace = Duration.seconds(1)
+    private let duration: Duration
+    private let hasEnded = Atomic(false)
+
+    init(_ duration: Duration) {
+        self.duration = duration
+    }
+
+    /// Looks after the runs of a host, until ``end()``.
+    func watch(_ host: ScriptHost) {
+        // A thread of its own: those of Swift's concurrency may all be busy.
+        Thread.detachNewThread { [weak host, self] in
+            while !hasEnded.load(ordering: .acquiring), let overdueTime = host.map(\.overdueTime) {
+                if let overdueTime, overdueTime > Self.grace { ErrorEnding(Array(CommandLine.arguments.dropFirst())).end(at: failure) }
+                Thread.sleep(forTimeInterval: 0.1)
+            }
+        }
+    }
+
+    /// From now on the process is not ended.
+    func end() {
+        hasEnded.store(true, ordering: .releasing)
+    }
+
+    private var failure: CommandFailure {
+        var report = ErrorReport("a run went on after its limit of \(duration) and could not be stopped, so all runs were ended", kind: "timeout")
+        report.help = "the limit was set by --timeout"
+        return CommandFailure(report)
+    }
+}
