@@ -167,7 +167,7 @@ package final class ScriptLoop {
         if (error as? LuaError)?.code != .exit {
             for handler in [source.onError, wasToldToStop ? nil : errorHandler(for: source.scope)].compactMap({ $0 }) {
                 do {
-                    try await handler.callAsync([handler.errorValue(of: error)])
+                    try await handler.callAsync(handling: error)
                     return
                 } catch let raised {
                     error = raised

@@ -81,6 +81,13 @@ extension LuaFunction {
         return try await Self.run(driver, isolation: #isolation)
     }
 
+    /// Calls the function, as ``callAsync(_:)`` does, with what it is given of an error that it is to handle: the value that was raised, which
+    /// never leaves Lua.
+    nonisolated(nonsending) package func callAsync(handling error: any Error) async throws(LuaError) {
+        let driver = try AsyncDriver(function: self, handling: error, run: LuaRun(of: reference.core))
+        _ = try await Self.run(driver, isolation: #isolation)
+    }
+
     /// Runs a driver on an actor until it ends or its task is cancelled.
     private static func run(
         _ driver: AsyncDriver, isolation: isolated (any Actor)?
@@ -111,7 +118,18 @@ private final class AsyncDriver {
     private let thread: OpaquePointer
     private var argumentCount: CInt
 
-    init(function: LuaFunction, arguments: [LuaValue], run: LuaRun) throws(LuaError) {
+    convenience init(function: LuaFunction, arguments: [LuaValue], run: LuaRun) throws(LuaError) {
+        try self.init(function, run, argumentCount: arguments.count)
+        try Self.push(arguments, on: thread, of: core)
+    }
+
+    convenience init(function: LuaFunction, handling error: any Error, run: LuaRun) throws(LuaError) {
+        try self.init(function, run, argumentCount: 1)
+        core.entering(thread) { core.push(error) }
+    }
+
+    /// Makes the coroutine, on which the arguments are missing yet.
+    private init(_ function: LuaFunction, _ run: LuaRun, argumentCount: Int) throws(LuaError) {
         core = function.reference.core
         ownRun = run
         try core.prepare()
@@ -119,9 +137,8 @@ private final class AsyncDriver {
         guard let thread = lua_newthread(L) else { throw LuaError(.memory, "not enough memory for a coroutine") }
         self.thread = thread
         coroutine = LuaReference(takingTopOf: core)
-        argumentCount = CInt(arguments.count)
+        self.argumentCount = CInt(argumentCount)
         function.reference.push(on: thread)
-        try Self.push(arguments, on: thread, of: core)
     }
 
     private static func push(_ values: [LuaValue], on thread: OpaquePointer, of core: LuaCore) throws(LuaError) {

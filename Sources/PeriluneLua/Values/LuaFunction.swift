@@ -25,9 +25,6 @@ public struct LuaFunction {
         return try core.call(argumentCount: arguments.count)
     }
 
-    /// What the function is given of an error that it is to handle; see ``LuaState/errorValue(of:)``.
-    package func errorValue(of error: any Error) -> LuaValue { reference.core.errorValue(of: error) }
-
     /// Calls the function with Swift values and converts its first result.
     ///
     /// - Throws: ``LuaError`` if the function raises or exceeds a limit, or its result is not of the type.

@@ -29,6 +29,22 @@ import Testing
         #expect(try await host.call("get") == 3)
     }
 
+    @Test(arguments: ScriptPlace.allCases) func `an error of a task is not copied on the way to who handles it`(_ place: ScriptPlace) async throws {
+        let host = try await Self.makeHost(place) { $0.limits = LuaLimits(memoryInBytes: 36 << 20) }
+        // 20 MB, of which there cannot be two.
+        try await host.run(source: """
+            local half = ("x"):rep(10 << 20)
+            local message = half .. half
+            half = nil
+            collectgarbage()
+            perilune.on_error(function(e) size = #e end)
+            perilune.spawn(function() error(message, 0) end)
+            function get() return size end
+            """)
+        try await host.waitUntilIdle()
+        #expect(try await host.call("get") == 20 << 20)
+    }
+
     // MARK: - Time of tests
 
     @Test(arguments: ScriptPlace.allCases) func `in tests time passes only where something waits for it, and at once`(_ place: ScriptPlace) async throws {
