@@ -36,8 +36,8 @@ struct CancellationTests {
         .closure { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
     }
 
-    private static var configuration: ScriptHost.Configuration {
-        var configuration = ScriptHost.Configuration()
+    private static func configuration(_ place: ScriptPlace = .here) -> ScriptHost.Configuration {
+        var configuration = place.configuration()
         configuration.limits = LuaLimits(isCancellable: true)
         return configuration
     }
@@ -66,8 +66,9 @@ struct CancellationTests {
         #expect(try await database.writeWithoutTransaction { db in !db.isInsideTransaction })
     }
 
-    @Test(.defaultDatabase(migrations: library)) func `a script that runs, or waits for a function or its turn, is undone`() async throws {
-        let host = try await ScriptHost(Self.configuration)
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
+    func `a script that runs, or waits for a function or its turn, is undone`(_ place: ScriptPlace) async throws {
+        let host = try await ScriptHost(Self.configuration(place))
         try await Self.prepare(host)
         let database = try await Dependencies.defaultDatabase
         var cancelled = 0
@@ -84,12 +85,12 @@ struct CancellationTests {
         try await host.call("waiting")
     }
 
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)))
-    func `calls of a pool, and hosts that it makes, are undone`() async throws {
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
+    func `calls of a pool, and hosts that it makes, are undone`(_ place: ScriptPlace) async throws {
         let database = try await Dependencies.defaultDatabase
         var cancelled = 0
         for turns in 0..<40 {
-            let pool = try await ScriptPool(size: 2, Self.configuration) { host in try await Self.prepare(host) }
+            let pool = try await ScriptPool(size: 2, Self.configuration(place)) { host in try await Self.prepare(host) }
             if try await cancelling(after: turns * 10, {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<4 { group.addTask { try await pool.call("waiting") } }
@@ -102,12 +103,13 @@ struct CancellationTests {
         #expect(cancelled > 0)
     }
 
-    @Test func `a task that is cancelled while a host and its database are made gets one, or none`() async throws {
+    @Test(arguments: ScriptPlace.allCases)
+    func `a task that is cancelled while a host and its database are made gets one, or none`(_ place: ScriptPlace) async throws {
         for turns in 0..<40 {
             try await Dependencies.withTestScope {
-                try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: Self.newLibrary()) }
+                try await Dependencies.prepare { $0.defaultDatabase = .pool("x.sqlite", migrations: Self.newLibrary(), usesFilesInTests: true) }
                 _ = try await cancelling(after: turns) {
-                    let host = try await ScriptHost(Self.configuration)
+                    let host = try await ScriptHost(Self.configuration(place))
                     try await Self.prepare(host)
                     try await host.call("pair")
                 }
@@ -125,7 +127,7 @@ struct CancellationTests {
             let before = try contents(of: folder)
             for turns in 0..<40 {
                 _ = try await cancelling(after: turns * 4) {
-                    let preview = try await ScriptPreview(of: .live(path), configuration: Self.configuration)
+                    let preview = try await ScriptPreview(of: .live(path), configuration: Self.configuration())
                     try await Self.prepare(preview.host)
                     try await preview.host.call("waiting")
                     _ = try await preview.finish()
@@ -136,7 +138,7 @@ struct CancellationTests {
     }
 
     @Test(.defaultDatabase(migrations: library)) func `a request of Swift that is cancelled does no harm`() async throws {
-        let host = try await ScriptHost(Self.configuration)
+        let host = try await ScriptHost(Self.configuration())
         try await host.run(source: "Author = perilune.record('author') for i = 1, 10 do Author{ name = 'x' .. i }:insert() end")
         for turns in 0..<40 {
             _ = try await cancelling(after: turns) {

@@ -6,10 +6,10 @@ import Synchronization
 import Testing
 
 @Suite struct PoolTests {
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)))
-    func `calls are served in parallel, each by a host for itself`() async throws {
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    func `calls are served in parallel, each by a host for itself`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous()
-        let pool = try await ScriptPool(size: 2) { host in
+        let pool = try await ScriptPool(size: 2, place.configuration()) { host in
             try await host.register(module: "m") { m in m.function("meet") { () async in await rendezvous.meet() } }
             try await host.run(source: """
                 function meet() require("m").meet() return "met" end
@@ -27,9 +27,10 @@ import Testing
         #expect(counts == Array(repeating: 0, count: 40))
     }
 
-    @Test(.defaultDatabase()) func `no more hosts are made than needed, nor than there may be`() async throws {
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
+    func `no more hosts are made than needed, nor than there may be`(_ place: ScriptPlace) async throws {
         let made = Mutex(0)
-        let pool = try await ScriptPool(size: 3) { host in
+        let pool = try await ScriptPool(size: 3, place.configuration()) { host in
             made.withLock { $0 += 1 }
             try await host.run(source: "function one() return 1 end")
         }
@@ -42,10 +43,10 @@ import Testing
         #expect(made.withLock { $0 } <= 3)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(60)))
-    func `a function that calls the pool again gets the host that waits for it`() async throws {
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    func `a function that calls the pool again gets the host that waits for it`(_ place: ScriptPlace) async throws {
         let holder = PoolHolder()
-        let pool = try await ScriptPool(size: 1) { host in
+        let pool = try await ScriptPool(size: 1, place.configuration()) { host in
             try await host.register(module: "m") { m in
                 m.function("again") { (n: Int) async throws -> Int in try await #require(holder.pool).call("factorial", n) }
             }
@@ -56,10 +57,10 @@ import Testing
         #expect(result == 120)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(60)))
-    func `a host is replaced also if a limit has struck in a call inside, which a function has caught`() async throws {
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    func `a host is replaced also if a limit has struck in a call inside, which a function has caught`(_ place: ScriptPlace) async throws {
         let holder = PoolHolder(), made = Mutex(0)
-        var configuration = ScriptHost.Configuration()
+        var configuration = place.configuration()
         configuration.limits.instructions = 100_000
         let pool = try await ScriptPool(size: 1, configuration) { host in
             made.withLock { $0 += 1 }
@@ -77,10 +78,10 @@ import Testing
         #expect(made.withLock { $0 } == 2)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(60)))
-    func `a host whose script has passed a limit is replaced, one whose script failed is not`() async throws {
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    func `a host whose script has passed a limit is replaced, one whose script failed is not`(_ place: ScriptPlace) async throws {
         let made = Mutex(0)
-        var configuration = ScriptHost.Configuration()
+        var configuration = place.configuration()
         configuration.limits.instructions = 100_000
         let pool = try await ScriptPool(size: 1, configuration) { host in
             made.withLock { $0 += 1 }
@@ -97,9 +98,10 @@ import Testing
         #expect(made.withLock { $0 } == 2)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(60))) func `a task that is cancelled stops waiting for a host`() async throws {
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    func `a task that is cancelled stops waiting for a host`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous()
-        let pool = try await ScriptPool(size: 1)
+        let pool = try await ScriptPool(size: 1, place.configuration())
         let holder = Task {
             try await pool.withHost { _ in
                 await rendezvous.meet()
@@ -121,9 +123,10 @@ import Testing
         try await pool.withHost { _ in }
     }
 
-    @Test func `a preparation that fails fails the pool, or the call, and may succeed later`() async throws {
+    @Test(arguments: ScriptPlace.allCases)
+    func `a preparation that fails fails the pool, or the call, and may succeed later`(_ place: ScriptPlace) async throws {
         await #expect(throws: Refused.self) {
-            _ = try await ScriptPool(size: 1, ScriptHost.Configuration(database: .inMemory)) { _ in throw Refused(reason: "no") }
+            _ = try await ScriptPool(size: 1, place.configuration(ScriptHost.Configuration(database: .inMemory))) { _ in throw Refused(reason: "no") }
         }
     }
 
@@ -140,6 +143,17 @@ import Testing
         _ = try await (first, second)
         let count: Int = try await pool.withHost { try await $0.run(source: "return db:fetch_value('SELECT COUNT(*) FROM t')") }
         #expect(count == 2)
+    }
+
+    @Test func `a database in memory is refused for several hosts in processes of their own, and is that of one`() async throws {
+        let configuration = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .inMemory))
+        for (size, spares) in [(2, 0), (1, 1)] {
+            let error = await #expect(throws: LuaError.self) { _ = try await ScriptPool(size: size, spares: spares, configuration) }
+            #expect(error?.message == "hosts whose scripts run in processes of their own share a database only if it is in a file")
+        }
+        let pool = try await ScriptPool(size: 1, configuration)
+        try await pool.withHost { try await $0.run(source: "db:execute('CREATE TABLE t (a)')") }
+        #expect(try await pool.withHost { try await $0.run(source: "return db:fetch_value('SELECT COUNT(*) FROM t')") } == 0)
     }
 }
 

@@ -22,13 +22,18 @@ enum ScriptPlace: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
+    /// The configuration of hosts there.
+    func configuration(_ configuration: ScriptHost.Configuration = ScriptHost.Configuration()) -> ScriptHost.Configuration {
+        var configuration = configuration
+        if self == .isolated { configuration.isolation = .process() }
+        return configuration
+    }
+
     /// Makes a host. Default databases of tests are in memory, where another process cannot reach them: it has one of its own.
     func host(_ configuration: ScriptHost.Configuration = ScriptHost.Configuration(database: .inMemory)) async throws -> ScriptHost {
-        guard self == .isolated else { return try await ScriptHost(configuration) }
-        var isolated = configuration
-        isolated.isolation = .process()
-        if case .prepared = isolated.database { isolated.database = .inMemory }
-        return try await ScriptHost(isolated)
+        var configuration = self.configuration(configuration)
+        if self == .isolated, case .prepared = configuration.database { configuration.database = .inMemory }
+        return try await ScriptHost(configuration)
     }
 }
 

@@ -250,6 +250,47 @@ func makeIsolatedHost(
         #expect(try await refusal { $0.isolation = .process(program: "/nonexistent") }?.contains("/nonexistent") == true)
     }
 
+    @Test func `scripts migrate the database there, once, and an error names the migration`() async throws {
+        try await withTemporaryFolder { folder in
+            let migrate = """
+                local migrator = perilune.migrator()
+                migrator:register("v1", "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
+                migrator:register("v2", function(db) db:execute("INSERT INTO author (name) VALUES ('Ann')") end)
+                migrator:migrate(db)
+                return db:fetch_value("SELECT COUNT(*) FROM author")
+                """
+            for _ in 0..<2 {
+                let host = try await makeIsolatedHost { $0.database = .file("\(folder)/x.sqlite") }
+                #expect(try await host.run(source: migrate) == 1)
+            }
+            let host = try await makeIsolatedHost { $0.database = .file("\(folder)/x.sqlite") }
+            let failing = migrate.replacing("migrator:migrate", with: "migrator:register('v3', 'DROP TABLE authors') migrator:migrate")
+            let error = try #require(await #expect(throws: LuaError.self) { try await host.run(source: failing) })
+            #expect(error.fields["migration"] == "v3")
+            #expect(try await host.run(source: "return perilune.migrator():register('v1', 'x'):completed(db)[1]") == "v1")
+        }
+    }
+
+    @Test func `what Swift does with the state of a host is refused by name`() async throws {
+        let host = try await makeIsolatedHost()
+        try await host.run(source: "db:execute('CREATE TABLE author (id INTEGER PRIMARY KEY)') Author = perilune.record('author')")
+        func refusal(_ operation: () async throws -> Void) async -> String? {
+            await (#expect(throws: LuaError.self) { try await operation() })?.message
+        }
+        func text(_ what: String) -> String { "scripts in a process of their own cannot have \(what); make a host without isolation" }
+        #expect(await refusal { _ = try await host.records("Author").fetchCount() } == text("records that Swift uses"))
+        #expect(await refusal { _ = try await host.automations() } == text("automations"))
+        #expect(await refusal { try await host.runAutomation("a") } == text("automations"))
+        #expect(await refusal { try await host.waitForEvents() } == text("automations"))
+        try await withTemporaryFolder { folder in
+            var configuration = ScriptHost.Configuration()
+            configuration.isolation = .process()
+            try await DatabaseQueue(path: "\(folder)/x.sqlite").write { try $0.execute(sql: "CREATE TABLE t (a)") }
+            let preview = await refusal { _ = try await ScriptPreview(of: .live("\(folder)/x.sqlite"), configuration: configuration) }
+            #expect(preview == "previews, and hosts without dependencies, cannot run their scripts in a process of their own")
+        }
+    }
+
     @Test func `results and arguments that are too large are errors, and the host goes on`() async throws {
         let host = try await makeIsolatedHost()
         let large = try #require(await #expect(throws: LuaError.self) { let _: String = try await host.run(source: "return ('x'):rep(20 << 20)") })

@@ -58,6 +58,38 @@ import Testing
         try remove(pool)
     }
 
+    @Test func `a script in a process of its own is notified of what Swift and other processes write, if it looks for that`() async throws {
+        let pool = try makePool()
+        // Time of tests passes while something waits for it.
+        let looking = Self.counting.replacing("values[#values + 1] = count end)", with: "values[#values + 1] = count end, { poll = '5ms' })")
+            .replacing("() return #", with: "() perilune.sleep('10ms') return #")
+        func isolate(_ configuration: inout ScriptHost.Configuration) { configuration.isolation = .process() }
+        let host = try await makeHost(over: pool, isolate), other = try await makeHost(over: pool, isolate)
+        try await host.run(source: looking)
+        try await wait(for: "has_first", in: host)
+        try await pool.write { try $0.execute(sql: "INSERT INTO item DEFAULT VALUES") }
+        try await wait(for: "has_second", in: host)
+        try await other.run(source: "db:write(function(db) db:execute('INSERT INTO item DEFAULT VALUES; INSERT INTO item DEFAULT VALUES') end)")
+        try await wait(for: "has_third", in: host)
+        #expect(try await host.run(source: "return values[3]") == 3)
+        // What it writes itself needs no look.
+        try await host.run(source: "observation:cancel() values = {} observation = db:observe(function(db) return db:fetch_value('SELECT COUNT(*) FROM item') end, function(count) values[#values + 1] = count end)")
+        try await wait(for: "has_first", in: host)
+        try await host.run(source: "db:execute('DELETE FROM item')")
+        try await wait(for: "has_second", in: host)
+        #expect(try await host.run(source: "return values[2]") == 0)
+        try await host.run(source: "observation:cancel()")
+        try await host.waitUntilIdle()
+        try remove(pool)
+    }
+
+    @Test func `Swift observes no values of a script in a process of its own, and is told why`() async throws {
+        let host = try await makeIsolatedHost()
+        try await host.run(source: "function count() return db:fetch_value('SELECT 1') end")
+        let error = await #expect(throws: LuaError.self) { for try await value: Int in host.values(of: "count") { _ = value } }
+        #expect(error?.message == "scripts in a process of their own cannot have observations by Swift; make a host without isolation")
+    }
+
     @Test func `observers of transactions are notified later of those of Swift and of other scripts`() async throws {
         let pool = try makePool()
         let host = try await makeHost(over: pool), other = try await makeHost(over: pool)

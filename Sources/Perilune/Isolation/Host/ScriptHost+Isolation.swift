@@ -243,14 +243,17 @@ extension ScriptHost.Configuration {
         switch database {
         case .inMemory: return IsolatedDatabase(path: nil, isReadonly: isReadonly)
         case .file(let path): return IsolatedDatabase(path: path, isReadonly: isReadonly)
-        case .open(let writer): return try Self.isolated(writer, isReadonly)
-        case .prepared: return try Self.isolated(await container.value(for: DefaultDatabaseKey.self), isReadonly)
+        case .open(let writer): return try await Self.isolated(writer, isReadonly)
+        case .prepared: return try await Self.isolated(container.value(for: DefaultDatabaseKey.self), isReadonly)
         }
     }
 
     /// The file of a database that is open.
-    static func isolated(_ writer: any DatabaseWriter, _ isReadonly: Bool) throws -> IsolatedDatabase {
-        let path = writer.path
+    static func isolated(_ writer: any DatabaseWriter, _ isReadonly: Bool) async throws -> IsolatedDatabase {
+        // Not its path, which is an URI in tests.
+        let path = try await writer.read { db in
+            try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
+        }
         guard FileManager.default.fileExists(atPath: path) else {
             throw LuaError(.usage, "the default database is in memory, where the process of the scripts cannot reach it; use one in a file")
         }
