@@ -104,7 +104,7 @@ void prec_push_method_cache(lua_State *L, int model) {
 
 /* forget_found(model): methods, verbs or columns have changed. */
 static int forget_found(lua_State *L) {
-    if (prec_to_userdata(L, 1, model) == NULL) return luaL_typeerror(L, 1, "model");
+    prec_check_model(L, 1)->has_known = false;
     lua_settop(L, 1);
     lua_getiuservalue(L, 1, MODEL_METHOD_CACHE);
     for (lua_pushnil(L); lua_next(L, 2);) {
@@ -124,59 +124,8 @@ static int set_record_verbs(lua_State *L) {
     return 0;
 }
 
-/* Pushes the table layout of a model for the database that is used now; nil if there is none, or it may be out of date. */
-static void push_present_table_layout(lua_State *L, int model) {
-    pdb_state *rows = pdb_state_of(L);
-    pdb_database *database = pdb_implied_database(rows);
-    lua_getiuservalue(L, model, MODEL_TABLE_LAYOUTS);
-    lua_rawgeti(L, -1, database ? (lua_Integer)database->id : 0);
-    lua_remove(L, -2);
-    prec_table_layout *layout = lua_touserdata(L, -1);
-    if (layout && layout->generation == database->schema_generation) return;
-    lua_pop(L, 1);
-    lua_pushnil(L);
-}
-
-/*
-** new_record(class, values or nil, any): a record with the fields in the table, which must be known. Returns nothing if that cannot be
-** found out without reading the schema, or some field is not known. Its table layout is that for the database that is used now; with `any`, the
-** one used last.
-*/
-static int new_record(lua_State *L) {
-    enum { model = 3, layout_index, known, record };
-    bool takes_any = lua_toboolean(L, 3);
-    lua_settop(L, 2);
-    if (prec_push_model(L, 1) == NULL) return 0;
-    if (takes_any) lua_getiuservalue(L, model, MODEL_LATEST);
-    else push_present_table_layout(L, model);
-    if (lua_isnil(L, layout_index)) return 0;
-    lua_getiuservalue(L, model, MODEL_KNOWN);
-    lua_createtable(L, 0, ((prec_table_layout *)lua_touserdata(L, layout_index))->column_count);
-    if (lua_type(L, 2) == LUA_TTABLE) {
-        for (lua_pushnil(L); lua_next(L, 2);) {
-            lua_pushvalue(L, -2);
-            if (lua_type(L, -1) != LUA_TSTRING || lua_rawget(L, known) == LUA_TNIL) return 0;
-            lua_pop(L, 1);
-            lua_pushvalue(L, -2);
-            lua_insert(L, -2);
-            if (pdb_is_null(L, -1)) {
-                lua_pop(L, 1);
-                prec_note_null(L, record);
-            } else {
-                lua_rawset(L, record);
-            }
-        }
-    }
-    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_COLUMN_SET);
-    lua_getiuservalue(L, -1, COLUMN_SET_METATABLE);
-    lua_setmetatable(L, record);
-    lua_settop(L, record);
-    return 1;
-}
-
 const luaL_Reg prec_column_set_functions[] = {
     {"forget_found", forget_found},
     {"set_record_verbs", set_record_verbs},
-    {"new_record", new_record},
     {NULL, NULL},
 };

@@ -46,6 +46,8 @@ void prec_open_models(lua_State *L);
 
 /* MARK: - Models */
 
+enum { prec_known_bits = 6 };
+
 typedef struct prec_model {
     struct prec_model *base; /* of the class that this one extends, or NULL */
     bool tracks_changes;
@@ -53,6 +55,8 @@ typedef struct prec_model {
     bool decodes_in_lua; /* the Lua part must see every record that was fetched */
     bool reads_in_lua; /* fields that are computed or lazy: the Lua part must see each read of a field that a record does not have */
     bool is_described;  /* a table has been read: the flags are known */
+    bool has_known;     /* the list that follows is filled */
+    const char *known[1 << prec_known_bits]; /* names in MODEL_KNOWN, at a place that their address gives: see making.c */
 } prec_model;
 
 /* User values. */
@@ -188,7 +192,7 @@ int prec_check_record(lua_State *L, int index);
 int prec_missing_field(lua_State *L);
 int prec_assign_field(lua_State *L);
 
-extern const luaL_Reg prec_record_metamethods[], prec_column_set_functions[];
+extern const luaL_Reg prec_record_metamethods[], prec_column_set_functions[], prec_making_functions[];
 
 /* MARK: - Fields that are to be NULL */
 

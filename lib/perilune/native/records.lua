@@ -146,6 +146,12 @@ function records.table_layout_generation(layout) end
 ---@return table?
 function records.new_record(class, values, is_lenient) end
 
+--- What a class is called by: makes records as `new_record` does; what that cannot do, the function does.
+---@param model perilune.model
+---@param other fun(class: table, ...: any): table
+---@return function
+function records.new_maker(model, other) end
+
 --- A record with the values by these names, which need not be columns.
 ---@param layout perilune.table_layout
 ---@param names string[]

@@ -93,6 +93,7 @@ record_fields.ancestors = record.ancestors
 --- The names that records may have as fields: columns of the table, in any database, and fields that the class declares.
 local function update_known(info, description)
   local known, layouts = info.known, records.table_layouts(info.model)
+  records.forget_found(info.model)
   for name in pairs(known) do known[name] = nil end
   for _, layout in pairs(layouts) do
     for _, column in ipairs(records.table_layout_description(layout).columns) do known[column.name] = true end
@@ -337,7 +338,7 @@ local function define(class, name, value)
   if name == "did_fetch" and value ~= nil then records.set_model(info.model, nil, true) end
 end
 
---- A record with some fields, which must be columns.
+--- A record with some fields, which must be columns. C makes those of the usual kind, and asks here for the others.
 local function make(class, values, ...)
   local info = infos[class]
   if values ~= nil and type(values) ~= "table" or select("#", ...) > 0 then
@@ -442,7 +443,7 @@ local function make_class(table_name, options, base)
     info.model,
     __index = info.lookup,
     __newindex = define,
-    __call = info.computed and make_with_computed or make,
+    __call = info.computed and make_with_computed or records.new_maker(info.model, make),
     __tostring = function() return "record class " .. table_name end,
     __name = "record class",
     __metatable = false,

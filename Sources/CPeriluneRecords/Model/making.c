@@ -1,0 +1,129 @@
+/* Making records of what a script gives: `Author{ name = "Ada" }`. */
+#include "CPeriluneRecords/Model/model.h"
+
+/* MARK: - Names that are known */
+
+/*
+** A name that is written in a script is, as a rule, the very string that is a key of MODEL_KNOWN: Lua keeps one copy of each short string.
+** As long as that table holds a string, no other one has its address, so that comparing addresses decides. A string that is not found
+** so, which may be a copy, is looked up in the table.
+*/
+static size_t place_of(const char *name) {
+    return (size_t)((uint64_t)(uintptr_t)name * 0x9E3779B97F4A7C15u >> (64 - prec_known_bits));
+}
+
+static void list_known(lua_State *L, prec_model *model, int known) {
+    memset(model->known, 0, sizeof model->known);
+    for (lua_pushnil(L); lua_next(L, known); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) continue;
+        const char *name = lua_tostring(L, -2);
+        model->known[place_of(name)] = name;
+    }
+    model->has_known = true;
+}
+
+/* Whether the key at `key` is the name of a field. */
+static inline bool is_known(lua_State *L, const prec_model *model, int known, int key) {
+    if (lua_type(L, key) != LUA_TSTRING) return false;
+    const char *name = lua_tostring(L, key);
+    if (model->known[place_of(name)] == name) return true;
+    lua_pushvalue(L, key);
+    bool is_known = lua_rawget(L, known) != LUA_TNIL;
+    lua_pop(L, 1);
+    return is_known;
+}
+
+/* MARK: - Making */
+
+/* Pushes the table layout of a model for the database that is used now. Returns NULL, and pushes nothing, if there is none, or it may be
+** out of date. */
+static prec_table_layout *push_present_table_layout(lua_State *L, int model) {
+    pdb_database *database = pdb_implied_database(pdb_state_of(L));
+    if (database == NULL) return NULL;
+    lua_getiuservalue(L, model, MODEL_LATEST);
+    prec_table_layout *layout = lua_touserdata(L, -1);
+    if (layout && layout->database == database->id && layout->generation == database->schema_generation) return layout;
+    lua_getiuservalue(L, model, MODEL_TABLE_LAYOUTS);
+    lua_rawgeti(L, -1, (lua_Integer)database->id);
+    layout = lua_touserdata(L, -1);
+    if (layout && layout->generation == database->schema_generation) {
+        lua_replace(L, -3);
+        lua_pop(L, 1);
+        return layout;
+    }
+    lua_pop(L, 3);
+    return NULL;
+}
+
+/* Gives a record the fields of a table. Returns false, with anything pushed, if one of them is not known. */
+static bool add_fields(lua_State *L, const prec_model *model, int values, int known, int record) {
+    int last = record + 1, key = record + 2, value = record + 3;
+    lua_pushnil(L);
+    while (lua_pushvalue(L, last), lua_next(L, values)) {
+        if (!is_known(L, model, known, key)) return false;
+        lua_copy(L, key, last);
+        if (lua_type(L, value) == LUA_TUSERDATA && pdb_is_null(L, value)) {
+            lua_pop(L, 1);
+            prec_note_null(L, record);
+        } else {
+            lua_rawset(L, record);
+        }
+    }
+    lua_pop(L, 1);
+    return true;
+}
+
+/* Pushes a record with the fields of the table at `values`, if it is one; its table layout is on top of the stack. Returns false, with
+** anything pushed, if one of them is not known. */
+static bool push_record(lua_State *L, int model_index, int values) {
+    prec_model *model = lua_touserdata(L, model_index);
+    int layout_index = lua_gettop(L), known = layout_index + 1, record = layout_index + 2;
+    lua_getiuservalue(L, model_index, MODEL_KNOWN);
+    if (!model->has_known) list_known(L, model, known);
+    lua_createtable(L, 0, ((prec_table_layout *)lua_touserdata(L, layout_index))->column_count);
+    if (lua_istable(L, values) && !add_fields(L, model, values, known, record)) return false;
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_COLUMN_SET);
+    lua_getiuservalue(L, -1, COLUMN_SET_METATABLE);
+    lua_setmetatable(L, record);
+    lua_settop(L, record);
+    return true;
+}
+
+/* What a class is called by, with the model and a function in Lua for all that takes more than this. */
+static int make_record(lua_State *L) {
+    enum { model = lua_upvalueindex(1), other = lua_upvalueindex(2), values = 2 };
+    int count = lua_gettop(L);
+    bool is_usual = count == values && lua_istable(L, values);
+    if (is_usual && push_present_table_layout(L, model) && push_record(L, model, values)) return 1;
+    lua_settop(L, count);
+    lua_pushvalue(L, other);
+    lua_insert(L, 1);
+    lua_call(L, count, 1);
+    return 1;
+}
+
+/* MARK: - For the Lua part */
+
+/* new_maker(model, function) */
+static int new_maker(lua_State *L) {
+    prec_check_model(L, 1);
+    lua_settop(L, 2);
+    lua_pushcclosure(L, make_record, 2);
+    return 1;
+}
+
+/*
+** new_record(class, values or nil, any): a record with the fields in the table, which must be known. Returns nothing if that cannot be
+** found out without reading the schema, or some field is not known. Its table layout is that for the database that is used now; with `any`, the
+** one used last.
+*/
+static int new_record(lua_State *L) {
+    enum { values = 2, model };
+    bool takes_any = lua_toboolean(L, 3);
+    lua_settop(L, values);
+    if (prec_push_model(L, 1) == NULL) return 0;
+    bool has_layout = takes_any ? lua_getiuservalue(L, model, MODEL_LATEST) != LUA_TNIL : push_present_table_layout(L, model) != NULL;
+    return has_layout && push_record(L, model, values);
+}
+
+const luaL_Reg prec_making_functions[] = {{"new_maker", new_maker}, {"new_record", new_record}, {NULL, NULL}};
