@@ -46,3 +46,5 @@ tostring(setmetatable({}, { __tostring = function() while true do end end }))
 do local x <close> = setmetatable({}, { __close = function() while true do end end }) end
 -- attack: a for loop with a huge step
 for i = math.mininteger, math.maxinteger do end
+-- attack: keys of a table that collide
+local t = {} for i = 1, (1 << 18) + 1 do t[i * ((1 << 19) - 1)] = true end
