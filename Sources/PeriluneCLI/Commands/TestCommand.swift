@@ -147,7 +147,6 @@ struct TestCommand: AsyncParsableCommand {
             throw ValidationError("--report: expected FORMAT, FORMAT:FILE or FILE.html, where FORMAT is one of \(names), got \(text)")
         }
         for text in filter + skip { try Self.check(text) }
-        if isolate, coverage != nil { throw ValidationError("--isolate cannot be combined with --coverage") }
         if json, !list { throw ValidationError("--json requires --list") }
         if let coverage, CoverageRequest(coverage) == nil { throw ValidationError("--coverage: expected lcov or lcov:FILE, got \(coverage)") }
         if review, updateSnapshots { throw ValidationError("--review cannot be combined with --update-snapshots") }

@@ -11,6 +11,8 @@ enum ScenarioMessage: UInt8 {
     case compares
     /// To it, for that: the scenario that compares another value with the snapshot, if there is one.
     case compared
+    /// From it: a list for each file of which lines have run, with its name, and each line and how often that has.
+    case covered
     /// From it: ``ScenarioResult`` in JSON.
     case ended
 }
@@ -33,7 +35,7 @@ final class ScenarioProcess: Sendable {
     /// Runs a scenario, and blocks the thread meanwhile.
     ///
     /// - Returns: `nil` if the process has ended.
-    func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, _ snapshots: any SnapshotRegistry) -> ScenarioResult? {
+    func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, _ tools: ScenarioTools) -> ScenarioResult? {
         let id = job.entry.scenario.id
         try? process.channel.send(.run, [.text(id)])
         while let frame = try? process.channel.receive() {
@@ -43,13 +45,24 @@ final class ScenarioProcess: Sendable {
                 token.didStart(timeout: .seconds(seconds)) { [process] in process.kill(patience: .zero) }
             case .compares:
                 guard frame.values.count == 2, let path = frame.values[0].text, let hash = frame.values[1].bytes else { return nil }
-                let other = snapshots.use(path, of: id, as: hash)
+                let other = tools.snapshots.use(path, of: id, as: hash)
                 try? process.channel.send(.compared, other.map { [.text($0)] } ?? [])
+            case .covered: tools.coverage?.add(Self.coverage(frame.values))
             case .ended: return try? JSONDecoder().decode(ScenarioResult.self, from: Data(frame.values.first?.bytes ?? []))
             case .run, .compared, nil: return nil
             }
         }
         return nil
+    }
+
+    private static func coverage(_ values: [WireValue]) -> [String: [Int: Int]] {
+        var files: [String: [Int: Int]] = [:]
+        for value in values {
+            guard let numbers = value.elements, let file = numbers.first?.text else { continue }
+            let counts = numbers.dropFirst().compactMap { $0.integerValue.map { Int($0) } }
+            for index in stride(from: 0, to: counts.count - 1, by: 2) { files[file, default: [:]][counts[index]] = counts[index + 1] }
+        }
+        return files
     }
 
     /// The result of a scenario during which the process has ended.

@@ -11,7 +11,7 @@ extension ScenarioRun {
     /// - Throws: ``ScenarioUsageError``.
     package func serve(on channel: FrameChannel) async throws {
         let entries = Dictionary(try await selectScenarios().entries.map { ($0.scenario.id, $0) }) { first, _ in first }
-        let databases = ScenarioDatabases(store: store, chunks: chunks, options: options)
+        let databases = ScenarioDatabases(store: store, chunks: chunks, options: options, coverage: coverage)
         let worker = ScenarioWorker()
         let snapshots = SnapshotQuestions(channel)
         for await id in Self.requests(on: channel, snapshots) {
@@ -20,8 +20,10 @@ extension ScenarioRun {
             let token = RunningScenarios.Token(job, seed: options.seed) { time in
                 try? channel.send(.began, [.number(time / .seconds(1))])
             }
-            let tools = ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots)
-            try send(await worker.perform(job, token, with: tools), on: channel)
+            let tools = ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots, coverage: coverage)
+            let result = await worker.perform(job, token, with: tools)
+            if let coverage { try? channel.send(.covered, coverage.take().map { Self.value(ofFile: $0.key, $0.value) }) }
+            try send(result, on: channel)
         }
     }
 
@@ -40,6 +42,10 @@ extension ScenarioRun {
                 exit(0)
             }
         }
+    }
+
+    private static func value(ofFile file: String, _ counts: [Int: Int]) -> WireValue {
+        .list([.text(file)] + counts.flatMap { [.integer(Int64($0.key)), .integer(Int64($0.value))] })
     }
 
     private func send(_ result: ScenarioResult, on channel: FrameChannel) throws {

@@ -16,10 +16,21 @@ final class CoverageCollector: Sendable {
     func add(_ state: LuaState) {
         var found: [String: [Int: Int]] = [:]
         state.readCoverage { file, line, count in found[file, default: [:]][line] = count }
+        add(found.filter { !Self.isTest($0.key) })
+    }
+
+    /// Adds what has run in another process: by file, then by line.
+    func add(_ files: [String: [Int: Int]]) {
         coverage.withLock { coverage in
-            for (file, counts) in found where !Self.isTest(file) {
-                coverage.files[file, default: [:]].merge(counts) { $0 + $1 }
-            }
+            for (file, counts) in files { coverage.files[file, default: [:]].merge(counts) { $0 + $1 } }
+        }
+    }
+
+    /// Takes what has run since it was taken before.
+    func take() -> [String: [Int: Int]] {
+        coverage.withLock { coverage in
+            defer { coverage.files = [:] }
+            return coverage.files
         }
     }
 

@@ -14,7 +14,7 @@ public final class ScenarioRun: Sendable {
     let options: ScenarioOptions
     let chunks: ChunkCache
     let store: TemplateStore
-    private let coverage: CoverageCollector?
+    let coverage: CoverageCollector?
     let snapshots = SnapshotUses()
     /// What runs scenarios in processes of their own; see ``serve(on:)``. `nil`: this process does.
     package var program: WorkerProcess.Program? {

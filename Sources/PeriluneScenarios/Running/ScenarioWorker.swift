@@ -49,7 +49,7 @@ actor ScenarioWorker {
         do {
             let process = try process ?? ScenarioProcess(program)
             self.process = process
-            if let result = process.perform(job, token, tools.snapshots) { return result }
+            if let result = process.perform(job, token, tools) { return result }
             self.process = nil
             return process.resultOfEnd(job, token)
         } catch {

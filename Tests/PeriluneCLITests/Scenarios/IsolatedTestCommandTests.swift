@@ -87,7 +87,26 @@ import Testing
         #expect(lines[1].contains("it did not end at its limit and could not be stopped; its process was killed"), "\(lines[1])")
     }
 
-    @Test func `coverage is refused`() throws {
-        #expect(try TestFolder().perilune("test", "--isolate", "--coverage").status == 64)
+    @Test func `the lines that have run in several processes are those that run in one`() throws {
+        let folder = try TestFolder([
+            "migrations/1.lua": "return { up = function(db)\n  db:execute('CREATE TABLE t (a)')\nend }",
+            "rates.lua": "local rates = {}\nfunction rates.low()\n  return 1\nend\nfunction rates.high()\n  return 2\nend\nfunction rates.none()\n  return 3\nend\nreturn rates\n",
+            "scenarios/a_scenario.lua": """
+                scenario("low", function(t) expect(require("rates").low()):equals(1) end)
+                scenario("high", function(t) for _ = 1, 3 do expect(require("rates").high()):equals(2) end end)
+                """,
+        ])
+        func lines(_ options: String...) throws -> [String] {
+            let result = try CommandProcess(TestFolder.binary, ["test", "--order", "file", "--jobs", "2", "--coverage", "lcov:c.info"] + options, in: folder).wait()
+            #expect(result.status == 0, "\(result.output) \(result.errors)")
+            return try folder.read("c.info").split(separator: "\n").map { String($0) }.filter { $0.hasPrefix("DA:") || $0.hasPrefix("SF:") }
+        }
+        let here = try lines()
+        #expect(here.contains("DA:6,3") && here.contains("DA:3,1") && here.contains("DA:9,0"), "\(here)")
+        // A migration runs once in each process.
+        func ofModule(_ lines: [String]) -> [String] { Array(lines.drop { !$0.hasSuffix("rates.lua") }.prefix { !$0.hasSuffix("1.lua") }) }
+        let elsewhere = try lines("--isolate")
+        #expect(ofModule(elsewhere) == ofModule(here))
+        #expect(elsewhere.contains { $0.hasSuffix("migrations/1.lua") })
     }
 }
