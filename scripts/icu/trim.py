@@ -3,7 +3,8 @@
 
     scripts/icu/trim.py OUTPUT.o
 
-The program is linked with OUTPUT.o in place of the 34 MB in Swift's lib_FoundationICU.a. Left out are character sets, names of languages,
+The program is linked with OUTPUT.o in place of the 34 MB in Swift's lib_FoundationICU.a: standard output names the options of
+`swift build` for that, one on a line. Left out are character sets, names of languages,
 countries, currencies and time zones, transliteration, and breaks of lines and words: Perilune uses none of them.
 
 The format: unicode-org.github.io/icu/userguide/icu_data (a common data file, "CmnD").
@@ -17,6 +18,8 @@ import sys
 import tempfile
 
 MEMBER = "icu_packaged_data.cpp.o"
+# Another name than ICU's, of which the linker takes the first that it finds.
+SYMBOL = "perilune_icu_data"
 # By the names of ICU's own build tool; all resources at the top that are not a locale's, and collation.
 KEPT = re.compile(
     r"^[^/]+/(coll/.*|[^/]+\.(icu|nrm)|(root|pool|res_index|supplementalData|likelySubtags|numberingSystems|keyTypeData|"
@@ -74,10 +77,12 @@ def main():
             file.write(trimmed)
         with open(path + ".S", "w") as file:
             file.write(
-                f'.section .rodata\n.globl {symbol}\n.type {symbol}, @object\n.balign 16\n{symbol}:\n.incbin "{path}"\n'
-                f'.size {symbol}, {len(trimmed)}\n.section .note.GNU-stack,"",@progbits\n')
+                f'.section .rodata\n.globl {SYMBOL}\n.type {SYMBOL}, @object\n.balign 16\n{SYMBOL}:\n.incbin "{path}"\n'
+                f'.size {SYMBOL}, {len(trimmed)}\n.section .note.GNU-stack,"",@progbits\n')
         subprocess.run(["clang", "-c", path + ".S", "-o", sys.argv[1]], check=True)
-    print(f"trim: {len(data) / 1e6:.1f} MB of ICU's data made {len(trimmed) / 1e6:.1f} MB")
+    for option in (sys.argv[1], "--defsym", f"{symbol}={SYMBOL}"):
+        print(f"-Xlinker\n{option}")
+    print(f"trim: {len(data) / 1e6:.1f} MB of ICU's data made {len(trimmed) / 1e6:.1f} MB", file=sys.stderr)
 
 
 main()

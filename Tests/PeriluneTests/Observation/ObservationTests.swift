@@ -83,7 +83,7 @@ import Testing
         try remove(pool)
     }
 
-    @Test func `Swift observes no values of a script in a process of its own, and is told why`() async throws {
+    @Test func `Swift observes no values of a script in a process of its own, and the error says why`() async throws {
         let host = try await makeIsolatedHost()
         try await host.run(source: "function count() return db:fetch_value('SELECT 1') end")
         let error = await #expect(throws: LuaError.self) { for try await value: Int in host.values(of: "count") { _ = value } }
