@@ -142,6 +142,6 @@ public actor ScriptHost {
         hostCancellation.cancel()
     }
 
-    /// How long the script that runs now has gone on beyond its limit of time, where nothing ends it; `nil` if it has not.
-    package nonisolated var overdueTime: Duration? { cancellation.overdueTime }
+    /// Whether the script that runs now goes on beyond its limit of time: for a moment, or as nothing ends it.
+    package nonisolated var isOverdue: Bool { cancellation.isOverdue }
 }

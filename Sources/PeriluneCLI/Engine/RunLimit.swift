@@ -7,8 +7,8 @@ internal import Synchronization
 /// The run has that limit itself. This ends the process where a run goes on nevertheless, as one long instruction of Lua does: nothing
 /// else would run again. SQLite rolls back what was not committed when the file is opened next.
 final class RunLimit: Sendable {
-    /// Rolling back may take some time.
-    private static let grace = Duration.seconds(1)
+    /// How long it may go on: rolling back may take some time. Counted in looks, not by the clock, which goes on while the process is stopped.
+    private static let grace = (looks: 10, pause: 0.1)
     private let duration: Duration
     private let hasEnded = Atomic(false)
 
@@ -20,9 +20,11 @@ final class RunLimit: Sendable {
     func watch(_ host: ScriptHost) {
         // A thread of its own: those of Swift's concurrency may all be busy.
         Thread.detachNewThread { [weak host, self] in
-            while !hasEnded.load(ordering: .acquiring), let overdueTime = host.map(\.overdueTime) {
-                if let overdueTime, overdueTime > Self.grace { ErrorEnding(Array(CommandLine.arguments.dropFirst())).end(at: failure) }
-                Thread.sleep(forTimeInterval: 0.1)
+            var count = 0
+            while !hasEnded.load(ordering: .acquiring), let isOverdue = host.map(\.isOverdue) {
+                count = isOverdue ? count + 1 : 0
+                if count > Self.grace.looks { ErrorEnding(Array(CommandLine.arguments.dropFirst())).end(at: failure) }
+                Thread.sleep(forTimeInterval: Self.grace.pause)
             }
         }
     }

@@ -95,11 +95,10 @@ extension LuaCore {
     /// The run that can be suspended and has the thread now.
     package var currentRun: LuaRun? { runs.withLock { $0.current } }
 
-    /// How long the run that has the thread has gone on beyond its limit of time; `nil` if it has not. From any thread.
-    var overdueTime: Duration? {
+    /// Whether the run that has the thread goes on beyond its limit of time. From any thread.
+    var isOverdue: Bool {
         let deadline = runs.withLock { $0.deadline }
-        guard deadline != 0, case let now = plua_now(), now > deadline else { return nil }
-        return .nanoseconds(Int64(clamping: now - deadline))
+        return deadline != 0 && plua_now() > deadline
     }
 
     /// Whether some run is suspended, or can be.

@@ -181,8 +181,8 @@ public final class LuaState {
             core.cancelWaitingRuns()
         }
 
-        /// How long the current run has gone on beyond its limit of time, where nothing ends it; `nil` if it has not.
-        package var overdueTime: Duration? { core.overdueTime }
+        /// Whether the current run goes on beyond its limit of time: for a moment, or as nothing ends it.
+        package var isOverdue: Bool { core.isOverdue }
     }
 
     /// What other threads may use to end the run.

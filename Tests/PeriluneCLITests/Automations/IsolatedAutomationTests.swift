@@ -10,6 +10,7 @@ import Testing
           works = function(context) return context.db:fetch_value("SELECT count(*) FROM works") end,
           fails = function() error("no") end,
           loops = function() while true do end end,
+          pauses = function() print("begun") while true do os.time() end end,
           grows = function() local t = {} while true do t[#t + 1] = ("x"):rep(1000000) .. #t end end,
           -- All keys meet in one place of the table, as it grows: minutes within one instruction.
           sticks = function() print("stuck") local t = {} for i = 1, (1 << 18) + 1 do t[i * ((1 << 19) - 1)] = true end end,
@@ -23,7 +24,7 @@ import Testing
 
     private static func makeFolder() throws -> TestFolder {
         let folder = try TestFolder(["a.lua": automations])
-        let make = "for _, name in ipairs{ 'works', 'fails', 'loops', 'grows', 'sticks' } do db:execute('CREATE TABLE ' .. name .. ' (a)') end"
+        let make = "for _, name in ipairs{ 'works', 'fails', 'loops', 'grows', 'sticks', 'pauses' } do db:execute('CREATE TABLE ' .. name .. ' (a)') end"
         #expect(try folder.perilune("run", "-e", make, "--database", "x.sqlite").status == 0)
         return folder
     }
@@ -148,6 +149,26 @@ import Testing
         let result = try process.wait()
         #expect(result.status == 5, "\(result.errors)")
         #expect(result.errors.contains("a run went on after its limit of 1.0 seconds and could not be stopped, so all runs were ended"), "\(result.errors)")
+    }
+
+    @Test func `a service that was stopped during a run beyond its limit goes on`() throws {
+        let folder = try Self.makeFolder()
+        let process = try Self.start("--no-isolate", "--timeout", "1s", in: folder)
+        try Self.insert(into: "pauses", in: folder)
+        #expect(try process.readLine() == "begun")
+        kill(process.id, SIGSTOP)
+        // Far more than its time passes meanwhile.
+        let end = ContinuousClock.now + .seconds(3)
+        var count = 0
+        repeat {
+            try Self.insert(into: "works", in: folder)
+            count += 1
+        } while ContinuousClock.now < end
+        kill(process.id, SIGCONT)
+        process.waitForErrors(containing: "longer than its limit")
+        #expect(try process.readLine() == "works\t\(count)")
+        process.interrupt()
+        #expect(try process.wait().status == 0)
     }
 
     @Test func `a service that is asked to end while nothing can stop a run ends ten seconds later`() throws {
