@@ -4,6 +4,7 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -132,4 +133,12 @@ void piso_forward_signals(pid_t id) {
         action.sa_sigaction = forward;
         sigaction(numbers[i], &action, NULL);
     }
+}
+
+void piso_return_freed_blocks(void) {
+#ifdef __GLIBC__
+    /* Both: unless they are set, they grow with the blocks that are freed. */
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 16 << 20);
+#endif
 }

@@ -52,6 +52,10 @@ enum { PISO_CONNECTION = 3, PISO_LAST_WORDS = 4, PISO_ANSWERS = 5, PISO_DESCRIPT
 ** this process, and one other. */
 void piso_forward_signals(pid_t id);
 
+/* Has large blocks of memory go back to the system as soon as they are freed. Else the C library keeps up to 64 MB of them, which the
+** limit of a script does not see. */
+void piso_return_freed_blocks(void);
+
 /* MARK: - Last words */
 
 /* What a process says as it dies: the signal, and where its script was, as far as that is known. */

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Perilune
+internal import PeriluneIsolation
 internal import PeriluneLua
 
 /// Runs the scripts of a request.
@@ -24,6 +25,7 @@ struct ScriptRunner {
         let trace = makeTrace()
         // Automations go on; their limit is that of each run.
         let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0) } : nil
+        if request.memoryInBytes != nil { WorkerEntry.returnFreedBlocks() }
         let host: ScriptHost
         do {
             let configuration = makeConfiguration(trace)

@@ -28,6 +28,11 @@ package enum WorkerEntry {
         _ = piso_prepare_last_words(CInt(PISO_LAST_WORDS), describe, subject)
     }
 
+    /// Has large blocks of memory go back to the system as soon as they are freed: for processes whose scripts have a limit of memory.
+    package static func returnFreedBlocks() {
+        piso_return_freed_blocks()
+    }
+
     /// Prints as Lua does.
     package static func print(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { piso_print($0.baseAddress, $0.count) }

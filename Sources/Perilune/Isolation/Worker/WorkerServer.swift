@@ -70,6 +70,7 @@ final class WorkerServer: Sendable {
 
     private static func make(_ setup: WorkerSetup, _ questions: HostQuestions) throws -> ScriptHost {
         SQLiteTuning.disableMemoryStatistics()
+        if setup.limits.memoryInBytes != nil { WorkerEntry.returnFreedBlocks() }
         var configuration = ScriptHost.Configuration(database: setup.database.map { .file($0) } ?? .inMemory)
         configuration.isReadonly = setup.isReadonly
         configuration.libraries = setup.libraries
