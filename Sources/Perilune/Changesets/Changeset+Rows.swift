@@ -27,15 +27,6 @@ public struct ChangesetRow: Sendable, Equatable {
         keyColumns.map { (kind == .inserted ? new[$0] : old[$0]) ?? .null }
     }
 
-    /// The verb by which scripts call what happens.
-    var operation: String {
-        switch kind {
-        case .inserted: "insert"
-        case .updated: "update"
-        case .deleted: "delete"
-        }
-    }
-
     /// The row for messages: `row 3 of author`.
     var rowText: String { "row \(key.map(\.shortText).joined(separator: ", ")) of \(table)" }
 }

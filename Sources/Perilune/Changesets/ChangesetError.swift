@@ -60,7 +60,7 @@ extension ChangesetError: LuaErrorDescribing {
         if let table { fields["table"] = .string(LuaString(table)) }
         if let conflict {
             fields["conflict"] = .string(LuaString(conflict.kind.rawValue))
-            fields["operation"] = .string(LuaString(conflict.change.operation))
+            fields["operation"] = .string(LuaString(conflict.change.kind.verb))
         }
         return fields
     }

@@ -80,6 +80,15 @@ public struct RowChange: Codable, Sendable, Equatable {
     public enum Kind: String, Codable, Sendable {
         /// The row is inserted, updated or deleted.
         case inserted, updated, deleted
+
+        /// The verb by which scripts call it.
+        package var verb: String {
+            switch self {
+            case .inserted: "insert"
+            case .updated: "update"
+            case .deleted: "delete"
+            }
+        }
     }
 
     /// What happens to the row.

@@ -428,3 +428,21 @@ test("names of methods and fields that do not exist are errors", function()
   equal(fails("unknown_method", function() return changeset:row() end).suggestion, "rows")
   fails("unknown_method", function() return changeset.bytes end)
 end)
+
+test("surplus arguments are refused, and methods that are called without a colon", function()
+  shop()
+  local changeset = write "DELETE FROM author"
+  for name, count in pairs{ is_empty = 0, rows = 1, serialize = 0, inverted = 0, followed_by = 1 } do
+    local arguments = table.move({ name == "rows" and db or changeset }, 1, count, 1, {})
+    arguments[count + 1] = "surplus"
+    matches(fails("argument", changeset[name], changeset, table.unpack(arguments)).message, "changeset:" .. name .. ": takes")
+    matches(fails("argument", changeset[name], "no changeset").message, "colon")
+  end
+  matches(fails("argument", perilune.changeset, changeset:serialize(), 1).message, "takes one argument")
+  matches(fails("argument", db.apply_changes, db, changeset, {}, 1).message, "takes at most 2 arguments")
+  matches(fails("argument", changeset.rows, changeset, {}).message, "expected a database")
+  matches(fails("argument", perilune.vector, { 1 }, 2).message, "perilune.vector: takes one argument")
+  matches(fails("argument", perilune.vector_numbers, perilune.vector{ 1 }, 2).message, "perilune.vector_numbers: takes one argument")
+  matches(fails("argument", perilune.record("author").nearest, perilune.record("author"), "data", { 1 }, 2, 3).message,
+    "nearest: takes at most 3 arguments")
+end)

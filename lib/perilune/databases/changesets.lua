@@ -7,6 +7,7 @@ local database = databases.methods
 local errors = require "perilune.native.errors"
 local observation = require "perilune.native.observation"
 local records = require "perilune.native.records"
+local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 
 local Changeset = {}
@@ -27,22 +28,32 @@ local function check_changeset(place, value)
   return bytes
 end
 
+local function own_bytes(self, method)
+  local bytes = bytes_of[self]
+  if bytes == nil then checks.fail("changeset:" .. method, "call it with a colon, got " .. errors.describe(self) .. " before the arguments") end
+  return bytes
+end
+
 -- Looking -------------------------------------------------------------------------------------------------------------------------
 
 --- Whether nothing has changed.
 function Changeset:is_empty()
-  return bytes_of[self] == ""
+  return own_bytes(self, "is_empty") == ""
 end
 
 --- The changes, as tables with `table`, `operation`, `key`, `old` and `new`. The columns have the names that the database has for them.
 -- @param ?db the default database by default
 function Changeset:rows(db)
-  return changesets.rows(db or records.default_database(), bytes_of[self])
+  local bytes = own_bytes(self, "rows")
+  if db ~= nil and not records.is_database(db) then
+    checks.fail("changeset:rows: argument 1", "expected a database, got " .. errors.describe(db))
+  end
+  return changesets.rows(db or records.default_database(), bytes)
 end
 
 --- The bytes, to be saved; `perilune.changeset` reads them.
 function Changeset:serialize()
-  return bytes_of[self]
+  return own_bytes(self, "serialize")
 end
 
 function Changeset:__eq(other)
@@ -57,24 +68,25 @@ end
 
 --- The changeset that undoes this one.
 function Changeset:inverted()
-  return make(changesets.invert(bytes_of[self]))
+  return make(changesets.invert(own_bytes(self, "inverted")))
 end
 
 --- The changeset of the changes of this one, then those of another: at most one change for each row.
 function Changeset:followed_by(other)
-  return make(changesets.concat(bytes_of[self], check_changeset("changeset:followed_by: argument 1", other)))
+  return make(changesets.concat(own_bytes(self, "followed_by"), check_changeset("changeset:followed_by: argument 1", other)))
 end
 
 Changeset.__concat = function(first, second)
   return make(changesets.concat(check_changeset("..", first), check_changeset("..", second)))
 end
 
+arity.limit(Changeset, "changeset:", { is_empty = 0, rows = 1, serialize = 0, inverted = 0, followed_by = 1 })
 checks.seal(Changeset, {})
 
 --- Reads the bytes of a changeset that was saved.
 function perilune.changeset(bytes, surplus)
   if type(bytes) ~= "string" then checks.fail("perilune.changeset: argument 1", "expected a string, got " .. errors.describe(bytes)) end
-  if surplus ~= nil then checks.fail("perilune.changeset", "takes one argument") end
+  if surplus ~= nil then arity.refuse("perilune.changeset", 1, surplus) end
   changesets.check(bytes)
   return make(bytes)
 end
@@ -153,6 +165,6 @@ function database:apply_changes(changeset, options)
   return databases.guarded(self, apply, bytes, read_rule(options.conflict), read_tables(options.tables))
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { apply_changes = 2 })
+arity.limit(database, "db:", { apply_changes = 2 })
 
 return Changeset

@@ -2,6 +2,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local vectors = require "perilune.runtime.vectors"
@@ -23,8 +24,7 @@ end
 -- @param column a column of a virtual table, or its name
 -- @param vector a list of numbers, or a blob of `perilune.vector`
 -- @tparam integer count how many at most
-function derivations:nearest(column, vector, count, surplus)
-  if surplus ~= nil then checks.fail("nearest", "takes at most three arguments, got " .. errors.describe(surplus) .. " as argument 4") end
+function derivations:nearest(column, vector, count)
   if not marks.is_expression(column) and type(column) ~= "string" then
     checks.fail("nearest: argument 1", "expected a column or its name, got " .. errors.describe(column))
   end
@@ -36,5 +36,7 @@ function derivations:nearest(column, vector, count, surplus)
   local found = self:filter(column:match(blob)):filter(perilune.column("k"):eq(count)):order(perilune.column("distance"))
   return has_distance(self) and found or found:annotated_with(perilune.column("distance"):as("distance"))
 end
+
+arity.limit(derivations, "", { nearest = 3 })
 
 return derivations

@@ -4,6 +4,7 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local values = require "perilune.native.values"
 local make_blob = perilune.blob
+local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 
 local vectors = {}
@@ -42,14 +43,14 @@ end
 
 --- Makes a blob of a list of numbers: 32-bit floats.
 function perilune.vector(list, surplus)
-  if surplus ~= nil then checks.fail("perilune.vector", "takes one argument, a list of numbers") end
+  if surplus ~= nil then arity.refuse("perilune.vector", 1, surplus) end
   return vectors.blob("perilune.vector: argument 1", list)
 end
 
 --- The list of numbers that a blob, or a fetched one, which is a string, holds as 32-bit floats.
 function perilune.vector_numbers(blob, surplus)
   local place = "perilune.vector_numbers"
-  if surplus ~= nil then checks.fail(place, "takes one argument, a blob") end
+  if surplus ~= nil then arity.refuse(place, 1, surplus) end
   if type(blob) == "string" then blob = make_blob(blob) end
   if not vectors.is_blob(blob) then checks.fail(place .. ": argument 1", "expected a blob of 32-bit floats, got " .. errors.describe(blob)) end
   local bytes, numbers = tostring(blob), {}
