@@ -120,12 +120,14 @@ end
 
 local now = "strftime('%Y-%m-%d %H:%M:%f', 'now')"
 
---- The statement that adds a version, of the columns of `source` ("new." or "old.").
+--- The statement that adds a version, of the columns of `source` ("new." or "old."), or one for each row of the table `from`.
 local function insertion(schema, event, source, from)
   local names, values = column_names(schema), {}
   for index, name in ipairs(names) do values[index] = source .. sql_text.name(name) end
-  return ("INSERT INTO %s (history_event, history_time, history_transaction, %s) SELECT '%s', %s, %s, %s%s"):format(
-    sql_text.name(name_of(schema.name)), sql_text.names(names), event, now, history_notes.current, table.concat(values, ", "), from or "")
+  local version = ("'%s', %s, %s, %s"):format(event, now, history_notes.current, table.concat(values, ", "))
+  -- SQLite runs VALUES without the subroutine that a SELECT is.
+  return ("INSERT INTO %s (history_event, history_time, history_transaction, %s) %s"):format(sql_text.name(name_of(schema.name)),
+    sql_text.names(names), from and ("SELECT %s FROM %s"):format(version, from) or ("VALUES (%s)"):format(version))
 end
 
 local function create_triggers(db, schema)
@@ -151,7 +153,7 @@ function History.install(self, db)
       add_columns(db, schema)
     else
       create_table(db, schema)
-      db:execute(insertion(schema, "start", "", " FROM " .. sql_text.name(schema.name)))
+      db:execute(insertion(schema, "start", "", sql_text.name(schema.name)))
     end
     create_triggers(db, schema)
   end)
