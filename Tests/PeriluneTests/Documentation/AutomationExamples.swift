@@ -30,6 +30,23 @@ import Testing
         _ = await watching.result
     }
 
+    @Test func observation() async throws {
+        let host = try await Self.makeHost(), display = Display()
+        try await host.run(file: "\(folder)/products.lua")
+        // example
+        let observation = host.observation(of: "low_stock", as: [String].self)
+        let showing = Task { for try await names in observation.values { await display.show(names) } }
+        let counting = Task { for try await names in observation.values { await display.show(["\(names.count)"]) } }
+        try await observation.pause()
+        try await observation.resume()
+        // end
+        #expect(await eventually { await display.shown.count == 2 })
+        #expect(Set(await display.shown) == [["ale"], ["1"]])
+        showing.cancel()
+        counting.cancel()
+        _ = await (showing.result, counting.result)
+    }
+
     @Test func automations() async throws {
         let host = try await Self.makeHost()
         try await host.run(file: "\(folder)/products.lua")

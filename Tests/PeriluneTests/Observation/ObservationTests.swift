@@ -214,6 +214,100 @@ import Testing
         await #expect(throws: LuaError.self) { for try await _ in host.values(of: "nothing", as: Int.self) {} }
     }
 
+    // MARK: - Shared by several loops
+
+    private func makeCountingHost() async throws -> (host: ScriptHost, queue: DatabaseQueue) {
+        let queue = try DatabaseQueue()
+        try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount INTEGER)") }
+        let host = try await makeHost(over: queue)
+        try await host.run(source: """
+            fetches = 0
+            function count(db) fetches = fetches + 1 return db:fetch_value("SELECT COUNT(*) FROM item") end
+            function total(db) return db:fetch_value("SELECT TOTAL(amount) FROM item") // 1 | 0 end
+            function fails(db) if db:fetch_value("SELECT COUNT(*) FROM item") == 1 then error("one", 0) end return 7 end
+            """)
+        return (host, queue)
+    }
+
+    private func insert(_ amount: Int, into queue: DatabaseQueue) async throws {
+        try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (?)", arguments: [amount]) }
+    }
+
+    @Test func `several loops share one observation, which fetches once for all and only while there are any`() async throws {
+        let (host, queue) = try await makeCountingHost()
+        let counts = host.observation(of: "count", as: Int.self)
+        var first = counts.values.makeAsyncIterator()
+        #expect(try await first.next() == 0)
+        var second: ScriptObservation<Int>.Values.AsyncIterator? = counts.values.makeAsyncIterator()
+        #expect(try await second?.next() == 0)
+        try await insert(5, into: queue)
+        #expect(try await first.next() == 1)
+        #expect(try await second?.next() == 1)
+        second = nil
+        try await insert(5, into: queue)
+        #expect(try await first.next() == 2)
+        let fetches: Int = try await host.run(source: "return fetches")
+        #expect(fetches == 3)
+    }
+
+    @Test func `a loop that begins again gets the last value, and what has changed since`() async throws {
+        let (host, queue) = try await makeCountingHost()
+        let counts = host.observation(of: "count", as: Int.self)
+        for try await count in counts.values {
+            #expect(count == 0)
+            break
+        }
+        try await insert(5, into: queue)
+        var received: [Int] = []
+        for try await count in counts.values {
+            received.append(count)
+            if count == 1 { break }
+        }
+        #expect(received == [1] || received == [0, 1])
+    }
+
+    @Test func `an observation is paused, goes on and changes to another function`() async throws {
+        let (host, queue) = try await makeCountingHost()
+        let values = host.observation(of: "count", as: Int.self)
+        var iterator = values.values.makeAsyncIterator()
+        #expect(try await iterator.next() == 0)
+        #expect(try await values.pause())
+        #expect(try await !values.pause())
+        try await insert(5, into: queue)
+        try await insert(6, into: queue)
+        #expect(try await values.resume())
+        #expect(try await !values.resume())
+        // What came in the pause is one value.
+        #expect(try await iterator.next() == 2)
+        try await values.change(to: "total")
+        #expect(try await iterator.next() == 11)
+        try await insert(9, into: queue)
+        #expect(try await iterator.next() == 20)
+        let error = await #expect(throws: LuaError.self) { try await values.change(to: "nothing") }
+        #expect(error?.message.contains("nothing") == true, "\(error?.message ?? "")")
+        let unbegun = host.observation(of: "nothing", as: Int.self)
+        try await unbegun.change(to: "count")
+        var other = unbegun.values.makeAsyncIterator()
+        #expect(try await other.next() == 3)
+    }
+
+    @Test func `all loops get what the function raises, and go on; one over no function ends`() async throws {
+        let (host, queue) = try await makeCountingHost()
+        let values = host.observation(of: "fails", as: Int.self, duplicates: true)
+        var first = values.values.makeAsyncIterator(), second = values.values.makeAsyncIterator()
+        #expect(try await first.next() == 7)
+        #expect(try await second.next() == 7)
+        try await insert(1, into: queue)
+        await #expect(throws: LuaError.self) { try await first.next() }
+        await #expect(throws: LuaError.self) { try await second.next() }
+        try await insert(1, into: queue)
+        #expect(try await first.next() == 7)
+        #expect(try await second.next() == 7)
+        var none = host.observation(of: "nothing", as: Int.self).values.makeAsyncIterator()
+        await #expect(throws: LuaError.self) { try await none.next() }
+        #expect(try await none.next() == nil)
+    }
+
     @Test func `a host that goes while callbacks wait leaves the database to the others`() async throws {
         let pool = try makePool()
         for _ in 0..<10 {

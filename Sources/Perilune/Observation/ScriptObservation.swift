@@ -1,0 +1,204 @@
+internal import PeriluneBindings
+internal import PeriluneLua
+internal import Synchronization
+
+/// What a function of a script fetches, for any number of loops, and for a program that pauses it, or observes something else with it.
+///
+/// ```swift
+/// let observation = host.observation(of: "low_stock", as: [String].self)
+/// let showing = Task { for try await names in observation.values { await display.show(names) } }
+/// let counting = Task { for try await names in observation.values { await display.show(["\(names.count)"]) } }
+/// try await observation.pause()
+/// try await observation.resume()
+/// ```
+///
+/// The function is called once for all loops, and only while there are any. A loop that begins later begins with the last value. In
+/// other respects the values are those of ``ScriptHost/values(of:as:duplicates:)``.
+public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
+    private typealias Continuation = AsyncStream<Result<Value, any Error>>.Continuation
+
+    private struct State {
+        var continuations: [Int: Continuation] = [:]
+        var nextNumber = 0
+        var last: Value?
+        var function: String
+        /// The observation of the script, begun when it is first needed.
+        var observed: Task<ObservedFunction, any Error>?
+        /// What takes its values, while a loop wants them.
+        var delivery: Task<Void, Never>?
+        /// The one before, which may not have ended yet.
+        var formerDelivery: Task<Void, Never>?
+    }
+
+    private let host: ScriptHost
+    private let duplicates: Bool
+    private let state: Mutex<State>
+
+    init(of function: String, in host: ScriptHost, duplicates: Bool) {
+        (self.host, self.duplicates) = (host, duplicates)
+        state = Mutex(State(function: function))
+    }
+
+    /// The values, for one loop: each loop needs its own.
+    public var values: Values { Values(observation: self) }
+
+    /// Calls the function no more until ``resume()``.
+    ///
+    /// - Returns: Whether it was called before.
+    /// - Throws: `LuaError` if there is no such function.
+    @discardableResult
+    public func pause() async throws -> Bool { try await host.control(begun(), "pause") }
+
+    /// Goes on, with a value if there is a new one.
+    ///
+    /// - Returns: Whether it was paused.
+    /// - Throws: `LuaError` if there is no such function.
+    @discardableResult
+    public func resume() async throws -> Bool { try await host.control(begun(), "resume") }
+
+    /// Observes what another function fetches, from now on. A value of it that is equal to the last one is left out.
+    ///
+    /// - Parameter function: Its name.
+    /// - Throws: `LuaError` if there is no such function.
+    public func change(to function: String) async throws {
+        let observed = state.withLock { state in
+            // Nothing has been begun yet.
+            if state.observed == nil { state.function = function }
+            return state.observed
+        }
+        guard let observed else {
+            _ = try await begun()
+            return
+        }
+        try await host.control(observed.value, "change", function)
+    }
+
+    private func begun() async throws -> ObservedFunction {
+        let task = state.withLock { state in
+            if let observed = state.observed { return observed }
+            let task = Task { [host, duplicates, function = state.function] in try await host.observe(function, duplicates: duplicates) }
+            state.observed = task
+            return task
+        }
+        do {
+            return try await task.value
+        } catch {
+            state.withLock { if $0.observed == task { $0.observed = nil } }
+            throw error
+        }
+    }
+
+    // MARK: - Loops
+
+    fileprivate func begin() -> AsyncStream<Result<Value, any Error>> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Result<Value, any Error>.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            state.continuations[state.nextNumber] = continuation
+            if let last = state.last { continuation.yield(.success(last)) }
+            if state.delivery == nil {
+                let former = state.formerDelivery
+                state.delivery = Task {
+                    await former?.value
+                    await self.deliver()
+                }
+            }
+            return state.nextNumber
+        }
+        continuation.onTermination = { _ in self.end(number) }
+        return stream
+    }
+
+    private func end(_ number: Int) {
+        state.withLock { state in
+            state.continuations[number] = nil
+            guard state.continuations.isEmpty else { return }
+            state.delivery?.cancel()
+            (state.formerDelivery, state.delivery) = (state.delivery, nil)
+        }
+    }
+
+    private func deliver() async {
+        let observed: ObservedFunction
+        do {
+            observed = try await begun()
+        } catch {
+            return finish(with: error)
+        }
+        while !Task.isCancelled {
+            do {
+                try await observed.waitForChange()
+            } catch {
+                return finish(with: error)
+            }
+            do {
+                if let value: Value = try await host.takeValue(of: observed) { send(.success(value)) }
+            } catch {
+                // The next change may cure it.
+                if !Task.isCancelled { send(.failure(error)) }
+            }
+        }
+    }
+
+    private func send(_ result: Result<Value, any Error>) {
+        let continuations = state.withLock { state in
+            if case .success(let value) = result { state.last = value }
+            return Array(state.continuations.values)
+        }
+        for continuation in continuations { continuation.yield(result) }
+    }
+
+    /// Ends all loops; a cancellation is that of the last loop, or of a loop that has begun since.
+    private func finish(with error: any Error) {
+        guard !(error is CancellationError) else { return }
+        let continuations = state.withLock { state in
+            defer { (state.continuations, state.delivery) = ([:], nil) }
+            return Array(state.continuations.values)
+        }
+        for continuation in continuations {
+            continuation.yield(.failure(error))
+            continuation.finish()
+        }
+    }
+
+    /// The values of a ``ScriptObservation``, for one loop.
+    public struct Values: AsyncSequence, Sendable {
+        let observation: ScriptObservation
+
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: observation.begin().makeAsyncIterator()) }
+
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            var base: AsyncStream<Result<Value, any Error>>.Iterator
+
+            /// Waits for the next value.
+            ///
+            /// - Throws: What the function raises, or `LuaError` with code `conversion` for a value of another type. The next call goes on.
+            public mutating func next() async throws -> Value? { try await base.next()?.get() }
+        }
+    }
+}
+
+extension ScriptHost {
+    /// What a function that a script has left in a global variable fetches, shared by any number of loops, and paused and changed at will.
+    ///
+    /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
+    /// - Parameter type: What the values are decoded as.
+    /// - Parameter duplicates: Whether values that are equal to the one before are given too.
+    public nonisolated func observation<Value: Decodable & Sendable>(
+        of function: String, as type: Value.Type = Value.self, duplicates: Bool = false
+    ) -> ScriptObservation<Value> {
+        ScriptObservation(of: function, in: self, duplicates: duplicates)
+    }
+
+    /// Calls a method of an observation that is true or false, with another function to observe.
+    @discardableResult
+    fileprivate nonisolated func control(_ observed: ObservedFunction, _ method: String, _ function: String? = nil) async throws -> Bool {
+        try await exclusively { host in
+            let arguments: [LuaValue] = try function.map { [.function(try host.function(host.resolve($0).0, named: $0))] } ?? []
+            let call = try host.state.load("local observation, method = ... return observation[method](observation, select(3, ...))", named: "=host")
+            let results = try call.call([.table(observed.observation), .string(LuaString(method))] + arguments)
+            guard case .boolean(let value)? = results.first else { return false }
+            return value
+        }
+    }
+}
