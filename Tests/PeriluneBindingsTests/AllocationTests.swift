@@ -60,6 +60,13 @@ private let verbs: [(name: String, source: String)] = [
     ("Record:fetch_all", "T = T or perilune.record('t') local list = T:fetch_all() assert(#list == 3) local some = T:fetch_all('SELECT a, id, x + ' .. n .. ' AS more FROM t') assert(some[1].more == 0.5 + n or some[1].x == nil) for _, r in ipairs(list) do assert(not r:has_changes()) end"),
     ("Record:find", "T = T or perilune.record('t') local r = T:find(2) assert(r.b == nil and not r:has_changes()) assert(not pcall(T.find, T, -n - 1)) local copy = r:copy() copy.a = 'other' .. n assert(copy:has_changes() and r == T:find(2))"),
     ("record:save, delete and exists", "T = T or perilune.record('t') db:write(function() local r = T{ a = 's' .. n } r:save() r.a = 'again' .. n r:save() assert(r:exists()) assert(r:delete() and not r:exists()) end)"),
+    ("open_blob", "db:write(function(db) db:execute('UPDATE t SET a = ? WHERE id = 3', 'long text ' .. n) local b <close> = db:open_blob('t', 'a', 3, { write = true }) b:write('x') b:seek('set', 0) local s = b:read(2) .. tostring(b) for piece in b:pieces(4) do s = s .. piece end pcall(b.write, b, s) b:reopen(2) b:read() pcall(b.reopen, b, -n - 1) b:close() db:open_blob('t', 'a', 1) end)"),
+    ("a blob that outlives its block", "local b = db:read(function(db) return db:open_blob('t', 'a', 1) end) pcall(b.read, b) pcall(b.seek, b) tostring(b) b:close()"),
+    ("record_changes", "local c = db:record_changes(function(db) db:execute('UPDATE t SET a = ? WHERE id = 1', 'r' .. n) db:execute('INSERT INTO t (a) VALUES (?)', n) end) assert(#c:rows() == 2 and not c:is_empty()) local i = c:inverted() db:apply_changes(i) assert((c .. i):is_empty()) perilune.changeset(c:serialize()) pcall(perilune.changeset, 'x' .. n) pcall(db.apply_changes, db, i, { conflict = function(conflict) return conflict.kind == 'data' and 'omit' or 'abort' end })"),
+    ("record_changes beside an observer", "local o <close> = db:observe_transactions{ on_change = function(event) local s = event.kind .. n end } local c = db:record_changes(function(db) db:execute('UPDATE t SET a = ? WHERE id = 1', 'o' .. n) end) assert(#c:rows() == 1)"),
+    ("serialize and deserialize", "local q = perilune.deserialize(db:serialize()) assert(q:fetch_value('SELECT COUNT(*) FROM t') >= 3) q:close() pcall(perilune.deserialize, 'x' .. n)"),
+    ("checkpoint and transaction_date", "db:checkpoint('full') db:write(function(db) return tostring(db:transaction_date()) .. n end)"),
+    ("vectors", "local v = perilune.vector{ n, 0.5, 2 } assert(perilune.vector_numbers(v)[2] == 0.5)"),
     ("schema", "db:columns('t') db:indexes('t') db:foreign_keys('t') tostring(db:explain('SELECT * FROM t --' .. n))"),
 ]
 
@@ -68,7 +75,7 @@ private let verbs: [(name: String, source: String)] = [
         let queue = try DatabaseQueue()
         do {
             let state = try LuaState(libraries: .trusted)
-            try ScriptSetup(database: queue, allowsFiles: true).install(in: state)
+            try ScriptSetup(database: queue, allowsFiles: true).installWithChangesets(in: state)
             try state.run("db:execute([[CREATE TABLE t (id INTEGER PRIMARY KEY, a, b BOOLEAN, x REAL); INSERT INTO t VALUES (1, 'one', 1, 0.5), (2, 'two', NULL, 1.5), (3, 'three', 0, NULL)]])")
             let function = try state.load("n = ...; \(verbs[index].source)", named: verbs[index].name)
             let check = try state.load("""

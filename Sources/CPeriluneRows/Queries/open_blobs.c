@@ -37,6 +37,13 @@ static int fail(lua_State *L, open_blob *self, const char *verb, int code) {
     return pdb_raise_sqlite(L, self->blob->access->connection, NULL, code);
 }
 
+/* Whether the argument is a number without a fraction, which it reads. [-0, +0, -] */
+static bool read_integer(lua_State *L, int index, lua_Integer *integer) {
+    int is_integer = 0;
+    if (lua_type(L, index) == LUA_TNUMBER) *integer = lua_tointegerx(L, index, &is_integer);
+    return is_integer;
+}
+
 static void count_bytes(lua_State *L, sqlite3_int64 count) {
     if (pdb_state_of(L)->context->limited) plua_count_work(L, 1 + count / 64);
 }
@@ -77,9 +84,8 @@ int pdb_open_blob_in_access(lua_State *L) {
 
 static int reopen(lua_State *L) {
     open_blob *self = check_open(L, "reopen");
-    int is_integer;
-    lua_Integer rowid = lua_type(L, 2) == LUA_TNUMBER ? lua_tointegerx(L, 2, &is_integer) : (is_integer = 0);
-    if (!is_integer) return plua_argument_error(L, "blob:reopen", 1, "a row id, which is an integer", 2);
+    lua_Integer rowid;
+    if (!read_integer(L, 2, &rowid)) return plua_argument_error(L, "blob:reopen", 1, "a row id, which is an integer", 2);
     int code = sqlite3_blob_reopen(self->blob->handle, rowid);
     if (code != SQLITE_OK) return fail(L, self, "reopen", code);
     self->size = sqlite3_blob_bytes(self->blob->handle);
@@ -97,11 +103,9 @@ static int size(lua_State *L) {
 
 static int read(lua_State *L) {
     open_blob *self = check_open(L, "read");
-    sqlite3_int64 rest = self->size - self->position, count = rest;
+    lua_Integer rest = self->size - self->position, count = rest;
     if (!lua_isnoneornil(L, 2)) {
-        int is_integer;
-        count = lua_type(L, 2) == LUA_TNUMBER ? lua_tointegerx(L, 2, &is_integer) : (is_integer = 0);
-        if (!is_integer || count < 0) return plua_argument_error(L, "blob:read", 1, "the number of bytes, which is an integer of at least 0", 2);
+        if (!read_integer(L, 2, &count) || count < 0) return plua_argument_error(L, "blob:read", 1, "the number of bytes, which is an integer of at least 0", 2);
         if (count > 0 && rest == 0) {
             lua_pushnil(L);
             return 1;
@@ -113,8 +117,8 @@ static int read(lua_State *L) {
     char *bytes = luaL_buffinitsize(L, &buffer, (size_t)count);
     int code = sqlite3_blob_read(self->blob->handle, bytes, (int)count, (int)self->position);
     if (code != SQLITE_OK) return fail(L, self, "read", code);
-    self->position += count;
     luaL_pushresultsize(&buffer, (size_t)count);
+    self->position += count; /* not if there is no memory for the string */
     return 1;
 }
 
@@ -145,12 +149,11 @@ static int seek(lua_State *L) {
     static const char *const names[] = {"set", "cur", "end"};
     open_blob *self = check_open(L, "seek");
     const char *whence = lua_isnoneornil(L, 2) ? "cur" : lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
-    int place = 0, is_integer = 1;
+    int place = 0;
     while (place < 3 && strcmp(whence, names[place]) != 0) place++;
     if (place == 3) return plua_argument_error(L, "blob:seek", 1, "\"set\", \"cur\" or \"end\"", 2);
     lua_Integer offset = 0;
-    if (!lua_isnoneornil(L, 3)) offset = lua_type(L, 3) == LUA_TNUMBER ? lua_tointegerx(L, 3, &is_integer) : (is_integer = 0);
-    if (!is_integer) return plua_argument_error(L, "blob:seek", 2, "an offset, which is an integer", 3);
+    if (!lua_isnoneornil(L, 3) && !read_integer(L, 3, &offset)) return plua_argument_error(L, "blob:seek", 2, "an offset, which is an integer", 3);
     sqlite3_int64 base = place == 0 ? 0 : place == 1 ? self->position : self->size;
     if (offset < -base || offset > self->size - base) {
         return plua_raise(L, "range", "blob:seek: the position must be from 0 to %I, the size of the blob", (LUAI_UACINT)self->size);
