@@ -403,3 +403,17 @@ test("records that were fetched stay as they are: observations give new ones", f
   equal(melville.name, "Herman Melville")
   observation:cancel()
 end)
+
+test("the first change after a region of columns is observed counts only if it is in them", function()
+  db:execute "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT, pages INTEGER); CREATE TABLE other (a)"
+  db:execute "INSERT INTO volume VALUES (1, 'a', 1)"
+  local observation <close> = db:observe_region({ table = "volume", columns = { "title" } })
+  equal(observation:try_next(), false)
+  db:execute "UPDATE volume SET pages = 2"
+  equal(observation:try_next(), false)
+  db:execute "INSERT INTO other VALUES (1)"
+  equal(observation:try_next(), false)
+  db:execute "UPDATE volume SET title = 'b'"
+  equal(observation:try_next(), true)
+  equal(observation:try_next(), false)
+end)

@@ -227,11 +227,11 @@ local function is_list(value)
   return type(value) == "table" and getmetatable(value) == nil and #value > 0
 end
 
---- A function that reads all regions without a row of them.
-local function touching(place, object, regions)
+--- A function that reads all regions of a database without a row of them.
+local function touching(place, db, regions)
   local readings = {}
-  for i, region in ipairs(is_list(regions) and regions or { regions }) do readings[i] = reading_of(place, object, region) end
-  return function()
+  for i, region in ipairs(is_list(regions) and regions or { regions }) do readings[i] = reading_of(place, db, region) end
+  return function(object)
     object:read(function(handle)
       for _, read in ipairs(readings) do read(handle) end
     end)
@@ -252,10 +252,12 @@ local function observe(place, db, fetch, callback, options)
   })
   local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
   db:is_inside_transaction() -- raises where the database is out of reach: in on_change, for example
+  -- Before anything is observed: the first look of a connection at a schema counts as a change of it.
+  local touch = options.regions ~= nil and touching(place .. ": option `regions`", db, options.regions) or nil
   local observer, object = native.start(db)
   local self = setmetatable({
     callback = callback, keeps_duplicates = options.duplicates, map = options.map, object = object, on_error = options.on_error, observer = observer,
-    touch_regions = options.regions ~= nil and touching(place .. ": option `regions`", object, options.regions) or nil,
+    touch_regions = touch and function() touch(object) end or nil,
   }, Observation)
   function self.fetch() return object:read(fetch) end
   -- What is there now is known already then, and only what comes is delivered.
