@@ -396,3 +396,41 @@ test("a field that is NULL is read where no database may be used", function()
   observer:remove()
   equal(results, { true, nil, nil, nil, n = 4 })
 end)
+
+test("columns are returned, not what is made of them", function()
+  db:execute "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT, amount INTEGER, currency TEXT)"
+  local Volume = perilune.record("volume", { fields = {
+    price = { fields = { "amount", "currency" } },
+    label = { get = function(volume) return volume.title:upper() end, set = function(volume, label) volume.title = label:lower() end },
+  } })
+  local price = { amount = 5, currency = "EUR" }
+  for _, returning in ipairs{ "price", { "id", "price" } } do
+    matches(fails("argument", Volume.insert, Volume, { title = "a", price = price }, { returning = returning }).message,
+      "`price` of `volume` is a value of several fields; use `amount`, `currency`")
+  end
+  local volume = Volume{ title = "a", price = price }
+  for _, verb in ipairs{ "insert", "save", "upsert", "update", "delete" } do
+    matches(fails("argument", volume[verb], volume, { returning = "label" }).message, "`label` of `volume` is computed in Lua; name the columns")
+  end
+  fails("argument", Volume.insert_all, Volume, { { title = "a" } }, { returning = { "label" } })
+  equal(Volume:fetch_count(), 0)
+  local row = Volume:insert({ title = "a", price = price }, { returning = { "amount", "currency" } })
+  equal({ row.amount, row.currency }, { 5, "EUR" })
+end)
+
+test("differences and pairs have columns, not what is made of them", function()
+  db:execute "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT, amount INTEGER, currency TEXT)"
+  local Volume = perilune.record("volume", { fields = {
+    price = { fields = { "amount", "currency" } },
+    label = { get = function(volume) return volume.title:upper() end, set = function(volume, label) volume.title = label:lower() end },
+  } })
+  local volume = Volume:insert{ title = "a", price = { amount = 5, currency = "EUR" } }
+  volume.price, volume.label = { amount = 6, currency = "EUR" }, "B"
+  local changes = volume:changes()
+  equal({ changes.amount.old, changes.amount.new, changes.title.new }, { 5, 6, "b" })
+  equal({ changes.price, changes.label, changes.currency }, {})
+  local names = {}
+  for name in pairs(volume) do names[#names + 1] = name end
+  table.sort(names)
+  equal(names, { "amount", "currency", "id", "title" })
+end)

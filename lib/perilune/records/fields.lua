@@ -357,6 +357,20 @@ function fields.check_is_field(view, name)
   end
 end
 
+--- Raises for a field of the class that is not a column, where columns are to be named.
+-- @param info what has `table` and `computed`
+-- @tparam string cure what to do in place of naming a computed field
+function fields.check_is_column(info, name, cure)
+  local definition = info.computed and info.computed[name]
+  if not definition then return end
+  if definition.kind ~= "group" then
+    raise("argument", ("`%s` of `%s` is computed in Lua; %s"):format(name, info.table, cure))
+  end
+  local names = {}
+  for index, part in ipairs(definition.parts) do names[index] = "`" .. part.field .. "`" end
+  raise("argument", ("`%s` of `%s` is a value of several fields; use %s"):format(name, info.table, table.concat(names, ", ")))
+end
+
 -- Values of groups ------------------------------------------------------------------------------------------------------------------
 
 local function raise_readonly(_, name)

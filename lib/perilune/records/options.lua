@@ -5,6 +5,7 @@ local native_rows = require "perilune.native.rows"
 local records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local record = require "perilune.records.class"
+local fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 
 local record_options = {
@@ -140,7 +141,10 @@ function record_options.columns(class_info, options, db)
   if not returning then return nil end
   local info = record_info.of_class(class_info.class, db)
   for _, column in ipairs(returning ~= "all" and (type(returning) == "table" and returning or { returning }) or {}) do
-    if not info.declared[column] then info = record_info.with_column(class_info.class, db, column) end
+    if not info.declared[column] then
+      fields.check_is_column(class_info, column, "name the columns that it is computed from")
+      info = record_info.with_column(class_info.class, db, column)
+    end
   end
   return returned_columns(info, returning)
 end

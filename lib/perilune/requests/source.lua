@@ -102,14 +102,7 @@ end
 
 --- Raises for a field that requests cannot use, since SQL knows nothing of it.
 function Source:check_is_column(name)
-  local definition = self.computed and self.computed[name]
-  if not definition then return end
-  if definition.kind == "group" then
-    local names = {}
-    for index, part in ipairs(definition.parts) do names[index] = "`" .. part.field .. "`" end
-    raise("argument", ("`%s` of `%s` is a value of several fields; use %s"):format(name, self.table, table.concat(names, ", ")))
-  end
-  raise("argument", ("`%s` of `%s` is computed in Lua; give the field an `expression` to use it in requests"):format(name, self.table))
+  fields.check_is_column(self, name, "give the field an `expression` to use it in requests")
 end
 
 --- The expression of a column; raises, naming the nearest, if there is none. Where no database at hand has the table, any name

@@ -53,7 +53,7 @@ function perilune.record(table_name, options) end
 ---How a write behaves.
 ---@class perilune.write_options
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
----@field returning? string|string[] a column, a list of columns, or `"all"`, to be returned instead of the record
+---@field returning? string|string[] a column, a list of columns, or `"all"`, to be returned instead of the record; not fields that are computed or made of several
 ---@field key? boolean whether an update gives its row the changed key of the record; false by default
 ---@field target? string|string[] of `insert_all`: the unique key whose rows are updated
 ---@field target_where? string of `insert_all`: the condition of the partial index that counts
@@ -435,7 +435,8 @@ function record:exists(db) end
 ---@raises record_not_found: the row has gone; unknown_column: the field does not exist
 function record:refresh(db, options) end
 
----Returns what differs from the row, by column; of a record without a row everything that it has.
+---Returns what differs from the row, by column; of a record without a row everything that it has. As in `pairs(record)`, a field that is made
+---of several is there by these, and computed fields are not.
 ---```lua
 ---local tag = Tag:find(1)
 ---tag.name = "lake"
