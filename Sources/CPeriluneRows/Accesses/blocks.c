@@ -107,7 +107,8 @@ static int open_block(lua_State *L, const char *verb, pdb_access_mode mode, int 
     if (mode == PDB_SAVEPOINT || can_begin) return pdb_enter_nested(L, rows, access, mode, argument_count, NULL);
     return plua_raise(L, "nested_access",
                           "%s: an enclosing block is already using this database; use the handle of that block, and "
-                          "in_savepoint for parts that may be rolled back", verb);
+                          "%s for parts that may be rolled back", verb,
+                          access->mode == PDB_WITHOUT_TRANSACTION ? "in_transaction" : "in_savepoint");
 }
 
 static int block_read(lua_State *L) { return open_block(L, "read", PDB_READ, 1); }

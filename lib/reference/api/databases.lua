@@ -210,7 +210,7 @@ function db:read(block, ...) end
 ---@param ... any further arguments for the block
 ---@return any ... what the block returns
 ---@raises nested_access: in a block of the same database; busy: another connection holds the lock; yield: the block waits; history: the database has no history for a note
----@access outside blocks of the same database, or directly inside `write_without_transaction`; elsewhere use `db:in_savepoint`
+---@access outside blocks of the same database; directly inside `write_without_transaction` use `db:in_transaction`, elsewhere `db:in_savepoint`
 function db:write(options, block, ...) end
 
 ---Calls a function with a handle in a transaction of a chosen kind, which the function ends by its first result: `"commit"` or

@@ -1050,7 +1050,7 @@ function members:read(block, ...) end
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
----- To be called outside blocks of the same database, or directly inside `write_without_transaction`; elsewhere use `db:in_savepoint`
+---- To be called outside blocks of the same database; directly inside `write_without_transaction` use `db:in_transaction`, elsewhere `db:in_savepoint`
 ---@param options? { note: string } may be left out
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
