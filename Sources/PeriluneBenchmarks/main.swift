@@ -36,6 +36,7 @@ func compare(scripts: String, filter: String) async throws -> Int32 {
     if isWanted("start") { luaItself.measureStart() }
     if isWanted("processor") { luaItself.measureProcessor() }
     if isWanted("observation") { try await ObservationMeasures(rounds: rounds, folder: workspace.folder).run() }
+    if isWanted("sets") { try await SetMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("scenarios") { try ScenarioMeasures(scripts: scripts, programs: programs).run() }
     if isWanted("isolation") { try await IsolationMeasures(rounds: max(rounds, 3), folder: workspace.folder).run() }
     if isWanted("host") { try await HostMeasures(rounds: rounds, folder: workspace.folder).run() }

@@ -28,4 +28,8 @@ perilune_process_time perilune_time_process(char *const *arguments);
 ** from the first begin to the last end; -1 if a statement failed. */
 double perilune_time_readers(const char *path, const char *sql, int threads, int count);
 
+/* Runs a statement with two parameters in one transaction, for each number up to `count`: it gets the text "code NUMBER", and the number.
+** Returns the time in seconds; -1 if it failed. */
+double perilune_time_upserts(const char *path, const char *sql, int count);
+
 #endif
