@@ -43,6 +43,13 @@ private let checks = """
       if kind and found ~= kind then error("expected kind " .. kind .. ", got " .. tostring(found) .. ": " .. tostring(err), 2) end \
       return err \
     end \
+    function random_numbers(seed) \
+      local function random(count) \
+        seed = (seed * 1103515245 + 12345) % 2147483648 \
+        return (seed >> 8) % count + 1 \
+      end \
+      return random, function(list) return list[random(#list)] end \
+    end \
     function temporary_path(name) local path = os.tmpname() os.remove(path) return path .. "-" .. name end \
 
     """.split(separator: "\n").joined(separator: " ") + " "

@@ -1,17 +1,9 @@
 --- Random requests with associations give the rows that nested loops in Lua give. The loops share nothing with the compiler: they know
 -- the rows, which columns belong together, and the three values of SQL's logic (true, false, nil).
 
--- Random numbers that are the same everywhere --------------------------------------------------------------------------------
-
-local state = 20261121
-
-local function random(count)
-  state = (state * 1103515245 + 12345) % 2147483648
-  return (state >> 8) % count + 1
-end
-
+-- The same everywhere.
+local random, pick -- set by `check`
 local function chance(percent) return random(100) <= percent end
-local function pick(list) return list[random(#list)] end
 
 -- A random schema -------------------------------------------------------------------------------------------------------------
 
@@ -550,7 +542,7 @@ local function ordered(t, request, rows)
 end
 
 local function check(seed, schemas, count)
-  state = seed
+  random, pick = random_numbers(seed)
   for _ = 1, schemas do
     local tables = make_schema()
     associate(tables)

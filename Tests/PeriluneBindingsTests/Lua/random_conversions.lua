@@ -1,16 +1,8 @@
 --- Random conditions, keys and writes on columns whose values are converted give what a naive evaluation gives, which knows nothing
 -- of how values are stored.
 
--- Random numbers that are the same everywhere --------------------------------------------------------------------------------
-
-local state = 20261122
-
-local function random(count)
-  state = (state * 1103515245 + 12345) % 2147483648
-  return (state >> 8) % count + 1
-end
-
-local function pick(list) return list[random(#list)] end
+-- The same everywhere.
+local random, pick = random_numbers(20261122)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
 

@@ -1,16 +1,8 @@
 --- Walking through random pages gives the rows in their order, whatever that is, each once; and a page is what a naive evaluation says
 -- that lies behind a row, also while rows come and go.
 
--- Random numbers that are the same everywhere --------------------------------------------------------------------------------
-
-local state = 20261101
-
-local function random(count)
-  state = (state * 1103515245 + 12345) % 2147483648
-  return (state >> 8) % count + 1
-end
-
-local function pick(list) return list[random(#list)] end
+-- The same everywhere.
+local random, pick = random_numbers(20261101)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
 

@@ -1,16 +1,8 @@
 --- Random requests give the rows that a naive evaluation in Lua gives. The evaluation shares nothing with the compiler: it goes
 -- through the rows one by one, with the three values of SQL's logic (true, false, nil).
 
--- Random numbers that are the same everywhere --------------------------------------------------------------------------------
-
-local state = 20260321
-
-local function random(count)
-  state = (state * 1103515245 + 12345) % 2147483648
-  return (state >> 8) % count + 1
-end
-
-local function pick(list) return list[random(#list)] end
+-- The same everywhere.
+local random, pick = random_numbers(20260321)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
 
@@ -242,7 +234,7 @@ local function random_request(Thing, rows)
 end
 
 local function check(seed_offset, count, make)
-  state = state + seed_offset
+  random, pick = random_numbers(20260321 + seed_offset)
   local Thing, rows = (make or make_table)(25)
   db:read(function()
     for number = 1, count do

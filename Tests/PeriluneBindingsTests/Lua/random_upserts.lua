@@ -1,15 +1,7 @@
 --- Random bulk upserts leave the rows that a naive evaluation leaves, which takes the elements of a list one by one.
 
--- Random numbers that are the same everywhere --------------------------------------------------------------------------------
-
-local state = 20260905
-
-local function random(count)
-  state = (state * 1103515245 + 12345) % 2147483648
-  return (state >> 8) % count + 1
-end
-
-local function pick(list) return list[random(#list)] end
+-- The same everywhere.
+local random, pick = random_numbers(20260905)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
 

@@ -1,16 +1,8 @@
 --- Random windows, filters by them, joins on conditions and alternatives give what a naive evaluation in Lua gives. The evaluation shares
 -- nothing with the compiler: it goes through the rows one by one.
 
--- Random numbers that are the same everywhere --------------------------------------------------------------------------------
-
-local state = 20260417
-
-local function random(count)
-  state = (state * 1103515245 + 12345) % 2147483648
-  return (state >> 8) % count + 1
-end
-
-local function pick(list) return list[random(#list)] end
+-- The same everywhere.
+local random, pick = random_numbers(20260417)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
 
