@@ -100,9 +100,24 @@ group("observations", { template = "shelf", tags = { "observation" } }, function
     shared:cancel()
   end)
 
+  scenario("values are mapped, and equal ones are delivered when asked for", function(t)
+    local values = {}
+    local observation = t.db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM book") end, function(value)
+      values[#values + 1] = value
+    end, { map = function(count) return count > 0 and "some" or "none" end, duplicates = true, keeps_alive = false })
+    t.wait_until_idle()
+    t.db:execute("INSERT INTO book (author_id, title) VALUES (1, 'Redburn')")
+    t.wait_until_idle()
+    expect(values):equals { "some", "some" }
+    observation:cancel()
+  end)
+
   scenario("transactions that may have changed a region are reported, whatever they did", function(t)
     local changes = 0
     local observation = t.db:observe_region({ table = "book", columns = { "title" } }, function() changes = changes + 1 end, { keeps_alive = false })
+    t.db:execute("UPDATE book SET pages = 2")
+    t.wait_until_idle()
+    check(changes == 0)
     t.db:execute("UPDATE book SET title = title")
     t.wait_until_idle()
     check(changes == 1)
