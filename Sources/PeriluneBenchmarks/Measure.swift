@@ -104,6 +104,9 @@ struct Measure {
             records: "insert_all", "Record:insert_all(list)", database: .memory, plain: "insert", count: 100_000,
             target: .ratio(0.7), peers: writers),
         Measure(
+            records: "insert_all_tables", "  ditto, tables without keys, file", database: .emptyFile, plain: "insert", count: 100_000,
+            target: .ratio(0.8)),
+        Measure(
             records: "update_changes", "update_changes, one column", database: .memory, count: 100_000, target: .ratio(2),
             peers: writers),
         Measure(

@@ -37,7 +37,8 @@ func compare(scripts: String, filter: String) async throws -> Int32 {
     if isWanted("processor") { luaItself.measureProcessor() }
     if isWanted("observation") { try await ObservationMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("sets") { try await SetMeasures(rounds: rounds, folder: workspace.folder).run() }
-    if isWanted("scenarios") { try ScenarioMeasures(scripts: scripts, programs: programs).run() }
+    if isWanted("scenarios") { try ScriptedMeasures.scenarios(scripts: scripts, programs: programs).run() }
+    if isWanted("scale") { try ScriptedMeasures.scale(scripts: scripts, programs: programs).run() }
     if isWanted("isolation") { try await IsolationMeasures(rounds: max(rounds, 3), folder: workspace.folder).run() }
     if isWanted("host") { try await HostMeasures(rounds: rounds, folder: workspace.folder).run() }
 

@@ -60,6 +60,22 @@ function measures.insert_all()
   end)
 end
 
+--- As people write it: plain tables without keys, from a list that is there, into a file; the keys come back.
+function measures.insert_all_tables()
+  local Sale, rows = perilune.record("sale"), nil
+  run(function()
+    local made = db:write(function() return Sale:insert_all(rows) end)
+    assert(made[#rows].id == #rows)
+    return #rows
+  end, function()
+    rows = {}
+    db:execute(work.create_sale)
+    for id, name, price, quantity, note in work.sales() do
+      rows[id] = { name = name, price = price, quantity = quantity, note = note }
+    end
+  end)
+end
+
 function measures.update_changes()
   with_sales(true, function(records)
     local change = {}
