@@ -61,6 +61,12 @@ import Testing
         #expect(process.send(SIGTERM) == false)
     }
 
+    @Test func `a process that is killed before it can say where its script is was asked`() throws {
+        let process = try shell("exec sleep 1000")
+        process.kill()
+        #expect(process.waitForEnd() == WorkerProcess.Ending(signal: SIGKILL, status: 0, place: nil, wasAsked: true))
+    }
+
     @Test func `a process without references is ended and leaves no zombie`() async throws {
         var process: WorkerProcess? = try shell("sleep 1000")
         let id = try #require(process?.id)

@@ -180,7 +180,10 @@ package final class WorkerProcess: Sendable {
         return state.withLock { state in
             let result = piso_wait(id)
             var ending = Ending(signal: result < 256 ? result : nil, status: result < 256 ? 0 : result - 256)
+            // One that still starts has no words, and the signal ends it.
+            if ending.signal == piso_ask_signal() { ending.wasAsked = true }
             readLastWords(&ending)
+            if ending.wasAsked, ending.signal == nil || ending.signal == piso_ask_signal() { ending.signal = SIGKILL }
             state.ending = ending
             return ending
         }
@@ -195,8 +198,7 @@ package final class WorkerProcess: Sendable {
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         if !place.isEmpty { ending.place = place }
-        ending.wasAsked = words.signal == piso_ask_signal()
-        if ending.signal == nil, ending.wasAsked { ending.signal = SIGKILL }
+        if words.signal == piso_ask_signal() { ending.wasAsked = true }
     }
 }
 

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `limits of the project hold for isolated scripts, too`() throws {
-        let folder = try TestFolder(["perilune.toml": "database = 'shop.sqlite'\n[limits]\ntimeout = '200ms'\n"])
+        let folder = try TestFolder(["perilune.toml": "database = 'shop.sqlite'\n[limits]\ntimeout = '2s'\n"])
         let result = try folder.perilune("run", "--sandbox", "-e", "db:execute('CREATE TABLE t (x)') while true do end")
         #expect(result.status == 5, "\(result.errors)")
         #expect(folder.exists("shop.sqlite"))
