@@ -1,10 +1,27 @@
 /* Inserting many records. */
 #include "CPeriluneRecords/Lists/lists.h"
 
+/* Makes a record of the plain table on top of the stack, and puts it there in its place. Returns false, with the stack as it was, if it is
+** something else, or that takes the Lua part. */
+static bool make_element(lua_State *L) {
+    int values = lua_gettop(L);
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    bool is_plain = lua_istable(L, values) && !lua_getmetatable(L, values) && lua_rawgeti(L, values, 1) == LUA_TNIL;
+    lua_settop(L, values);
+    if (!is_plain) return false;
+    prec_model *model = prec_push_model(L, CLASS);
+    bool is_made = !prec_reads_in_lua(model) && prec_push_made(L, values + 1, values);
+    if (is_made) lua_replace(L, values);
+    lua_settop(L, values);
+    return is_made;
+}
+
 void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer position) {
     insertion->position = position;
     lua_rawgeti(L, LIST, position);
-    if (prec_column_set_at(L, -1) == NULL || prec_column_set_at(L, -1)->layout->model != prec_model_at(L, CLASS)) {
+    prec_column_set *set = prec_column_set_at(L, -1);
+    bool is_record = set != NULL && set->layout->model == prec_model_at(L, CLASS);
+    if (!is_record && !make_element(L)) {
         prec_push_callback(L, PREC_CALL_list_record);
         lua_insert(L, -2);
         lua_pushvalue(L, CLASS);

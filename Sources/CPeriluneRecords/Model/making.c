@@ -89,6 +89,17 @@ static bool push_record(lua_State *L, int model_index, int values) {
     return true;
 }
 
+bool prec_push_made(lua_State *L, int model, int values) {
+    int top = lua_gettop(L);
+    if (push_present_table_layout(L, model) && push_record(L, model, values)) {
+        lua_replace(L, top + 1);
+        lua_settop(L, top + 1);
+        return true;
+    }
+    lua_settop(L, top);
+    return false;
+}
+
 /* What a class is called by, with the model and a function in Lua for all that takes more than this. */
 static int make_record(lua_State *L) {
     enum { model = lua_upvalueindex(1), other = lua_upvalueindex(2), values = 2 };

@@ -175,6 +175,10 @@ prec_column_set *prec_column_set_at(lua_State *L, int index);
 ** table or 0. [-1, +1, m] */
 prec_column_set *prec_make_column_set(lua_State *L, int layout_index, const int *order, int count, int extras);
 
+/* Pushes a record of the model at `model` with the fields of the table at `values`. Returns false, and pushes nothing, if that takes the Lua
+** part: a name is not known, or the table layout is not that of the database that is used now. [-0, +(0|1), m] */
+bool prec_push_made(lua_State *L, int model, int values);
+
 /* Pushes an empty table for the methods of records of the model at `model`, which finds them when they are asked for. [-0, +1, m] */
 void prec_push_method_cache(lua_State *L, int model);
 

@@ -252,3 +252,68 @@ test("a column that a table gets is found where a method was", function()
   T:fetch_all()
   equal(T:find(1).copy, nil)
 end)
+
+test("records are made with the columns that the table has now", function()
+  local T = make_table()
+  equal(T{ a = "a", b = 1 }.a, "a")
+  fails("unknown_column", T, { c = "c" })
+  db:execute("ALTER TABLE t RENAME COLUMN a TO c")
+  equal(T{ c = "c" }:insert().c, "c")
+  fails("unknown_column", T, { a = "a" })
+  db:execute("ALTER TABLE t DROP COLUMN b")
+  fails("unknown_column", T, { b = 1 })
+  equal(T{ c = "d" }:insert().id, 2)
+end)
+
+test("a name that is put together when it is used is that of the column", function()
+  local name = ("long"):rep(20)
+  local T = make_table(", " .. name .. " INTEGER, short INTEGER")
+  for i = 1, 3 do
+    local made = T{ [("long"):rep(20)] = i, ["sh" .. "ort"] = i, b = i }:insert()
+    equal(T:find(i)[name], i)
+    equal(made.short, i)
+  end
+  fails("unknown_column", T, { [("long"):rep(21)] = 1 })
+end)
+
+test("a class is called with one table of columns", function()
+  local T = make_table()
+  T{ a = "a" }
+  fails("argument", T, "a")
+  fails("argument", T, { a = "a" }, 1)
+  fails("argument", T, { "a" })
+  equal(T().a, nil)
+  local given = { a = "a", b = perilune.null }
+  equal(T(given).b, nil)
+  equal(given, { a = "a", b = perilune.null })
+end)
+
+test("insert_all of tables makes records of them, and leaves the tables alone", function()
+  local T = make_table(", c INTEGER DEFAULT 7")
+  local list = {}
+  for i = 1, 300 do list[i] = { a = "a" .. i, b = i, c = i % 2 == 0 and perilune.null or i } end
+  local made = T:insert_all(list)
+  for i = 1, 300 do
+    equal(list[i].id, nil)
+    equal(getmetatable(list[i]), nil)
+    equal(made[i].id, i)
+    equal(made[i]:has_changes(), false)
+    equal(T:find(i).c, i % 2 == 1 and i or nil)
+  end
+  list[200] = { a = "a", d = 1 }
+  equal(fails("unknown_column", T.insert_all, T, list).list_index, 200)
+  list[200] = { { a = "a" } }
+  equal(fails("argument", T.insert_all, T, list).list_index, 200)
+  list[200] = setmetatable({ a = "a" }, {})
+  equal(fails("argument", T.insert_all, T, list).list_index, 200)
+  equal(T:fetch_count(), 300)
+end)
+
+test("insert_all of tables makes them for the database that it is given", function()
+  local other = perilune.queue(":memory:")
+  other:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, e TEXT)")
+  local T = make_table()
+  T{ a = "a" }
+  equal(T:insert_all(other, { { a = "a", e = "e" }, { a = "b" } })[1].e, "e")
+  equal(T:insert_all{ { a = "a", b = 1 } }[1].b, 1)
+end)
