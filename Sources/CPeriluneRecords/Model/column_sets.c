@@ -116,6 +116,12 @@ static int forget_found(lua_State *L) {
     return 0;
 }
 
+/* note_columns(model, boolean): whether the table has different columns in the databases where it was read. */
+static int note_columns(lua_State *L) {
+    prec_check_model(L, 1)->has_differing_columns = lua_toboolean(L, 2);
+    return 0;
+}
+
 /* set_record_verbs(table): the methods that every record has. */
 static int set_record_verbs(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -126,6 +132,7 @@ static int set_record_verbs(lua_State *L) {
 
 const luaL_Reg prec_column_set_functions[] = {
     {"forget_found", forget_found},
+    {"note_columns", note_columns},
     {"set_record_verbs", set_record_verbs},
     {NULL, NULL},
 };

@@ -55,6 +55,7 @@ typedef struct prec_model {
     bool decodes_in_lua; /* the Lua part must see every record that was fetched */
     bool reads_in_lua; /* fields that are computed or lazy: the Lua part must see each read of a field that a record does not have */
     bool is_described;  /* a table has been read: the flags are known */
+    bool has_differing_columns; /* some name in MODEL_KNOWN is a column in one database and not in another */
     bool has_known;     /* the list that follows is filled */
     const char *known[1 << prec_known_bits]; /* names in MODEL_KNOWN, at a place that their address gives: see making.c */
 } prec_model;

@@ -36,13 +36,18 @@ static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises)
     return are_known;
 }
 
-/* A record that was made for other columns than the table has in this database: its fields must be columns of it. */
+/* Whether the record was made for other columns than the table has in this database, or may have fields of those. */
+static bool may_have_others(const prec_record_write *work) {
+    return work->set->layout != work->layout || work->layout->model->has_differing_columns;
+}
+
+/* The fields of a record must be columns of the table in this database. */
 void prec_check_fields(lua_State *L, prec_record_write *work) {
-    if (work->set->layout == work->layout || has_known_fields(L, work, false)) return;
+    if (!may_have_others(work) || has_known_fields(L, work, false)) return;
     /* Another connection may have changed the table. */
     pdb_touch_schema(work->call.database);
     renew_table_layout(L, work);
-    if (work->set->layout != work->layout) has_known_fields(L, work, true);
+    if (may_have_others(work)) has_known_fields(L, work, true);
 }
 
 bool prec_push_key_of(lua_State *L, prec_record_write *work) {

@@ -315,6 +315,29 @@ test("a record of another database may only be written where its fields are colu
   fails("unknown_column", author.insert, author, other)
 end)
 
+test("what is made where a column is known from another database is refused, not written without it", function()
+  local Author = library()
+  local other = perilune.queue()
+  other:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
+  Author{ name = "x", country = "UK" }:insert()
+  local values = { name = "y", country = "UK" }
+  local function refuses(...) matches(fails("unknown_column", ...).message, "country") end
+  refuses(Author.insert_all, Author, other, { values })
+  refuses(Author.insert_all, Author, other, { Author(values) })
+  refuses(Author.insert, Author, other, values)
+  other:write(function(handle)
+    refuses(function() Author(values):insert() end)
+    refuses(function() Author(values):upsert() end)
+    refuses(Author.insert_all, Author, { { name = "z" }, values })
+    equal(Author:fetch_count(), 0)
+    equal(#Author:insert_all{ { name = "z" } }, 1)
+    local author = Author:fetch_one()
+    author.country = "UK"
+    refuses(author.update, author)
+  end)
+  equal(count("author"), 1)
+end)
+
 test("writes in blocks follow their rules", function()
   local Author = library()
   local author = Author{ name = "x" }

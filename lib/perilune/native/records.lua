@@ -103,6 +103,11 @@ function records.class_of(value) end
 ---@param model perilune.model
 function records.forget_found(model) end
 
+--- Whether the table has different columns in the databases where it was read.
+---@param model perilune.model
+---@param differ boolean
+function records.note_columns(model, differ) end
+
 -- Table layouts
 
 --- Makes a table layout. Without a database it is one for records that are yet to be written to some table.

@@ -90,15 +90,32 @@ end
 
 record_fields.ancestors = record.ancestors
 
+--- Has each description of a table say what is a column of that in another database, and of this one not.
+local function note_other_columns(info, descriptions)
+  local differ = false
+  for _, description in ipairs(descriptions) do
+    description.others = nil
+    for name in pairs(info.known) do
+      if not description.positions[record_description.fold(name)] then
+        description.others = description.others or {}
+        description.others[name], differ = true, true
+      end
+    end
+  end
+  records.note_columns(info.model, differ)
+end
+
 --- The names that records may have as fields: columns of the table, in any database, and fields that the class declares.
 local function update_known(info, description)
   local known, layouts = info.known, records.table_layouts(info.model)
   records.forget_found(info.model)
   for name in pairs(known) do known[name] = nil end
-  for _, layout in pairs(layouts) do
-    for _, column in ipairs(records.table_layout_description(layout).columns) do known[column.name] = true end
+  local descriptions = { description }
+  for _, layout in pairs(layouts) do descriptions[#descriptions + 1] = records.table_layout_description(layout) end
+  for _, each in ipairs(descriptions) do
+    for _, column in ipairs(each.columns) do known[column.name] = true end
   end
-  for _, column in ipairs(description.columns) do known[column.name] = true end
+  note_other_columns(info, descriptions)
   for ancestor in record.ancestors(info) do
     for _, name in ipairs(ancestor.extra) do known[name] = true end
   end

@@ -12,13 +12,21 @@ local function set_of(names)
   return set
 end
 
---- Whether the fields of a record are columns of the table that it is written to, unless they were not columns of its own table either.
+--- Whether the fields of a record are columns of the table that it is written to, unless they were not columns of its own table either,
+-- nor are in any database.
 -- @tparam boolean raises whether it is an error if they are not
 function columns.check_fields(values, description, raises)
   local own, names = records.record_schema(values)
   for _, name in ipairs(names or {}) do
     local is_column = own.positions[record_description.fold(name)] and rawget(values, name) ~= nil
     if is_column and not description.positions[record_description.fold(name)] then
+      if not raises then return false end
+      errors.raise_unknown_column(name, description.table, record_description.column_names(description))
+    end
+  end
+  -- Of a record that was made: what was fetched beside the columns is among the names.
+  for name in pairs(description.others or {}) do
+    if rawget(values, name) ~= nil and not set_of(names or {})[name] then
       if not raises then return false end
       errors.raise_unknown_column(name, description.table, record_description.column_names(description))
     end
