@@ -22,6 +22,8 @@ final class WorkerConnection: Sendable {
     private struct State {
         var count: UInt32 = 0
         var requests: [UInt32: PendingRequest] = [:]
+        /// Those that were cancelled.
+        var cancelled: Set<UInt32> = []
         /// The questions that are being answered.
         var questions: [UInt32: Question] = [:]
         /// What their arguments take.
@@ -213,12 +215,16 @@ final class WorkerConnection: Sendable {
         return number
     }
 
-    func forget(_ number: UInt32) {
-        state.withLock { _ = $0.requests.removeValue(forKey: number) }
+    @discardableResult
+    func forget(_ number: UInt32) -> PendingRequest? {
+        state.withLock { state in
+            state.cancelled.remove(number)
+            return state.requests.removeValue(forKey: number)
+        }
     }
 
     private func settle(_ number: UInt32, _ result: Result<[WireValue], any Error>) -> Bool {
-        guard let request = state.withLock({ $0.requests.removeValue(forKey: number) }) else { return false }
+        guard let request = forget(number) else { return false }
         request.add(.ended(result))
         return true
     }
@@ -318,11 +324,21 @@ final class WorkerConnection: Sendable {
         return true
     }
 
-    /// Cancels a request, or all; kills the process if they go on.
+    /// Cancels a request, or all; kills the process if they go on. Again it does nothing: the process reads one message after the other,
+    /// and would be late for those that follow.
     func cancel(_ number: UInt32 = 0) {
+        let (isIdle, cancelled) = state.withLock { state in
+            let requests = state.requests.keys.filter { number == 0 || $0 == number }
+            let cancelled = Set(requests).subtracting(state.cancelled)
+            state.cancelled.formUnion(cancelled)
+            return (requests.isEmpty, cancelled)
+        }
+        guard !cancelled.isEmpty else {
+            // Callbacks go on without a request.
+            if number == 0, isIdle { tell(Frame(.cancel, 0)) }
+            return
+        }
         tell(Frame(.cancel, number))
-        let cancelled = state.withLock { state in number == 0 ? Set(state.requests.keys) : [number] }
-        guard !cancelled.isEmpty else { return }
         _ = kill(ifOccupiedBy: cancelled, after: grace, for: LuaError(.cancelled, "the script was cancelled"))
     }
 
