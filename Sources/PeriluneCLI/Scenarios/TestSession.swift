@@ -74,7 +74,7 @@ struct TestSession {
     private func serve(_ seed: RunSeed) async throws -> Int32 {
         var options = try options()
         options.seed = seed
-        try await ScenarioRun(options, cache: cache).serve(on: WorkerEntry.openChannel())
+        try await ScenarioRun(options, cache: cache).serve(on: WorkerEntry.openChannel(), answers: WorkerEntry.openAnswers())
         return ExitStatus.success
     }
 

@@ -9,7 +9,7 @@ enum ScenarioMessage: UInt8 {
     case began
     /// From it: the path of a snapshot with which the scenario compares a value, and the hash of that value.
     case compares
-    /// To it, for that: the scenario that compares another value with the snapshot, if there is one.
+    /// To it, for that, on the connection for answers: the scenario that compares another value with the snapshot, if there is one.
     case compared
     /// From it: a list for each file of which lines have run, with its name, and each line and how often that has.
     case covered
@@ -46,7 +46,7 @@ final class ScenarioProcess: Sendable {
             case .compares:
                 guard frame.values.count == 2, let path = frame.values[0].text, let hash = frame.values[1].bytes else { return nil }
                 let other = tools.snapshots.use(path, of: id, as: hash)
-                try? process.channel.send(.compared, other.map { [.text($0)] } ?? [])
+                try? process.answers.send(.compared, other.map { [.text($0)] } ?? [])
             case .covered: tools.coverage?.add(Self.coverage(frame.values))
             case .ended: return try? JSONDecoder().decode(ScenarioResult.self, from: Data(frame.values.first?.bytes ?? []))
             case .run, .compared, nil: return nil

@@ -1,20 +1,18 @@
-internal import Dispatch
 internal import Foundation
 package import PeriluneIsolation
 internal import PeriluneRecords
-internal import Synchronization
 
 /// Runs of which another process reports the results.
 extension ScenarioRun {
     /// Runs the scenarios that another process names, which has selected them by the same options, until that one has ended.
     ///
     /// - Throws: ``ScenarioUsageError``.
-    package func serve(on channel: FrameChannel) async throws {
+    package func serve(on channel: FrameChannel, answers: FrameChannel) async throws {
         let entries = Dictionary(try await selectScenarios().entries.map { ($0.scenario.id, $0) }) { first, _ in first }
         let databases = ScenarioDatabases(store: store, chunks: chunks, options: options, coverage: coverage)
         let worker = ScenarioWorker()
-        let snapshots = SnapshotQuestions(channel)
-        for await id in Self.requests(on: channel, snapshots) {
+        let snapshots = SnapshotQuestions(channel: channel, answers: answers)
+        for await id in Self.requests(on: channel) {
             guard let entry = entries[id] else { continue }
             let job = ScenarioQueue.Job(number: 0, entry: entry, round: 1)
             let token = RunningScenarios.Token(job, seed: options.seed) { time in
@@ -28,17 +26,10 @@ extension ScenarioRun {
     }
 
     /// The identifiers that the other process sends. This one ends with it, also in the middle of a scenario.
-    private static func requests(on channel: FrameChannel, _ snapshots: SnapshotQuestions) -> AsyncStream<String> {
+    private static func requests(on channel: FrameChannel) -> AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {
-                while let frame = try? channel.receive() {
-                    let text = frame.values.first?.text
-                    switch ScenarioMessage(rawValue: frame.kind) {
-                    case .run: continuation.yield(text ?? "")
-                    case .compared: snapshots.take(other: text)
-                    default: exit(1)
-                    }
-                }
+                while let frame = try? channel.receive(), let id = frame.values.first?.text { continuation.yield(id) }
                 exit(0)
             }
         }
@@ -65,26 +56,15 @@ extension ScenarioRun {
 }
 
 /// Notes snapshots in the process that has started this one, which knows those of all scenarios.
-final class SnapshotQuestions: SnapshotRegistry {
-    private let channel: FrameChannel
-    private let isAnswered = DispatchSemaphore(value: 0)
-    private let answer = Mutex<String?>(nil)
-
-    init(_ channel: FrameChannel) {
-        self.channel = channel
-    }
+private struct SnapshotQuestions: SnapshotRegistry {
+    let channel: FrameChannel
+    /// Where the answers come.
+    let answers: FrameChannel
 
     /// Asks, and blocks the thread until there is an answer. One scenario runs at a time.
     func use(_ path: String, of scenario: String, as text: [UInt8]) -> String? {
         // A frame may be too small for the text.
         guard (try? channel.send(.compares, [.text(path), .text(SHA256.hash(text))])) != nil else { return nil }
-        isAnswered.wait()
-        return answer.withLock { $0 }
-    }
-
-    /// Takes the answer.
-    func take(other: String?) {
-        answer.withLock { $0 = other }
-        isAnswered.signal()
+        return (try? answers.receive())?.values.first?.text
     }
 }

@@ -16,7 +16,7 @@ public final class ScenarioRun: Sendable {
     let store: TemplateStore
     let coverage: CoverageCollector?
     let snapshots = SnapshotUses()
-    /// What runs scenarios in processes of their own; see ``serve(on:)``. `nil`: this process does.
+    /// What runs scenarios in processes of their own; see ``serve(on:answers:)``. `nil`: this process does.
     package var program: WorkerProcess.Program? {
         get { elsewhere.withLock { $0 } }
         set { elsewhere.withLock { $0 = newValue } }
