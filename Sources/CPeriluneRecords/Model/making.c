@@ -104,9 +104,7 @@ bool prec_push_made(lua_State *L, int model, int values) {
 static int make_record(lua_State *L) {
     enum { model = lua_upvalueindex(1), other = lua_upvalueindex(2), values = 2 };
     int count = lua_gettop(L);
-    bool is_usual = count == values && lua_istable(L, values);
-    if (is_usual && push_present_table_layout(L, model) && push_record(L, model, values)) return 1;
-    lua_settop(L, count);
+    if (count == values && lua_istable(L, values) && prec_push_made(L, model, values)) return 1;
     lua_pushvalue(L, other);
     lua_insert(L, 1);
     lua_call(L, count, 1);
@@ -133,8 +131,8 @@ static int new_record(lua_State *L) {
     bool takes_any = lua_toboolean(L, 3);
     lua_settop(L, values);
     if (prec_push_model(L, 1) == NULL) return 0;
-    bool has_layout = takes_any ? lua_getiuservalue(L, model, MODEL_LATEST) != LUA_TNIL : push_present_table_layout(L, model) != NULL;
-    return has_layout && push_record(L, model, values);
+    if (!takes_any) return prec_push_made(L, model, values);
+    return lua_getiuservalue(L, model, MODEL_LATEST) != LUA_TNIL && push_record(L, model, values);
 }
 
 const luaL_Reg prec_making_functions[] = {{"new_maker", new_maker}, {"new_record", new_record}, {NULL, NULL}};

@@ -94,32 +94,31 @@ record_fields.ancestors = record.ancestors
 local function note_other_columns(info, descriptions)
   local differ = false
   for _, description in ipairs(descriptions) do
-    description.others = nil
+    local others = {}
     for name in pairs(info.known) do
-      if not description.positions[record_description.fold(name)] then
-        description.others = description.others or {}
-        description.others[name], differ = true, true
-      end
+      if not description.positions[record_description.fold(name)] then others[#others + 1] = name end
     end
+    table.sort(others)
+    description.others, differ = others, differ or #others > 0
   end
   records.note_columns(info.model, differ)
 end
 
 --- The names that records may have as fields: columns of the table, in any database, and fields that the class declares.
-local function update_known(info, description)
-  local known, layouts = info.known, records.table_layouts(info.model)
+local function update_known(info)
+  local known, descriptions = info.known, {}
+  -- Before any name goes: C knows names by their addresses.
   records.forget_found(info.model)
   for name in pairs(known) do known[name] = nil end
-  local descriptions = { description }
-  for _, layout in pairs(layouts) do descriptions[#descriptions + 1] = records.table_layout_description(layout) end
-  for _, each in ipairs(descriptions) do
-    for _, column in ipairs(each.columns) do known[column.name] = true end
+  for _, layout in pairs((records.table_layouts(info.model))) do
+    local description = records.table_layout_description(layout)
+    descriptions[#descriptions + 1] = description
+    for _, column in ipairs(description.columns) do known[column.name] = true end
   end
   note_other_columns(info, descriptions)
   for ancestor in record.ancestors(info) do
     for _, name in ipairs(ancestor.extra) do known[name] = true end
   end
-  records.forget_found(info.model)
 end
 
 local most_layouts = 16
@@ -160,7 +159,7 @@ local function make_table_layout(class, db)
   description.generation = generation
   local layout = records.make_table_layout(info.model, db, description)
   records.keep_table_layout(info.model, layout)
-  update_known(info, description)
+  update_known(info)
   return layout
 end
 

@@ -12,26 +12,28 @@ local function set_of(names)
   return set
 end
 
+--- A field of a record that is not a column of a table, but is one of its own, or of the table in another database.
+local function find_unknown(values, description)
+  local own, names = records.record_schema(values)
+  for _, name in ipairs(names or {}) do
+    local is_column = own.positions[record_description.fold(name)] and rawget(values, name) ~= nil
+    if is_column and not description.positions[record_description.fold(name)] then return name end
+  end
+  -- Of a record that was made: what was fetched beside the columns is among the names.
+  for _, name in ipairs(description.others) do
+    if rawget(values, name) ~= nil and not set_of(names or {})[name] then return name end
+  end
+end
+
 --- Whether the fields of a record are columns of the table that it is written to, unless they were not columns of its own table either,
 -- nor are in any database.
 -- @tparam boolean raises whether it is an error if they are not
 function columns.check_fields(values, description, raises)
-  local own, names = records.record_schema(values)
-  for _, name in ipairs(names or {}) do
-    local is_column = own.positions[record_description.fold(name)] and rawget(values, name) ~= nil
-    if is_column and not description.positions[record_description.fold(name)] then
-      if not raises then return false end
-      errors.raise_unknown_column(name, description.table, record_description.column_names(description))
-    end
+  local unknown = find_unknown(values, description)
+  if unknown and raises then
+    errors.raise_unknown_column(unknown, description.table, record_description.column_names(description))
   end
-  -- Of a record that was made: what was fetched beside the columns is among the names.
-  for name in pairs(description.others or {}) do
-    if rawget(values, name) ~= nil and not set_of(names or {})[name] then
-      if not raises then return false end
-      errors.raise_unknown_column(name, description.table, record_description.column_names(description))
-    end
-  end
-  return true
+  return unknown == nil
 end
 
 --- The fields of a record that has been written, in their order: the columns of a table layout that it had or has got, then what is no
