@@ -126,7 +126,7 @@ struct ErrorEnding {
     private let arguments: [String]
 
     /// Looks for the options itself: the error may be that the arguments cannot be read.
-    init(_ arguments: [String]) {
+    init(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         var color = ColorChoice.auto
         var format = ErrorFormat.text
         let own = arguments.first == "run" ? RunArguments.arranged(Array(arguments.dropFirst())) : arguments

@@ -23,7 +23,7 @@ final class RunLimit: Sendable {
             var count = 0
             while !hasEnded.load(ordering: .acquiring), let isOverdue = host.map(\.isOverdue) {
                 count = isOverdue ? count + 1 : 0
-                if count > Self.grace.looks { ErrorEnding(Array(CommandLine.arguments.dropFirst())).end(at: failure) }
+                if count > Self.grace.looks { ErrorEnding().end(at: failure) }
                 Thread.sleep(forTimeInterval: Self.grace.pause)
             }
         }
@@ -35,8 +35,6 @@ final class RunLimit: Sendable {
     }
 
     private var failure: CommandFailure {
-        var report = ErrorReport("a run went on after its limit of \(duration) and could not be stopped, so all runs were ended", kind: "timeout")
-        report.help = "the limit was set by --timeout"
-        return CommandFailure(report)
+        .timeout("a run went on after its limit of \(duration) and could not be stopped, so all runs were ended")
     }
 }

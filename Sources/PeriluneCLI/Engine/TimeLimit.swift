@@ -18,11 +18,7 @@ final class TimeLimit: Sendable {
     /// Whether the host was cancelled because the time was over.
     var hasPassed: Bool { state.withLock { $0.hasPassed } }
 
-    var failure: CommandFailure {
-        var report = ErrorReport("the script ran longer than its limit of \(duration)", kind: "timeout")
-        report.help = "the limit was set by --timeout"
-        return CommandFailure(report)
-    }
+    var failure: CommandFailure { .timeout("the script ran longer than its limit of \(duration)") }
 
     /// Cancels a host once the time is over, again and again, as what it does may begin something new. If it does not end then, ends the
     /// process: neither one call of a function of SQLite's nor ten thousand tasks end at once. SQLite rolls back what was not committed
@@ -52,7 +48,7 @@ final class TimeLimit: Sendable {
     private func endProcessUnlessEnded() {
         state.withLock { state in
             guard !state.hasEnded else { return }
-            ErrorEnding(Array(CommandLine.arguments.dropFirst())).end(at: failure)
+            ErrorEnding().end(at: failure)
         }
     }
 
@@ -105,5 +101,14 @@ final class TimeLimit: Sendable {
                 return waiting
             }
         }
+    }
+}
+
+extension CommandFailure {
+    /// What goes on beyond the limit that `--timeout` sets.
+    static func timeout(_ message: String) -> CommandFailure {
+        var report = ErrorReport(message, kind: "timeout")
+        report.help = "the limit was set by --timeout"
+        return CommandFailure(report)
     }
 }
