@@ -9,11 +9,7 @@ package struct SQLiteExtensions: Sendable {
     private let paths: [String]
 
     /// None.
-    package static let none = SQLiteExtensions()
-
-    private init() {
-        paths = []
-    }
+    package static let none = SQLiteExtensions([])
 
     /// Takes the paths of shared libraries, which are not tried before a connection loads them.
     package init(_ paths: [String]) {

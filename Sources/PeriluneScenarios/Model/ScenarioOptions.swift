@@ -75,7 +75,7 @@ public struct ScenarioOptions: Sendable {
     /// The default options.
     public init() {}
 
-    var loadedExtensions: SQLiteExtensions { extensions.isEmpty ? .none : SQLiteExtensions(extensions) }
+    var loadedExtensions: SQLiteExtensions { SQLiteExtensions(extensions) }
 
     /// Offers Swift functions to scenarios and to the scripts that they run, which get them by `require`; as
     /// `ScriptHost.register(module:_:_:)` does to those of a host.
