@@ -67,8 +67,17 @@ import Testing
         #expect(process.waitForEnd() == WorkerProcess.Ending(signal: SIGKILL, status: 0, place: nil, wasAsked: true))
     }
 
+    @Test func `a process that is to end by itself is killed where it does not`() throws {
+        let willing = try shell("read line <&3; exit 7")
+        willing.end(within: .seconds(60))
+        #expect(willing.waitForEnd().status == 7)
+        let unwilling = try shell("exec sleep 1000")
+        unwilling.end(within: .milliseconds(20))
+        #expect(unwilling.waitForEnd().signal == SIGKILL)
+    }
+
     @Test func `a process without references is ended and leaves no zombie`() async throws {
-        var process: WorkerProcess? = try shell("sleep 1000")
+        var process: WorkerProcess? = try shell("exec sleep 1000")
         let id = try #require(process?.id)
         process = nil
         #expect(kill(id, 0) != 0)

@@ -65,7 +65,6 @@ package final class WorkerProcess: Sendable {
 
     private struct State {
         var ending: Ending?
-        var isWaiting = false
     }
 
     /// Starts a process that inherits nothing but the connection.
@@ -145,16 +144,30 @@ package final class WorkerProcess: Sendable {
     package func kill(patience: Duration = .milliseconds(50)) {
         guard send(piso_ask_signal()) else { return }
         // The end of the connection wakes who waits for frames; nothing here may wait for a process that does not end.
+        if !hasEnded(within: patience) { send(SIGKILL) }
+    }
+
+    /// Lets it end by itself, and ends it if it does not. To be called by the thread that waits for its end.
+    package func end(within patience: Duration) {
+        channel.shutDown()
+        if !hasEnded(within: patience) { send(SIGKILL) }
+        _ = waitForEnd()
+    }
+
+    private func hasEnded(within patience: Duration) -> Bool {
         let end = ContinuousClock.now + patience
-        while ContinuousClock.now < end, !hasEnded { usleep(1000) }
-        _ = send(SIGKILL)
+        while !hasEnded {
+            guard ContinuousClock.now < end else { return false }
+            usleep(1000)
+        }
+        return true
     }
 
     /// Passes on a signal. Returns whether the process is there.
     @discardableResult
     package func send(_ signal: CInt) -> Bool {
         // Under the lock: its number may belong to another process once it was waited for.
-        state.withLock { state in state.ending == nil && !state.isWaiting && Glibc.kill(id, signal) == 0 }
+        state.withLock { state in state.ending == nil && Glibc.kill(id, signal) == 0 }
     }
 
     /// Passes on the signals by which this process is asked to end, from now on: for a program that only waits for the other one.

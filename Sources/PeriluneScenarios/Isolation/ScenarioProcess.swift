@@ -81,7 +81,6 @@ final class ScenarioProcess: Sendable {
 
     /// Lets it end by itself, and waits for that.
     func end() {
-        process.channel.shutDown()
-        _ = process.waitForEnd()
+        process.end(within: .seconds(10))
     }
 }

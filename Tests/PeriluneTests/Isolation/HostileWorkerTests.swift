@@ -7,7 +7,7 @@ import Testing
 @testable import PeriluneLua
 
 /// The process of scripts may send anything once a script has taken it over: the host goes on, with a value or an error.
-@Suite(.timeLimit(.minutes(60))) struct HostileWorkerTests {
+@Suite(.patience) struct HostileWorkerTests {
     private static let program: String = {
         let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return ((tests ?? CommandLine.arguments[0]) as NSString).deletingLastPathComponent + "/perilune-isolation-probe"
@@ -111,6 +111,22 @@ import Testing
             #expect([.timeout, .crashed].contains(code))
             // Others go on meanwhile.
             #expect(try await makeIsolatedHost().run(source: "return 1") == 1)
+        }
+    }
+
+    @Test(arguments: [WorkerMessage.callFunction, .callAtOnce])
+    func `what one asks before its host is made is answered, and holds up no limit`(_ message: WorkerMessage) async throws {
+        let bytes = try Self.ready.encoded() + Frame(message, 1, [.integer(0), .text("m"), .text("f"), .list([])]).encoded()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await self.withHost(sending: bytes) { host in
+                    let code = try await self.outcome(of: host)
+                    #expect(code == .timeout)
+                }
+            }
+            // The task goes on after all these, when its process has long been ready.
+            for _ in 0..<150 { group.addTask { usleep(3000) } }
+            try await group.waitForAll()
         }
     }
 

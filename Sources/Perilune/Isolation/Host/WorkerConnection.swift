@@ -8,15 +8,23 @@ internal import Synchronization
 /// The connection of a host to the process in which its scripts run. Whatever comes from there may come from an attacker.
 final class WorkerConnection: Sendable {
     /// The host, which owns the connection.
-    final class Owner: Sendable {
+    private final class Owner: Sendable {
         private let host = Mutex(Reference())
+        private let isKnown = DispatchSemaphore(value: 0)
 
         private struct Reference: Sendable {
             weak var host: ScriptHost?
         }
 
-        func set(_ host: ScriptHost) { self.host.withLock { $0.host = host } }
+        func set(_ host: ScriptHost?) {
+            self.host.withLock { $0.host = host }
+            isKnown.signal()
+        }
+
         var value: ScriptHost? { host.withLock { $0.host } }
+
+        /// Waits until there is a host, or will be none.
+        func wait() { isKnown.wait() }
     }
 
     private struct State {
@@ -43,12 +51,16 @@ final class WorkerConnection: Sendable {
 
     /// A question that is being answered.
     private struct Question {
+        /// Whether a thread of the process waits for the answer, which nothing there can end.
+        var isWaitedFor: Bool
         var task: Task<Void, Never>?
+        /// Whether the process does not wait for the answer any more; its message may come before there is a task.
+        var isAbandoned = false
         var call: String?
         var sizeInBytes: Int
     }
 
-    let host = Owner()
+    private let host = Owner()
     let process: WorkerProcess
     let grace: Duration
     /// The layers that the process has put on.
@@ -70,16 +82,44 @@ final class WorkerConnection: Sendable {
     deinit {
         // The process ends with its connection; its thread reads the end, and waits for it.
         process.channel.shutDown()
+        host.set(nil)
     }
 
-    /// Starts the process, and waits until it can run scripts.
+    /// Serves the process from now on. What it has sent before waits until then: a question that is answered by nobody would seem to be
+    /// under way for ever.
+    func begin(for host: ScriptHost) {
+        self.host.set(host)
+    }
+
+    /// Starts the process, and waits until it can run scripts. It may take as long as opening its database does; where the task is cancelled
+    /// the process is killed.
     ///
-    /// - Throws: `LuaError` with code `usage` if it cannot be started, or lacks a layer; what opening the database throws.
+    /// - Throws: `LuaError` with code `usage` if it cannot be started, or lacks a layer; what opening the database throws;
+    ///   `CancellationError`.
     static func start(
         _ isolation: Isolation.Process, _ setup: WorkerSetup, environment: ScriptEnvironment
     ) async throws -> WorkerConnection {
         let process = try ScriptWorker.start(isolation)
-        return try await withCheckedThrowingContinuation { continuation in
+        do {
+            let connection = try await withTaskCancellationHandler {
+                try await serve(process, isolation, setup, environment)
+            } onCancel: {
+                process.kill(patience: .zero)
+            }
+            try Task.checkCancellation()
+            return connection
+        } catch {
+            // The end of the process is what the cancellation has done.
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    /// Gives the process a thread that reads what it sends, until its end.
+    private static func serve(
+        _ process: WorkerProcess, _ isolation: Isolation.Process, _ setup: WorkerSetup, _ environment: ScriptEnvironment
+    ) async throws -> WorkerConnection {
+        try await withCheckedThrowingContinuation { continuation in
             let thread = Thread {
                 let layers: Set<IsolationLayer>
                 do {
@@ -91,7 +131,9 @@ final class WorkerConnection: Sendable {
                     _ = process.waitForEnd()
                     return continuation.resume(throwing: error)
                 }
-                read(process, for: begin(process, isolation.grace, layers, continuation))
+                let (connection, host) = begin(process, isolation.grace, layers, continuation)
+                host.wait()
+                read(process, for: connection)
             }
             thread.stackSize = 1 << 20
             thread.start()
@@ -102,10 +144,11 @@ final class WorkerConnection: Sendable {
     private static func begin(
         _ process: WorkerProcess, _ grace: Duration, _ layers: Set<IsolationLayer>,
         _ continuation: CheckedContinuation<WorkerConnection, any Error>
-    ) -> () -> WorkerConnection? {
+    ) -> (connection: () -> WorkerConnection?, host: Owner) {
         let connection = WorkerConnection(process: process, grace: grace, layers: layers)
+        let host = connection.host
         continuation.resume(returning: connection)
-        return { [weak connection] in connection }
+        return ({ [weak connection] in connection }, host)
     }
 
     private static func failure(missing: Set<IsolationLayer>) -> LuaError {
@@ -165,7 +208,7 @@ final class WorkerConnection: Sendable {
         case .result: return settle(frame.request, .success(values))
         case .failure: return settle(frame.request, .failure(LuaError(values.first ?? .nil, hostError: error(of:))))
         case .callFunction, .callAtOnce, .findModule, .now, .uuid, .random: return ask(message, frame)
-        case .abandon: state.withLock { $0.questions[frame.request]?.task }?.cancel()
+        case .abandon: abandon(frame.request)
         case .print:
             guard let bytes = values.first?.bytes else { return false }
             enqueue(of: bytes.count) { host in host.write(bytes, endsLine: values.count < 2 || values[1].booleanValue == true) }
@@ -212,6 +255,8 @@ final class WorkerConnection: Sendable {
                 throw LuaError(.conversion, "the arguments are too large for the process of the scripts: \(reason)")
             }
         }
+        // One that was cancelled before it was sent: the process did not know it then.
+        if state.withLock({ $0.cancelled.contains(number) }) { tell(Frame(.cancel, number)) }
         return number
     }
 
@@ -239,7 +284,7 @@ final class WorkerConnection: Sendable {
             guard state.questions[frame.request] == nil, state.questions.count < Self.questionLimit,
                 state.questionsInBytes + size <= Self.questionLimitInBytes
             else { return (false, nil) }
-            state.questions[frame.request] = Question(task: nil, call: question.functionName, sizeInBytes: size)
+            state.questions[frame.request] = Question(isWaitedFor: question.isWaitedFor, call: question.functionName, sizeInBytes: size)
             state.questionsInBytes += size
             if let name = question.functionName { state.lastCall = name }
             return (true, UInt32(exactly: served).flatMap { state.requests[$0] })
@@ -255,7 +300,20 @@ final class WorkerConnection: Sendable {
 
     /// Keeps the task that answers, to be cancelled.
     func keep(_ task: Task<Void, Never>, of question: WorkerQuestion) {
-        state.withLock { $0.questions[question.number]?.task = task }
+        let isAbandoned = state.withLock { state in
+            state.questions[question.number]?.task = task
+            return state.questions[question.number]?.isAbandoned == true
+        }
+        if isAbandoned { task.cancel() }
+    }
+
+    /// Cancels the task that answers a question.
+    private func abandon(_ number: UInt32) {
+        let task = state.withLock { state in
+            state.questions[number]?.isAbandoned = true
+            return state.questions[number]?.task
+        }
+        task?.cancel()
     }
 
     /// Sends an answer.
@@ -351,9 +409,12 @@ final class WorkerConnection: Sendable {
     private func kill(ifOccupiedBy numbers: Set<UInt32>, after time: Duration, for reason: LuaError) -> Task<Void, Never> {
         Task.detached { [weak self, grace] in
             try? await Task.sleep(for: time)
+            var graceCount = 1
             while !Task.isCancelled, let self, self.isOccupied(by: numbers) {
-                // A function of the host takes its time, which is not the script's fault.
-                if !self.isAnswering { return self.kill(for: reason) }
+                // A function of the host takes its time, which is not the script's fault. Where only a task of the script waits for it, that
+                // ends without the function, if a little later.
+                if !self.isAnswering(whileTasksWait: graceCount < 10) { return self.kill(for: reason) }
+                graceCount += 1
                 try? await Task.sleep(for: grace)
             }
         }
@@ -363,7 +424,10 @@ final class WorkerConnection: Sendable {
         state.withLock { state in numbers.contains { state.requests[$0] != nil } }
     }
 
-    private var isAnswering: Bool { state.withLock { $0.questions.values.contains { $0.call != nil } } }
+    /// Whether functions of the host are called for which a thread of the process waits, or, if those count, a task of it.
+    private func isAnswering(whileTasksWait tasksCount: Bool) -> Bool {
+        state.withLock { $0.questions.values.contains { $0.call != nil && !$0.isAbandoned && ($0.isWaitedFor || tasksCount) } }
+    }
 
     /// Kills the process, and gives the reason to those who wait.
     private func kill(for reason: LuaError) {

@@ -40,17 +40,24 @@ final class HostQuestions: Sendable {
         let result: Result<[WireValue], any Error> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let own = add(continuation)
-                number.withLock { $0 = own }
                 do {
                     try send(message, own, values, in: request)
                 } catch {
                     settle(own, .failure(error))
                 }
+                number.withLock { $0 = own }
+                // Whoever has cancelled it before had no number.
+                if Task.isCancelled { abandon(own) }
             }
         } onCancel: {
-            if let number = number.withLock({ $0 }) { try? channel.send(Frame(.abandon, number)) }
+            if let number = number.withLock({ $0 }) { abandon(number) }
         }
         return try result.get()
+    }
+
+    /// Tells the host that nothing waits for an answer any more.
+    private func abandon(_ number: UInt32) {
+        try? channel.send(Frame(.abandon, number))
     }
 
     /// The number of a question, and who waits for its answer if that is a task.

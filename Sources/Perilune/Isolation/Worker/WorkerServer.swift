@@ -117,7 +117,10 @@ final class WorkerServer: Sendable {
     private func serve(_ message: HostMessage, _ frame: Frame, _ host: ScriptHost) {
         switch message {
         case .hello, .answer: break
-        case .cancel where frame.request == 0: host.cancel()
+        case .cancel where frame.request == 0:
+            // Requests as well: one may not run yet.
+            for task in tasks.withLock({ Array($0.values) }) { task.cancel() }
+            host.cancel()
         case .cancel: tasks.withLock { $0[frame.request] }?.cancel()
         case .limitTime:
             // Before the next run.
