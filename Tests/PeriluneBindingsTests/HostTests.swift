@@ -5,7 +5,7 @@ import PeriluneTestTools
 import Testing
 
 @Suite struct HostTests {
-    @Test(.timeLimit(.minutes(60)))
+    @Test(.patience)
     func `scripts run on threads of their own, so that Swift's concurrency goes on while they do`() async throws {
         // More than the threads that Swift's concurrency has on any machine that runs this.
         let hosts = try (0..<64).map { _ in try testHost { $0.limits.isCancellable = true } }

@@ -38,7 +38,7 @@ private let endless: [(name: String, source: String)] = [
 private let recursion = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
 private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
 
-@Suite(.serialized, .timeLimit(.minutes(60))) struct LimitTests {
+@Suite(.serialized, .patience) struct LimitTests {
     private static let longTime = Duration.seconds(600)
 
     /// Ends a script in the middle, and checks that nothing of it is left and the host goes on.

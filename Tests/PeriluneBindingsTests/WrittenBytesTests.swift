@@ -6,7 +6,7 @@ import PeriluneTestTools
 import Testing
 
 /// The limit of what a run writes to files.
-@Suite(.timeLimit(.minutes(60))) struct WrittenBytesTests {
+@Suite(.patience) struct WrittenBytesTests {
     /// A host over a database in a file, whose runs may write eight megabytes.
     private func withHost(
         journal: String = "wal", _ body: nonisolated(nonsending) (ScriptHost, DatabaseQueue) async throws -> Void

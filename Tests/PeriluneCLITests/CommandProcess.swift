@@ -69,7 +69,7 @@ struct CommandProcess {
     private let captured: (output: String, errors: String)
     /// Standard output, if the test reads it while the program runs.
     private let reading: CInt?
-    private let watchdog: DispatchWorkItem
+    private let watchdog: Watchdog
 
     /// The process that this one has started, once it has.
     func child() async -> pid_t? {
@@ -108,8 +108,7 @@ struct CommandProcess {
         variables.merge(environment) { $1 }
         id = try Self.spawn(command, variables.map { "\($0)=\($1)" }, &actions)
         // A program that hangs must not stop the tests.
-        watchdog = DispatchWorkItem { [id] in _ = kill(id, SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Sanitizer.patience), execute: watchdog)
+        watchdog = Watchdog { [id] in _ = kill(id, SIGKILL) }
     }
 
     /// Makes a named pipe and opens it for reading. One without a name could be inherited by the programs of other tests.
@@ -136,17 +135,16 @@ struct CommandProcess {
     func readLine() throws -> String {
         let reading = try #require(reading)
         var bytes: [UInt8] = []
-        while let byte = Self.readByte(reading), byte != UInt8(ascii: "\n") { bytes.append(byte) }
+        while let byte = readByte(reading), byte != UInt8(ascii: "\n") { bytes.append(byte) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Waits for a byte; `nil` when the program has closed the pipe.
-    private static func readByte(_ reading: CInt) -> UInt8? {
+    private func readByte(_ reading: CInt) -> UInt8? {
         var byte: UInt8 = 0
-        var request = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         while true {
             // Until the program opens the pipe there is nothing to read, and no writer: poll waits for either.
-            guard poll(&request, 1, -1) > 0 || errno == EINTR else { return nil }
+            guard watchdog.waits(for: reading) else { return nil }
             let count = read(reading, &byte, 1)
             if count == 1 { return byte }
             if count == 0 || (errno != EAGAIN && errno != EINTR) { return nil }
@@ -169,7 +167,7 @@ struct CommandProcess {
             var info = siginfo_t()
             return waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info._sifields._sigchld.si_pid == id
         }
-        while !condition(), !hasEnded() { sched_yield() }
+        while !condition(), !hasEnded() { usleep(1000) }
     }
 
     /// Presses Ctrl-C.
@@ -186,7 +184,7 @@ struct CommandProcess {
     func wait() throws -> CommandResult {
         var rest: [UInt8] = []
         if let reading {
-            while let byte = Self.readByte(reading) { rest.append(byte) }
+            while let byte = readByte(reading) { rest.append(byte) }
             close(reading)
         }
         var state: CInt = 0

@@ -1,8 +1,9 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 /// Runs what stands in scripts/examples, and compares with scripts/examples/expected.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ExampleTests {
+@Suite(.patience, .startsPrograms) struct ExampleTests {
     @Test(arguments: [
         ("wines.lua", "wines.txt"), ("music_shop/report.lua", "music_shop_report.txt"), ("library.lua", "library.txt"),
         ("reminders.lua", "reminders.txt"), ("configuration.lua", "configuration.txt"),

@@ -6,7 +6,7 @@ import Testing
 
 /// What people come to a database's command line for, each as one line of shell: thirty tasks that `sqlite3`, `sqlite-utils`, `duckdb`, `dbmate`
 /// and a Lua prompt are used for.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct TaskTests {
+@Suite(.patience, .startsPrograms) struct TaskTests {
     /// A task, the line that does it, and what it shows.
     struct Task: CustomTestStringConvertible {
         let title: String

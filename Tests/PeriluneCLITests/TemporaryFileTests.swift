@@ -5,7 +5,7 @@ import Testing
 @testable import PeriluneCLI
 
 /// Whatever the command needs for a while is gone when it ends.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct TemporaryFileTests {
+@Suite(.patience, .startsPrograms) struct TemporaryFileTests {
     /// The arguments of commands that copy a database which is too large for memory, and the status they end with.
     static let commands: [([String], Int32)] = [
         (["run", "-e", "db:execute('DELETE FROM big')", "--preview"], 0),

@@ -8,7 +8,7 @@ final class TerminalProcess {
     private let terminal: CInt
     private let folder: TestFolder
     private var shown: [UInt8] = []
-    private let watchdog: DispatchWorkItem
+    private let watchdog: Watchdog
     private let columns: UInt16
 
     /// Starts it in a folder.
@@ -40,8 +40,7 @@ final class TerminalProcess {
         var id: pid_t = 0
         try #require(posix_spawn(&id, command[0], &actions, &attributes, words, settings) == 0)
         self.id = id
-        watchdog = DispatchWorkItem { [id] in _ = kill(id, SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Sanitizer.patience), execute: watchdog)
+        watchdog = Watchdog { [id] in _ = kill(id, SIGKILL) }
     }
 
     deinit {
@@ -109,6 +108,7 @@ final class TerminalProcess {
     private func read() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
+            guard watchdog.waits(for: terminal) else { return false }
             let count = Foundation.read(terminal, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             // The end of the last program that has the terminal is an error here.

@@ -1,8 +1,9 @@
 import PeriluneDependencies
+import PeriluneTestTools
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(60))) struct MakingTests {
+@Suite(.patience) struct MakingTests {
     @Test func `dependencies that need each other are an error, not a wait for ever`() async throws {
         try await Dependencies.inProcess(.live) {
             let error = await #expect(throws: DependencyError.self) { try await Dependencies.value(for: HenKey.self) }

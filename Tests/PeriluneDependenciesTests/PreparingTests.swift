@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(60))) func `a factory that never returns does not hold up a cancelled task`() async throws {
+    @Test(.patience) func `a factory that never returns does not hold up a cancelled task`() async throws {
         try await Dependencies.inProcess(.live) {
             let started = AsyncStream.makeStream(of: Void.self)
             let never = ResourceSource { context in

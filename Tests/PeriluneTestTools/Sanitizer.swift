@@ -34,3 +34,8 @@ extension Trait where Self == ConditionTrait {
         .unless(.thread, "the sanitizer holds signals back while Lua loops")
     }
 }
+
+extension Trait where Self == TimeLimitTrait {
+    /// For tests that would wait for ever for what does not come. Not less: all tests begin at once, and wait for their turn.
+    public static var patience: Self { .timeLimit(.minutes(Sanitizer.current == nil ? 15 : 60)) }
+}

@@ -1,9 +1,10 @@
 import Synchronization
+public import Testing
 
 /// Waits until a condition holds that no event announces: a weak reference that becomes `nil`, a file that another thread closes.
 ///
-/// It yields between two looks, so that a test never waits longer than what it waits for. Where there is an event, wait for the
-/// event: ``Tally``, ``Rendezvous``.
+/// It sleeps between two looks, so that others have the processor meanwhile. Where there is an event, wait for the event: ``Tally``,
+/// ``Rendezvous``.
 ///
 /// - Parameter limit: When to give up. Long, since a machine may be busy: a test that passes never waits for it.
 /// - Returns: Whether the condition came true.
@@ -13,7 +14,7 @@ public func eventually(
     let end = ContinuousClock.now + limit
     while try await !condition() {
         guard ContinuousClock.now < end else { return false }
-        await Task.yield()
+        try? await Task.sleep(for: .milliseconds(1))
     }
     return true
 }
@@ -32,7 +33,8 @@ public func suspendUntilCancelled() async throws {
 public final class Tally: Sendable {
     private struct State {
         var count = 0
-        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiting: [(number: Int, count: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+        var waitCount = 0
     }
 
     private let state = Mutex(State())
@@ -51,18 +53,29 @@ public final class Tally: Sendable {
             state.waiting.removeAll { $0.count <= count }
             return reached
         }
-        for waiting in reached { waiting.continuation.resume() }
+        for waiting in reached { waiting.continuation.resume(returning: true) }
     }
 
-    /// Waits until there were `count` events since the beginning.
-    public func wait(for count: Int = 1) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLock { state in
-                if state.count < count { state.waiting.append((count, continuation)) }
-                return state.count >= count
+    /// Waits until there were `count` events since the beginning; where they do not come the test fails, and goes on.
+    public func wait(for count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
+        let isReached = await withCheckedContinuation { continuation in
+            let number: Int? = state.withLock { state in
+                guard state.count < count else { return nil }
+                state.waitCount += 1
+                state.waiting.append((state.waitCount, count, continuation))
+                return state.waitCount
             }
-            if isReached { continuation.resume() }
+            guard let number else { return continuation.resume(returning: true) }
+            _ = Watchdog { self.giveUp(number) }
         }
+        if !isReached { Issue.record("waited for \(count) events, of which there were \(self.count)", sourceLocation: sourceLocation) }
+    }
+
+    private func giveUp(_ number: Int) {
+        let waiting = state.withLock { state in
+            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+        }
+        waiting?.continuation.resume(returning: false)
     }
 }
 

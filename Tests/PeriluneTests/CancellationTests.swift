@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import Perilune
 import PeriluneTestSupport
+import PeriluneTestTools
 import Testing
 
 /// A task may be cancelled wherever it waits: what it has begun is undone, and everybody else goes on.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.patience)
 struct CancellationTests {
     /// Writes two rows or none, and waits, computes and asks SQLite for long in between.
     private static let pairs = """

@@ -1,9 +1,10 @@
 import GRDB
 import Perilune
+import PeriluneTestTools
 import Testing
 
 /// A program that closes a database under its scripts gets errors from them, and no crash.
-@Suite(.timeLimit(.minutes(60))) struct ClosedDatabaseTests {
+@Suite(.patience) struct ClosedDatabaseTests {
     private static let uses = [
         "db:fetch_one('SELECT 1')", "db:execute('DELETE FROM author')", "for row in db:rows('SELECT 1') do end",
         "db:read(function(db) return db:fetch_one('SELECT 1') end)", "db:write(function() end)", "db:in_transaction(function() end)",

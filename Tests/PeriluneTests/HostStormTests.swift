@@ -16,7 +16,7 @@ private final class Endings: Sendable {
 }
 
 /// Hosts that programs use in the wrong moment, or by a thousand tasks at once: each call ends with a value or an error.
-@Suite(.timeLimit(.minutes(60))) struct HostStormTests {
+@Suite(.patience) struct HostStormTests {
     private static let pairs = """
         db:execute("CREATE TABLE IF NOT EXISTS t (n)")
         function double(n) return 2 * n end

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What programs and scripts do wrong is reported, and does no harm. Preparing, contexts and functions of Swift have tests of their own.
-@Suite(.defaultDatabase(migrations: library), .timeLimit(.minutes(60)))
+@Suite(.defaultDatabase(migrations: library), .patience)
 struct MisuseTests {
     @Test func `a database that a script keeps serves its next run, and what belonged to a block is dead`() async throws {
         let host = try await ScriptHost()

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct PoolTests {
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
     func `calls are served in parallel, each by a host for itself`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 2, place.configuration()) { host in
@@ -43,7 +43,7 @@ import Testing
         #expect(made.withLock { $0 } <= 3)
     }
 
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
     func `a function that calls the pool again gets the host that waits for it`(_ place: ScriptPlace) async throws {
         let holder = PoolHolder()
         let pool = try await ScriptPool(size: 1, place.configuration()) { host in
@@ -57,7 +57,7 @@ import Testing
         #expect(result == 120)
     }
 
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
     func `a host is replaced also if a limit has struck in a call inside, which a function has caught`(_ place: ScriptPlace) async throws {
         let holder = PoolHolder(), made = Mutex(0)
         var configuration = place.configuration()
@@ -78,7 +78,7 @@ import Testing
         #expect(made.withLock { $0 } == 2)
     }
 
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
     func `a host whose script has passed a limit is replaced, one whose script failed is not`(_ place: ScriptPlace) async throws {
         let made = Mutex(0)
         var configuration = place.configuration()
@@ -98,7 +98,7 @@ import Testing
         #expect(made.withLock { $0 } == 2)
     }
 
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(60)), arguments: ScriptPlace.allCases)
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
     func `a task that is cancelled stops waiting for a host`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 1, place.configuration())

@@ -204,7 +204,7 @@ struct RunningTests {
         #expect(entered == 50)
     }
 
-    @Test(.timeLimit(.minutes(60)), arguments: ScriptPlace.allCases) func `a cancelled task ends its own run, or its wait, and no other`(_ place: ScriptPlace) async throws {
+    @Test(.patience, arguments: ScriptPlace.allCases) func `a cancelled task ends its own run, or its wait, and no other`(_ place: ScriptPlace) async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.isCancellable = true
         let host = try await place.host(configuration)

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Hosts read single statements of a pool on connections of their own.
-@Suite(.timeLimit(.minutes(60))) struct StatementReaderTests {
+@Suite(.patience) struct StatementReaderTests {
     private static let count = "return db:fetch_value('SELECT COUNT(*) FROM author')"
 
     /// Runs a test with a pool with a number of readers, and hosts over it.

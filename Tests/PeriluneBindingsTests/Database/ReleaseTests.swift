@@ -8,7 +8,7 @@ import PeriluneTestTools
 import Testing
 
 /// What a state has of a database is released with it, on the connections of that database.
-@Suite(.timeLimit(.minutes(5))) struct ReleaseTests {
+@Suite(.patience) struct ReleaseTests {
     private func useAndClose(_ writer: any DatabaseWriter) throws {
         let state = try LuaState(libraries: .trusted)
         try ScriptSetup(database: writer, allowsFiles: true).install(in: state)

@@ -6,7 +6,7 @@ import PeriluneTestTools
 import Testing
 
 /// Migrations where the host sets limits, grants no files or is cancelled. What they do is tested in `Lua/migrator.lua`.
-@Suite(.serialized, .timeLimit(.minutes(60))) struct MigrationTests {
+@Suite(.serialized, .patience) struct MigrationTests {
     private static let endlessRows =
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
 

@@ -4,11 +4,12 @@ import Perilune
 import PeriluneBindings
 import PeriluneLua
 import PeriluneLuaFileTools
+import PeriluneTestTools
 import Synchronization
 import Testing
 
 /// Observers of scripts, where more than one script, or Swift, has to do with them.
-@Suite(.timeLimit(.minutes(60))) struct TransactionObserverTests {
+@Suite(.patience) struct TransactionObserverTests {
     private func makeState(over writer: any DatabaseWriter) throws -> LuaState {
         let state = try LuaState(libraries: .trusted)
         try ScriptSetup(database: writer, allowsFiles: true).install(in: state)

@@ -2,7 +2,7 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct AutomationsCommandTests {
+@Suite(.patience, .startsPrograms) struct AutomationsCommandTests {
     private static let file = """
         if not db:table_exists("product") then
           db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT, stock INTEGER NOT NULL)")

@@ -3,7 +3,7 @@ import PeriluneTestTools
 import Testing
 
 /// `perilune automations` under `--sandbox`: in a process of their own, as scripts are.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct IsolatedAutomationTests {
+@Suite(.patience, .startsPrograms) struct IsolatedAutomationTests {
     /// Tables whose changes set off automations, and these: each notes in its process what it is.
     private static let automations = """
         for name, f in pairs{

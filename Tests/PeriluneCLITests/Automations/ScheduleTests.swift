@@ -3,7 +3,7 @@ import Testing
 
 /// Schedules where clocks are put forward and back. In programs of their own, since a time zone is that of a process; there a year passes
 /// at once, from the first of January 2000 on.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ScheduleTests {
+@Suite(.patience, .startsPrograms) struct ScheduleTests {
     private static func times(of schedules: String..., in zone: String) throws -> [String] {
         let code = """
             local finish = os.time() + 366 * 86400

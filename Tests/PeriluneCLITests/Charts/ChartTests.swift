@@ -5,7 +5,7 @@ import Testing
 @testable import PeriluneCLI
 
 /// `perilune chart`, and pictures of schemas.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ChartTests {
+@Suite(.patience, .startsPrograms) struct ChartTests {
     private static func data(_ rows: [[Cell]]) throws -> ChartData {
         try ChartData(columns: ["label", "n", "m"].prefix(rows.first?.count ?? 2).map { $0 }, rows: rows)
     }

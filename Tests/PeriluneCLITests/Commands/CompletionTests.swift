@@ -5,7 +5,7 @@ import Testing
 @testable import PeriluneCLI
 
 /// What shells complete. bash is on every machine of the tests; zsh and fish get scripts of the same generator.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct CompletionTests {
+@Suite(.patience, .startsPrograms) struct CompletionTests {
     private static func makeFolder() throws -> TestFolder {
         let folder = try TestFolder([
             "perilune.toml": "database = \"shop.sqlite\"\n[folders]\nmigrations = \"db\"",

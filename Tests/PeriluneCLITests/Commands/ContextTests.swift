@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ContextTests {
+@Suite(.patience, .startsPrograms) struct ContextTests {
     private static let script = """
         print(perilune.context, perilune.now():format("%Y-%m-%d") == "2000-01-01", db:fetch_value("SELECT CURRENT_DATE") == "2000-01-01")
         print(#db:tables())

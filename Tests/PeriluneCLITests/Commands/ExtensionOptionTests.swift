@@ -3,7 +3,7 @@ import PeriluneTestTools
 import Testing
 
 /// Extensions of SQLite's: `--extension`, and those of `perilune.toml`.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ExtensionOptionTests {
+@Suite(.patience, .startsPrograms) struct ExtensionOptionTests {
     /// The library of the target CPeriluneTestExtension, which is built beside the command. It has a function `thrice`.
     private static let library = (TestFolder.binary as NSString).deletingLastPathComponent + "/libPeriluneTestExtension.so"
 

@@ -3,7 +3,7 @@ import PeriluneTestTools
 import Testing
 
 /// `perilune run --sandbox`, which runs scripts in a process of their own.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct IsolationTests {
+@Suite(.patience, .startsPrograms) struct IsolationTests {
     /// Runs a script that says that it has begun and loops, and gives the process in which it does to a closure.
     private func looping(_ options: String..., body: (pid_t, CommandProcess) async throws -> Void) async throws -> CommandResult {
         let folder = try TestFolder(["loop.lua": "print('ready')\nwhile true do os.time() end\n"])

@@ -5,7 +5,7 @@ import Testing
 @testable import Perilune
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct RunCommandTests {
+@Suite(.patience, .startsPrograms) struct RunCommandTests {
     @Test func `a file runs with a database in memory`() throws {
         let folder = try TestFolder([
             "a.lua": """

@@ -2,7 +2,7 @@ import PeriluneTestTools
 import Testing
 
 /// Working on a copy, and safety on the database itself.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ConsolePreviewTests {
+@Suite(.patience, .startsPrograms) struct ConsolePreviewTests {
     private static let preview = "library.sqlite preview> "
     private static let changed = "library.sqlite preview*> "
 

@@ -4,7 +4,7 @@ import Testing
 @testable import PeriluneCLI
 
 /// An hour's work on the music shop, played by keys: from the first look to a change that is tried, applied and checked.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ConsoleSessionTests {
+@Suite(.patience, .startsPrograms) struct ConsoleSessionTests {
     /// A folder with the music shop and a module of the person who works.
     private static func makeFolder() throws -> TestFolder {
         let folder = try TestFolder(["prices.lua": "return { raise = function(cents) return cents * 11 // 10 end }"])

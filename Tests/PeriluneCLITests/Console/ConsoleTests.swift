@@ -5,7 +5,7 @@ import Testing
 @testable import PeriluneCLI
 
 /// What the console makes of statements: played by keys on a terminal, and read from its screen.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ConsoleTests {
+@Suite(.patience, .startsPrograms) struct ConsoleTests {
     @Test func `an expression shows its value and a statement is run`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         #expect(console.run("6 * 7") == ["42"])

@@ -2,7 +2,7 @@ import PeriluneTestTools
 import Testing
 
 /// The line editor: keys on a terminal, and what its screen shows then.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct EditingTests {
+@Suite(.patience, .startsPrograms) struct EditingTests {
     private let prompt = "library.sqlite> "
 
     @Test func `the cursor is where the next letter comes also behind wide letters`() throws {

@@ -1,7 +1,7 @@
 import PeriluneTestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct DoctorCommandTests {
+@Suite(.patience, .startsPrograms) struct DoctorCommandTests {
     @Test func `a database without faults passes with what could be better`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("doctor", "--database", "library.sqlite")

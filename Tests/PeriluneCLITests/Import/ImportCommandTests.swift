@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ImportCommandTests {
+@Suite(.patience, .startsPrograms) struct ImportCommandTests {
     private func rows(_ folder: TestFolder, _ sql: String) throws -> String {
         let result = try folder.perilune("query", "--database", "x.sqlite", "--format", "jsonl", sql)
         #expect(result.status == 0, "\(result.errors)")

@@ -5,7 +5,7 @@ import Testing
 @testable import PeriluneCLI
 
 /// The manual pages, made from the commands.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ManualTests {
+@Suite(.patience, .startsPrograms) struct ManualTests {
     @Test func `every command has a page that says what its help says`() throws {
         let commands = try CommandDescription.read().all
         let names = commands.map { ManualPage(command: $0).name }

@@ -2,7 +2,7 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct MigrateCommandTests {
+@Suite(.patience, .startsPrograms) struct MigrateCommandTests {
     private static let files = [
         "migrations/0001_create.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL);\n",
         "migrations/0002_pages.lua":

@@ -5,7 +5,7 @@ import Testing
 @testable import PeriluneCLI
 
 /// Long output on a terminal, which goes through the program that `PAGER` names.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct PagerTests {
+@Suite(.patience, .startsPrograms) struct PagerTests {
     /// A pager that marks what passes through it.
     private static let marking = ["PAGER": "sed 's/^/paged: /'"]
     private static let sql = "WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 60) SELECT n FROM c"

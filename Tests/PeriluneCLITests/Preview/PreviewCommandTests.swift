@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct PreviewCommandTests {
+@Suite(.patience, .startsPrograms) struct PreviewCommandTests {
     /// A folder with a database and a script that changes it.
     private func makeFolder() throws -> TestFolder {
         let folder = try TestFolder([

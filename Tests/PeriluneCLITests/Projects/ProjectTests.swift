@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ProjectTests {
+@Suite(.patience, .startsPrograms) struct ProjectTests {
     @Test func `a new project passes and runs at once`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune("init")

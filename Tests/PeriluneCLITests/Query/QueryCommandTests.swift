@@ -1,7 +1,7 @@
 import PeriluneTestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct QueryCommandTests {
+@Suite(.patience, .startsPrograms) struct QueryCommandTests {
     private func shop() throws -> TestFolder {
         let folder = try TestFolder()
         let made = try folder.perilune(

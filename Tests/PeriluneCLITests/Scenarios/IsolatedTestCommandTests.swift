@@ -3,7 +3,7 @@ import PeriluneTestTools
 import Testing
 
 /// `perilune test --isolate`.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct IsolatedTestCommandTests {
+@Suite(.patience, .startsPrograms) struct IsolatedTestCommandTests {
     @Test func `results are those of one process`() throws {
         let folder = try TestFolder([
             "migrations/1.sql": "CREATE TABLE t (id INTEGER PRIMARY KEY, a)",

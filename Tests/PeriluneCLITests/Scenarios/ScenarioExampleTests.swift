@@ -3,7 +3,7 @@ import PeriluneTestTools
 import Testing
 
 /// The scenarios of this project, and the types that editors get.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ScenarioExampleTests {
+@Suite(.patience, .startsPrograms) struct ScenarioExampleTests {
     @Test(arguments: ["scripts/scenarios", "scripts/examples/billing/scenarios"])
     func `the scenarios of this project pass`(folder: String) throws {
         let result = try TestFolder().shell("cd '\(TestFolder.checkout)' && CI=1 \"$PERILUNE\" test --timeout 60s \(folder)")
@@ -42,7 +42,7 @@ import Testing
 }
 
 /// What the README says of scenarios.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct ScenarioReadmeTests {
+@Suite(.patience, .startsPrograms) struct ScenarioReadmeTests {
     private let readme: String
 
     init() throws {

@@ -1,7 +1,7 @@
 import PeriluneTestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct SchemaCommandTests {
+@Suite(.patience, .startsPrograms) struct SchemaCommandTests {
     private static let sql = """
         CREATE TABLE author (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, born TEXT DEFAULT 'never');
         CREATE TABLE book (

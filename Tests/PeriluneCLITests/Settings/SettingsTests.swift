@@ -5,7 +5,7 @@ import Testing
 @testable import PeriluneCLI
 
 /// What `perilune.toml` says, and where it is looked for.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct SettingsTests {
+@Suite(.patience, .startsPrograms) struct SettingsTests {
     private static func read(_ text: String) throws -> SettingsFile {
         try SettingsFile(Array(text.utf8), path: "perilune.toml")
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import PeriluneCLI
 
 /// `perilune watch FILE` and `run --watch`.
-@Suite(.timeLimit(.minutes(60)), .startsPrograms) struct WatchTests {
+@Suite(.patience, .startsPrograms) struct WatchTests {
     /// Waits until some runs have ended, as notes on standard error say.
     private static func waitForEnd(_ process: CommandProcess, runs: Int) {
         process.waitForErrors(containing: "waiting for changes", times: runs)

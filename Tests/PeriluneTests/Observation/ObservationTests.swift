@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Observations in hosts: values reach them from every writer, and nothing comes after the end.
-@Suite(.timeLimit(.minutes(60))) struct ObservationTests {
+@Suite(.patience) struct ObservationTests {
     private func makePool() throws -> DatabasePool {
         let path = NSTemporaryDirectory() + "/perilune-observation-\(UUID().uuidString).sqlite"
         let pool = try DatabasePool(path: path)

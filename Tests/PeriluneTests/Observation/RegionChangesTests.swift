@@ -1,10 +1,11 @@
 import GRDB
 import Perilune
+import PeriluneTestTools
 import Testing
 
 /// Observations for Swift.
 @Suite struct RegionChangesTests {
-    @Test(.timeLimit(.minutes(1))) func `a change of a region is an element, and one of another table is none`() async throws {
+    @Test(.patience) func `a change of a region is an element, and one of another table is none`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY); CREATE TABLE tag (id INTEGER PRIMARY KEY)") }
         var changes = queue.changes(in: [Table("book")]).makeAsyncIterator()
@@ -23,7 +24,7 @@ import Testing
         #expect(try await waiting.value)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `values of a script are given again if duplicates are wanted`() async throws {
+    @Test(.patience) func `values of a script are given again if duplicates are wanted`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)") }
         let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Perilune
 import PeriluneLua
+import PeriluneTestTools
 import Testing
 
 @Suite struct PreviewTests {
@@ -372,7 +373,7 @@ import Testing
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a preview that goes does not wait for its scripts`() async throws {
+    @Test(.patience) func `a preview that goes does not wait for its scripts`() async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits = LuaLimits(isCancellable: true)
         var preview: ScriptPreview? = try await ScriptPreview(of: .empty, configuration: configuration)
