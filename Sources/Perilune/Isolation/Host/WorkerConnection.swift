@@ -85,8 +85,8 @@ final class WorkerConnection: Sendable {
         host.set(nil)
     }
 
-    /// Serves the process from now on. What it has sent before waits until then: a question that is answered by nobody would seem to be
-    /// under way for ever.
+    /// Serves the process from now on. What it has sent before waits until then: a question without an answer would seem to be under
+    /// way for ever.
     func begin(for host: ScriptHost) {
         self.host.set(host)
     }

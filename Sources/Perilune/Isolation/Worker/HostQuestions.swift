@@ -46,7 +46,7 @@ final class HostQuestions: Sendable {
                     settle(own, .failure(error))
                 }
                 number.withLock { $0 = own }
-                // Whoever has cancelled it before had no number.
+                // Where it was cancelled before there was no number.
                 if Task.isCancelled { abandon(own) }
             }
         } onCancel: {
