@@ -43,6 +43,7 @@ private let checks = """
       if kind and found ~= kind then error("expected kind " .. kind .. ", got " .. tostring(found) .. ": " .. tostring(err), 2) end \
       return err \
     end \
+    function rounds(count) return count * (tonumber(os.getenv("PERILUNE_TEST_ROUNDS")) or 1) end \
     function random_numbers(seed) \
       local function random(count) \
         seed = (seed * 1103515245 + 12345) % 2147483648 \

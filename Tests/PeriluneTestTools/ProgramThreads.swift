@@ -27,14 +27,14 @@ extension Trait where Self == ProgramThreadsTrait {
     public static var startsPrograms: Self { Self() }
 }
 
-/// As many threads as there are processors, for tests that block.
+/// Two threads more than there are processors, for tests that block: some wait for seconds until a limit of time has passed.
 private final class ProgramThreads: TaskExecutor {
     static let shared = ProgramThreads()
 
     private let threads = OperationQueue()
 
     private init() {
-        threads.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount
+        threads.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount + 2
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

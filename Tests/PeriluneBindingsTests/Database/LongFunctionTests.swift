@@ -35,6 +35,7 @@ import Testing
         try await host.run(source: "function one(...) return { db:tuples(...)() } end")
         for (values, expected) in zip(cases, expected) {
             let found: [String] = try await host.call("one", sql, values[0], values[1], values[2])
+            guard !found.elementsEqual(expected, by: ==) else { continue }
             for (call, (one, other)) in zip(calls, zip(found, expected)) { #expect(one == other, "\(call) of \(values)") }
         }
     }

@@ -180,10 +180,10 @@ local function random_condition(Class)
   return Class.c[name]:is_null() | Class.c[name]:ne(value), function(row) return row[name] ~= value end
 end
 
-test("500 random values over windows", function()
+test("random values over windows", function()
   local Thing, rows = make_table("thing", 25)
   db:read(function()
-    for number = 1, 500 do
+    for number = 1, rounds(200) do
       local condition, holds = random_condition(Thing)
       local value, evaluate = random_window(Thing)
       local request = Thing:filter(condition):select("id", value:as("v"))
@@ -197,10 +197,10 @@ test("500 random values over windows", function()
   end)
 end)
 
-test("500 random filters by windows, before and behind others", function()
+test("random filters by windows, before and behind others", function()
   local Thing, rows = make_table("thing", 25)
   db:read(function()
-    for number = 1, 500 do
+    for number = 1, rounds(200) do
       local first, first_holds = random_condition(Thing)
       local second, second_holds = random_condition(Thing)
       local value, evaluate = random_window(Thing)
@@ -218,9 +218,9 @@ test("500 random filters by windows, before and behind others", function()
   end)
 end)
 
-test("300 random alternatives", function()
+test("random alternatives", function()
   local Thing, rows = make_table("thing", 25)
-  for _ = 1, 300 do
+  for _ = 1, rounds(200) do
     local first, first_holds = random_condition(Thing)
     local second, second_holds = random_condition(Thing)
     local third, third_holds = random_condition(Thing)
@@ -230,10 +230,10 @@ test("300 random alternatives", function()
   end
 end)
 
-test("300 random joins of every kind", function()
+test("random joins of every kind", function()
   local Thing, rows = make_table("thing", 12)
   local Other, others = make_table("other", 9)
-  for number = 1, 300 do
+  for number = 1, rounds(200) do
     local kind, left, right = pick{ "join", "left_join", "right_join", "full_join" }, pick{ "a", "b", "n" }, pick{ "a", "b", "n" }
     local least = random(6) - 3
     local filter, holds = random_condition(Other)
@@ -265,9 +265,9 @@ test("300 random joins of every kind", function()
   end
 end)
 
-test("300 random aggregates with an order", function()
+test("random aggregates with an order", function()
   local Thing, rows = make_table("thing", 25)
-  for _ = 1, 300 do
+  for _ = 1, rounds(200) do
     local condition, holds = random_condition(Thing)
     local orders = random_orders(true)
     local kept = where(rows, holds)
