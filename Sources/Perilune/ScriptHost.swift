@@ -122,7 +122,7 @@ public actor ScriptHost {
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
         // Made here, it belongs to the thread from now on.
         state.thread = thread
-        worker?.begin(for: self)
+        worker?.setHost(self)
         setup.loop.queue.setWake { [weak self, thread] in
             thread.enqueue { [weak self] in self?.assumeIsolated { $0.turn() } }
         }

@@ -87,7 +87,7 @@ final class WorkerConnection: Sendable {
 
     /// Serves the process from now on. What it has sent before waits until then: a question without an answer would seem to be under
     /// way for ever.
-    func begin(for host: ScriptHost) {
+    func setHost(_ host: ScriptHost) {
         self.host.set(host)
     }
 
@@ -252,6 +252,8 @@ final class WorkerConnection: Sendable {
             // Where the connection is closed, its end settles all requests.
             if case .refused(let reason) = error {
                 forget(number)
+                // A hostile process may have asked for it meanwhile.
+                for question in request.takeQuestions() { enqueue(of: 0) { host in host.answer(question) } }
                 throw LuaError(.conversion, "the arguments are too large for the process of the scripts: \(reason)")
             }
         }
@@ -487,6 +489,14 @@ final class PendingRequest: Sendable {
             return waiter
         }
         waiter?.resume(returning: event)
+    }
+
+    /// The questions for which no task has waited.
+    func takeQuestions() -> [WorkerQuestion] {
+        state.withLock { state in
+            defer { state.events = [] }
+            return state.events.compactMap { if case .question(let question) = $0 { question } else { nil } }
+        }
     }
 
     /// The next event. A task that was cancelled waits, too: the process says how its request ends.
