@@ -17,10 +17,11 @@ import Testing
 
     /// Makes a host whose process sends these bytes.
     private func withHost(
-        sending bytes: [UInt8], named name: String = "bytes", _ body: nonisolated(nonsending) (ScriptHost) async throws -> Void
+        sending bytes: [UInt8], late: [UInt8] = [], named name: String = "bytes", _ body: nonisolated(nonsending) (ScriptHost) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             try Data(bytes).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+            if !late.isEmpty { try Data(late).write(to: URL(fileURLWithPath: "\(folder)/\(name).late")) }
             let host = try await makeIsolatedHost {
                 $0.database = .file("\(folder)/\(name)")
                 $0.output = .none
@@ -127,6 +128,36 @@ import Testing
             // The task goes on after all these, when its process has long been ready.
             for _ in 0..<150 { group.addTask { usleep(3000) } }
             try await group.waitForAll()
+        }
+    }
+
+    @Test func `one that calls a function that never returns, and gives it up for no limit, is killed`() async throws {
+        let call = try Frame(.callFunction, 1, [.integer(1), .text("m"), .text("never"), .list([])]).encoded()
+        try await withHost(sending: Self.ready.encoded(), late: call) { host in
+            let began = Tally()
+            try await host.register(module: "m") { m in
+                m.function("never") { () async throws in
+                    began.add()
+                    try await suspendUntilCancelled()
+                }
+            }
+            #expect(try await outcome(of: host) == .timeout)
+            #expect(began.count == 1)
+        }
+    }
+
+    @Test func `one that calls a function that does not wait is killed once that has returned`() async throws {
+        let call = try Frame(.callAtOnce, 1, [.integer(1), .text("m"), .text("slow"), .list([])]).encoded()
+        try await withHost(sending: Self.ready.encoded(), late: call) { host in
+            let ended = Tally()
+            try await host.register(module: "m") { m in
+                m.function("slow") { () -> Void in
+                    usleep(500_000)
+                    ended.add()
+                }
+            }
+            #expect(try await outcome(of: host) == .timeout)
+            #expect(ended.count == 1)
         }
     }
 
