@@ -63,7 +63,8 @@ import Testing
     }
 
     @Test func `environment variables in the documents are read`() {
-        let sources = KnownNames.files(below: "Sources").filter { $0.hasSuffix(".swift") }.compactMap(Reference.text(of:)).joined()
+        let files = KnownNames.files(below: "Sources") + KnownNames.files(below: "Tests/PeriluneLuaFileTools")
+        let sources = files.filter { $0.hasSuffix(".swift") }.compactMap(Reference.text(of:)).joined()
         var names: Set<String> = []
         for page in DocumentedPage.all {
             Words.forEach(in: Reference.text(of: page.path) ?? "") { word, _ in
