@@ -270,6 +270,9 @@ static const module modules[] = {
     {"perilune.requests.nodes", (const char[]){
 #embed "../../lib/perilune/requests/nodes.lua"
         , 0}},
+    {"perilune.requests.page_cursors", (const char[]){
+#embed "../../lib/perilune/requests/page_cursors.lua"
+        , 0}},
     {"perilune.requests.plans", (const char[]){
 #embed "../../lib/perilune/requests/plans.lua"
         , 0}},

@@ -21,6 +21,14 @@ local function make_plain()
   return perilune.record("thing")
 end
 
+--- With an index for each order, in which SQLite searches the rows behind a cursor; without one it sorts all of them.
+local function make_indexed()
+  local Class = make_plain()
+  for _, column in ipairs(columns) do db:execute(("CREATE INDEX by_%s ON thing (%s)"):format(column, column)) end
+  db:execute"CREATE INDEX by_several ON thing (b, a DESC, s); CREATE INDEX by_others ON thing (s DESC, x)"
+  return Class
+end
+
 local function make_named()
   db:execute([[CREATE TABLE thing ("rowNumber" INTEGER PRIMARY KEY, "columnA" INTEGER, b INTEGER NOT NULL, "X" REAL, "group" TEXT)]])
   return perilune.record("thing", {
@@ -56,7 +64,12 @@ local function random_orders(Class)
     local descends = random(2) == 1
     orders[#orders + 1] = { column = "id", descends = descends }
     terms[#terms + 1] = descends and Class.c.id:desc() or Class.c.id
-  else orders[#orders + 1] = { column = "id", descends = false } end
+  else
+    -- As all of them.
+    local descends = #orders > 0
+    for _, order in ipairs(orders) do descends = descends and order.descends end
+    orders[#orders + 1] = { column = "id", descends = descends }
+  end
   return orders, terms
 end
 
@@ -121,44 +134,45 @@ local function walk(request, expected, size)
   equal(position, 0)
 end
 
-for _, case in ipairs{ { "400 random walks through pages", make_plain }, { "400 over fields with other names than their columns", make_named } } do
-  local name, make = table.unpack(case)
-  test(name, function()
-    local Class = make()
-    local rows = fill(Class, 30)
-    db:read(function()
-      for _ = 1, 400 do
-        local request, orders, holds = random_request(Class)
-        walk(request, sorted(rows, orders, holds), random(7))
-      end
-    end)
-  end)
-end
-
-for _, case in ipairs{ { "rows that come and go between 200 random pages", make_plain }, { "and between those of named fields", make_named } } do
-  local name, make = table.unpack(case)
-  test(name, function()
-    local Class = make()
-    local rows, next_id = fill(Class, 30), 31
-    for _ = 1, 200 do
+local function check_walks(make, count)
+  local Class = make()
+  local rows = fill(Class, 30)
+  db:read(function()
+    for _ = 1, count do
       local request, orders, holds = random_request(Class)
-      local page = request:page_after(nil, random(8))
-      local last = page.records[#page.records] and rows[page.records[#page.records].id]
-      for _ = 1, random(3) do
-        local gone = random(next_id - 1)
-        if rows[gone] then
-          Class:delete_one(gone)
-          rows[gone] = nil
-        end
-        rows[next_id] = random_row(next_id)
-        Class:insert(rows[next_id])
-        next_id = next_id + 1
-      end
-      if page.next then
-        local before, size = comparer(orders), random(8)
-        local expected = sorted(rows, orders, function(row) return holds(row) and before(last, row) end)
-        check(request, "behind " .. last.id, ids(expected, 1, math.min(size, #expected)), ids(request:page_after(page.next, size).records))
-      end
+      walk(request, sorted(rows, orders, holds), random(7))
     end
   end)
 end
+
+local function check_changes(make, count)
+  local Class = make()
+  local rows, next_id = fill(Class, 30), 31
+  for _ = 1, count do
+    local request, orders, holds = random_request(Class)
+    local page = request:page_after(nil, random(8))
+    local last = page.records[#page.records] and rows[page.records[#page.records].id]
+    for _ = 1, random(3) do
+      local gone = random(next_id - 1)
+      if rows[gone] then
+        Class:delete_one(gone)
+        rows[gone] = nil
+      end
+      rows[next_id] = random_row(next_id)
+      Class:insert(rows[next_id])
+      next_id = next_id + 1
+    end
+    if page.next then
+      local before, size = comparer(orders), random(8)
+      local expected = sorted(rows, orders, function(row) return holds(row) and before(last, row) end)
+      check(request, "behind " .. last.id, ids(expected, 1, math.min(size, #expected)), ids(request:page_after(page.next, size).records))
+    end
+  end
+end
+
+test("400 random walks through pages", function() check_walks(make_plain, 400) end)
+test("400 random walks with indexes", function() check_walks(make_indexed, 400) end)
+test("400 random walks over fields with other names than their columns", function() check_walks(make_named, 400) end)
+test("rows that come and go between 200 random pages", function() check_changes(make_plain, 200) end)
+test("rows that come and go between 200 that indexes find", function() check_changes(make_indexed, 200) end)
+test("rows that come and go between 200 over fields with other names", function() check_changes(make_named, 200) end)

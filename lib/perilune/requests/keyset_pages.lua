@@ -5,20 +5,26 @@
 --     page.records, page.next, page.previous
 --     Book:order("year"):page_after(page.next, 20)
 --
--- Where the order may leave rows equal, the primary key follows it. A cursor is a text that may stand in a URL: what the row at the end
--- of the page has in the columns of the order. It is only good for the order that it was made by.
+-- Where the order may leave rows equal, the primary key follows it, descending where all of the order descends. A cursor is a text that
+-- may stand in a URL: what the row at the end of the page has in the columns of the order. It is only good for the order that it was
+-- made by.
 
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
-local native_values = require "perilune.native.values"
 local arity = require "perilune.runtime.arity"
 local record_class = require "perilune.records.class"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 local expression = require "perilune.expressions.expression"
 local building = require "perilune.expressions.swift_bridge"
+local nodes = require "perilune.requests.nodes"
+local page_cursors = require "perilune.requests.page_cursors"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
+local records = require "perilune.native.records"
 local raise = errors.raise
+local schema_generation = records.schema_generation
 local verbs = request.verbs
 
 -- The order -------------------------------------------------------------------------------------------------------------------
@@ -75,16 +81,18 @@ local function own_column(self, term)
   return is_own and shape.detail or nil
 end
 
---- The terms of the order, followed by those of the key that are missing.
+--- The terms of the order, followed by those of the key that are missing. These descend if all terms do, so that an index on the
+-- columns of the order has the rows in this order, too.
 local function complete_terms(self, method)
-  local terms, known = terms_of(self, method), {}
+  local terms, known, descends = terms_of(self, method), {}, nil
   for _, term in ipairs(terms) do
     term.name = own_column(self, term)
     if term.name then known[term.name] = true end
+    descends = term.descends and descends ~= false
   end
   for _, column in ipairs(self.node.root.source:key(self.node.alias)) do
     if not known[column.shape.detail] then
-      terms[#terms + 1] = { column = column, descends = false, name = column.shape.detail }
+      terms[#terms + 1] = { column = column, descends = descends or false, name = column.shape.detail }
     end
   end
   return terms
@@ -106,93 +114,33 @@ end
 
 -- Rows behind a row -----------------------------------------------------------------------------------------------------------
 
-local no_rows = function() return expression.sql("0", { n = 0 }, "page_after") end
+-- The rows behind one are stretches of the order, the nearest first: behind (1, 2, 3) these are a = 1 AND b = 2 AND c > 3, then
+-- a = 1 AND b > 2, then a > 1. SQLite finds the beginning of each in an index, which it does not for all of them in one condition: that
+-- makes it walk through all rows with a = 1. So stretches are searched one after the other, until the page is full.
 
---- That a row comes behind a value in one term alone; nil if none does.
+local function both(left, right) return left and left & right or right end
+
+--- That a row comes behind a value in one term: conditions, the nearest rows first.
 local function behind(term, value)
   local column, nulls_first = term.column, has_nulls_first(term)
-  if value == null then return nulls_first and column:is_not_null() or nil end
+  if value == null then return { nulls_first and column:is_not_null() or nil } end
   local plain = expression.of_value(value)
-  local condition = term.descends and column:lt(plain) or not term.descends and column:gt(plain)
-  if term.may_be_null and not nulls_first then return condition | column:is_null() end
-  return condition
+  local is_behind = term.descends and column:lt(plain) or not term.descends and column:gt(plain)
+  return { is_behind, term.may_be_null and not nulls_first and column:is_null() or nil }
 end
 
 local function equal(term, value)
-  return value == null and term.column:is_null() or value ~= null and term.column:eq(expression.of_value(value)) or nil
+  return value == null and term.column:is_null() or term.column:eq(expression.of_value(value))
 end
 
---- Whether one comparison of all columns says it, which SQLite finds in an index: they have one direction, and no NULLs.
-local function is_uniform(terms, values)
-  if #terms == 1 then return false end
-  for index, term in ipairs(terms) do
-    if term.may_be_null or values[index] == null or term.descends ~= terms[1].descends then return false end
-  end
-  return true
-end
-
-local function compare_rows(terms, values)
-  local arguments = { n = 2 * #terms }
-  for index, term in ipairs(terms) do
-    arguments[index], arguments[#terms + index] = term.column, expression.of_value(values[index])
-  end
-  local marks = "(" .. ("?, "):rep(#terms - 1) .. "?)"
-  return expression.sql(marks .. (terms[1].descends and " < " or " > ") .. marks, arguments, "page_after")
-end
-
---- The condition that a row comes behind the one with these values.
-local function rows_behind(terms, values)
-  if is_uniform(terms, values) then return compare_rows(terms, values) end
-  local result
+--- The conditions of the stretches behind the row with these values.
+local function stretches(terms, values)
+  local same, result = {}, {}
+  for index = 1, #terms - 1 do same[index + 1] = both(same[index], equal(terms[index], values[index])) end
   for index = #terms, 1, -1 do
-    local here, same = behind(terms[index], values[index]), result and equal(terms[index], values[index]) & result
-    result = here and same and here | same or here or same
-  end
-  if not result then return no_rows() end
-  local first, value = terms[1], values[1]
-  -- A bound that an index can be searched by.
-  if #terms > 1 and value ~= null and not (first.may_be_null and not has_nulls_first(first)) then
-    local plain = expression.of_value(value)
-    result = (first.descends and first.column:le(plain) or not first.descends and first.column:ge(plain)) & result
+    for _, condition in ipairs(behind(terms[index], values[index])) do result[#result + 1] = both(same[index], condition) end
   end
   return result
-end
-
--- Cursors -----------------------------------------------------------------------------------------------------------------------
-
-local alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-local digits = {}
-for index = 1, #alphabet do digits[alphabet:byte(index)] = index - 1 end
-
---- As RFC 4648 writes it for URLs, without padding.
-local function to_base64(bytes)
-  local parts = {}
-  for position = 1, #bytes, 3 do
-    local a, b, c = bytes:byte(position, position + 2)
-    local number, count = a << 16 | (b or 0) << 8 | (c or 0), c and 4 or b and 3 or 2
-    for index = 0, count - 1 do
-      local digit = number >> (18 - 6 * index) & 63
-      parts[#parts + 1] = alphabet:sub(digit + 1, digit + 1)
-    end
-  end
-  return table.concat(parts)
-end
-
-local function from_base64(text)
-  local parts = {}
-  for position = 1, #text, 4 do
-    local number, count = 0, 0
-    for index = 0, 3 do
-      local byte = text:byte(position + index)
-      local digit = byte and digits[byte]
-      if byte and not digit then return nil end
-      if byte then count = count + 1 end
-      number = number << 6 | (digit or 0)
-    end
-    if count == 1 then return nil end
-    parts[#parts + 1] = string.char(number >> 16 & 255, number >> 8 & 255, number & 255):sub(1, count - 1)
-  end
-  return table.concat(parts)
 end
 
 --- What tells an order from others: FNV-1a of its SQL.
@@ -204,62 +152,6 @@ local function fingerprint(self, terms)
   end
   for byte in table.concat(parts, "\0"):gmatch(".") do hash = (hash ~ byte:byte()) * 16777619 & 0xffffffff end
   return hash
-end
-
-local formats = { integer = "i8", float = "n", string = "s4", blob = "s4", ["true"] = "", ["false"] = "", null = "" }
-local letters = { integer = "i", float = "f", string = "t", blob = "b", ["true"] = "y", ["false"] = "n", null = "0" }
-local kinds = {}
-for kind, letter in pairs(letters) do kinds[letter] = kind end
-
-local function kind_of(value)
-  if value == null then return "null" end
-  if type(value) == "boolean" then return tostring(value) end
-  if native_values.is_blob(value) then return "blob" end
-  return math.type(value) or type(value)
-end
-
---- The cursor of a row.
--- @param values what it has in the terms of the order
-local function write_cursor(hash, values)
-  local parts = { string.pack("<I4", hash) }
-  for index, value in ipairs(values) do
-    local kind = kind_of(value)
-    local format = formats[kind]
-    parts[index + 1] = letters[kind] .. (format ~= "" and string.pack("<" .. format, kind == "blob" and tostring(value) or value) or "")
-  end
-  return to_base64(table.concat(parts))
-end
-
-local function raise_cursor(method, reason)
-  raise("argument", method .. ": argument 1: expected a cursor of this request, got " .. reason
-    .. "; pass `next` or `previous` of a page with the same order, or nil for the first page")
-end
-
-local function read_values(bytes, count)
-  local values, position = {}, 5
-  for index = 1, count do
-    local kind = kinds[bytes:sub(position, position)]
-    if not kind then return nil end
-    local format = formats[kind]
-    position = position + 1
-    if format ~= "" then
-      local value
-      value, position = string.unpack("<" .. format, bytes, position)
-      values[index] = kind == "blob" and perilune.blob(value) or value
-    elseif kind == "null" then values[index] = null
-    else values[index] = kind == "true" end
-  end
-  return position == #bytes + 1 and values or nil
-end
-
---- The values of a cursor.
-local function read_cursor(method, cursor, hash, count)
-  if type(cursor) ~= "string" then raise_cursor(method, errors.describe(cursor)) end
-  local bytes = from_base64(cursor)
-  if not bytes or #bytes < 4 then raise_cursor(method, "another string") end
-  if string.unpack("<I4", bytes) ~= hash then raise_cursor(method, "one of another order") end
-  local is_done, values = pcall(read_values, bytes, count)
-  return is_done and values or raise_cursor(method, "another string")
 end
 
 -- Pages -------------------------------------------------------------------------------------------------------------------------
@@ -281,14 +173,14 @@ local function may_be_blob(term, schema)
   return false
 end
 
+--- What a record has in the terms of the order.
 local function stored_values(record, terms)
-  local info, values = record_class.info_of(record), {}
+  local info, values = record_class.info_of(record) and record_info.of_record(record), {}
   for index, term in ipairs(terms) do
     local value
-    if term.name and info then
-      value = require("perilune.records.values").stored(require("perilune.records.info").of_record(record), record, term.name)
+    if term.name and info then value = record_values.stored(info, record, term.name)
     else value = rawget(record, term.name or carried(index)) end
-    if type(value) == "string" and rawget(record, carried_type(index)) == "blob" then value = perilune.blob(value) end
+    if term.may_be_blob and type(value) == "string" and rawget(record, carried_type(index)) == "blob" then value = perilune.blob(value) end
     if value == nil then value = null end
     values[index] = value
   end
@@ -340,37 +232,136 @@ local function reverse(terms)
   end
 end
 
-local function fetch(self, method, cursor, size, db)
-  check(self, method, size)
-  db = request_plans.database_for(db, method)
+-- Searches ----------------------------------------------------------------------------------------------------------------------
+
+--- What the request and its order say of all pages: the form of a page. It is kept at the node of the request, except where expressions
+-- of the order have values.
+local function make_form(self, method)
   local terms = complete_terms(self, method)
-  local hash = fingerprint(self, terms)
+  local form = { terms = terms, hash = fingerprint(self, terms), searches = {}, has_values = false }
   local schema = self.node.root.source.schema and self.node.root.source:schema()
   for _, term in ipairs(terms) do
     term.may_be_null, term.may_be_blob = not is_not_null(term, schema), may_be_blob(term, schema)
+    form.has_values = form.has_values or term.column.shape.count > 0
     -- Records come without it.
     for _, name in ipairs(schema and schema.lazy or {}) do
       if name == term.name then term.name = nil end
     end
   end
-  local is_back = method == "page_before"
-  if is_back then reverse(terms) end
-  local rows = with_terms(self, terms)
-  if cursor ~= nil then rows = rows:filter(rows_behind(terms, read_cursor(method, cursor, hash, #terms))) end
-  local list = order_by(rows, terms):limit(size + 1):fetch_all(db)
+  if method == "page_before" then reverse(terms) end
+  return form
+end
+
+local function form_of(self, method, db)
+  local node, generation = self.node, schema_generation(db)
+  local forms = node.page_forms
+  if not forms or forms.generation ~= generation then
+    forms = { generation = generation }
+    node.page_forms = forms
+  end
+  if forms[method] then return forms[method] end
+  local form = make_form(self, method)
+  if not form.has_values then forms[method] = form end
+  return form
+end
+
+--- A search: the node of a request, and what its values are beyond those of the request that is searched: positions in a cursor.
+-- @tparam table markers the positions by what stands for them in the condition
+local function new_search(self, form, condition, markers)
+  local rows = with_terms(self, form.terms)
+  local request_of_search = order_by(condition and rows:filter(condition) or rows, form.terms)
+  local search = { node = request_of_search.node, values = {}, positions = {} }
+  for index = self.node.count + 1, search.node.count do
+    local value = request_of_search[index]
+    search.values[index], search.positions[index] = value, markers[value]
+  end
+  return search
+end
+
+--- The request of a search for at most `count` rows.
+local function request_of(self, search, values, count)
+  local node, own_count = nodes.with_detail(search.node, "limit", count), self.node.count
+  local result = { node = node, table.unpack(self, 1, own_count) }
+  for index = own_count + 1, node.count do
+    local position = search.positions[index]
+    if position then result[index] = values[position] else result[index] = search.values[index] end
+  end
+  return setmetatable(result, node.metatable)
+end
+
+--- Whether SQLite has to sort all rows: no index has them in the order of the request, so that one search does with one sort.
+local function sorts_all(found, db)
+  for _, step in ipairs(found:explain(db)) do
+    if step.detail == "USE TEMP B-TREE FOR ORDER BY" then return true end
+  end
+  return false
+end
+
+--- The searches for the rows behind a cursor.
+local function make_searches(self, form, values, db)
+  local markers, marked, found = {}, {}, {}
+  for index, value in ipairs(values) do
+    marked[index] = value == null and null or {}
+    markers[marked[index]] = value ~= null and index or nil
+  end
+  local conditions = stretches(form.terms, marked)
+  for index, condition in ipairs(conditions) do found[index] = new_search(self, form, condition, markers) end
+  if #found < 2 or not sorts_all(request_of(self, found[#found], values, 1), db) then return found end
+  local any = conditions[1]
+  for index = 2, #conditions do any = any | conditions[index] end
+  return { new_search(self, form, any, markers) }
+end
+
+--- The kept searches. Which there are depends on which values are NULL.
+local function searches_for(self, form, values, db)
+  local key = values and "" or "first"
+  for index = 1, values and #values or 0 do
+    if values[index] == null then key = key .. index .. " " end
+  end
+  local searches = form.searches[key]
+  if not searches then
+    searches = values and make_searches(self, form, values, db) or { new_search(self, form, nil, {}) }
+    form.searches[key] = searches
+  end
+  return searches
+end
+
+--- At least `count` rows, if there are as many.
+local function fetch_rows(self, searches, values, count, db)
+  local list = {}
+  for index, search in ipairs(searches) do
+    local found = request_of(self, search, values, count):fetch_all(db)
+    if index == 1 then list = found else table.move(found, 1, #found, #list + 1, list) end
+    if #list >= count then break end
+  end
+  return list
+end
+
+local function fetch(self, method, cursor, size, db)
+  check(self, method, size)
+  db = request_plans.database_for(db, method)
+  local form, is_back, list = form_of(self, method, db), method == "page_before", nil
+  local values = cursor ~= nil and page_cursors.read(method, cursor, form.hash, #form.terms) or nil
+  local searches = searches_for(self, form, values, db)
+  if #searches == 1 then
+    list = fetch_rows(self, searches, values, size + 1, db)
+  else
+    -- In one access, so that nothing is written between the searches.
+    list = records.with_access(db, "read", fetch_rows, self, searches, values, size + 1, db)
+  end
   local has_more = #list > size
-  list[size + 1] = nil
+  for index = #list, size + 1, -1 do list[index] = nil end
   if is_back then
     for index = 1, #list // 2 do list[index], list[#list + 1 - index] = list[#list + 1 - index], list[index] end
   end
   local function cursor_at(position)
-    return list[position] and write_cursor(hash, stored_values(list[position], terms))
+    return list[position] and page_cursors.write(form.hash, stored_values(list[position], form.terms))
   end
   local page = { records = list, size = size }
   -- Behind a page that was reached by a cursor there is the row of the cursor at least, or was.
   if is_back then page.previous, page.next = has_more and cursor_at(1) or nil, cursor ~= nil and (cursor_at(#list) or cursor) or nil
   else page.previous, page.next = cursor ~= nil and (cursor_at(1) or cursor) or nil, has_more and cursor_at(#list) or nil end
-  drop_terms(list, terms)
+  drop_terms(list, form.terms)
   return page
 end
 

@@ -5504,7 +5504,8 @@ function members:filter_given(condition) end
 ---@return perilune.request
 function members:when(value, derive, otherwise) end
 
----Returns the page of records behind a cursor, in the order of the request: faster than `page` where many rows come before.
+---Returns the page of records behind a cursor, in the order of the request: faster than `page` where many rows come before. Rows that
+---the order leaves equal come in the order of the primary key, which descends if all of the order descends.
 ---```lua
 ---local first = Book:order("year"):page_after(nil, 2)
 ---print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
