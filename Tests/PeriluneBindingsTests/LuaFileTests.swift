@@ -22,9 +22,10 @@ import Testing
         })
     }
 
-    @Test func `tests in Lua are found, and none twice`() {
+    @Test func `tests in Lua are found, all of them and none twice`() {
         #expect(!Self.all.isEmpty)
         #expect(Set(Self.all.map(\.description)).count == Self.all.count)
+        #expect(LuaTest.overlookedLines(beside: #filePath) == [])
     }
 
     @Test func `a test in Lua that fails tells its line`() async throws {

@@ -33,15 +33,29 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
 
     /// The tests of the files in the folder `Lua` beside a file of Swift.
     package static func all(beside file: String) -> [LuaTest] {
+        files(beside: file).flatMap(tests)
+    }
+
+    private static func files(beside file: String) -> [String] {
         let folder = URL(filePath: file).deletingLastPathComponent().appending(path: "Lua").path
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return files.filter { $0.hasSuffix(".lua") }.sorted().flatMap { tests(in: "\(folder)/\($0)") }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(".lua") }.sorted().map { "\(folder)/\($0)" }
+    }
+
+    private static var definitionLine: Regex<(Substring, Substring)> { /^test\("(.*)", function\(\)/ }
+
+    /// The lines beside a file of Swift that call `test` where no test is found: in a loop, or with a name that is computed.
+    package static func overlookedLines(beside file: String) -> [String] {
+        files(beside: file).flatMap { path in
+            let source = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            return source.split(separator: "\n").filter { $0.contains(/^\s*test\(/) && $0.firstMatch(of: definitionLine) == nil }.map(String.init)
+        }
     }
 
     private static func tests(in path: String) -> [LuaTest] {
         let source = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         let tests = source.split(separator: "\n").compactMap { line -> LuaTest? in
-            guard let match = line.firstMatch(of: /^test\("(.*)", function\(\)/) else { return nil }
+            guard let match = line.firstMatch(of: definitionLine) else { return nil }
             return LuaTest(path: path, name: String(match.1))
         }
         guard source.contains("perilune.record(") else { return tests }
