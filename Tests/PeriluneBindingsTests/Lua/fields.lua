@@ -176,6 +176,27 @@ test("lazy fields are fetched when they are asked for", function()
   fails("unknown_option", function() book:refresh{ field = "cover" } end)
 end)
 
+test("what belongs to a record by a lazy field is found once that is fetched", function()
+  fill()
+  local Title = perilune.record("author", { fields = { name = { column = "fullName", lazy = true } } })
+  local Page = perilune.record("book", { fields = { number = "bookId", title = { lazy = true } } })
+  Title.pages = Title:has_many(Page, { columns = { "title" }, referenced = { "name" } })
+  Page.author = Page:belongs_to(Title, { columns = { "title" }, referenced = { "name" } })
+  db:execute([[UPDATE book SET title = 'Ann' WHERE "bookId" = 2]])
+  local author, page = Title:find(1), Page:find(2)
+  for _, f in ipairs{
+    function() return author:pages() end, function() return page:author() end, function() return Page:filter{ author = author } end,
+    function() Title:preload({ author }, Title.pages) end, function() Page:preload({ page }, Page.author) end,
+    function() return author:pages():build() end,
+  } do
+    matches(fails("not_fetched", f), "is lazy and was not fetched")
+  end
+  equal(#Title:including_all(Title.pages):order("id"):fetch_one().pages, 1)
+  author:refresh{ fields = "name" }
+  Title:preload({ author }, Title.pages)
+  equal({ author:pages():fetch_one().number, author.pages[1].number }, { 2, 2 })
+end)
+
 test("computed fields are read and assigned by their functions", function()
   fill()
   local book = Book:find(1)

@@ -282,13 +282,16 @@ end
 -- Records at hand --------------------------------------------------------------------------------------------------------------
 
 --- A prefetch whose keys are read from records that have been fetched already.
-local function for_records(prefetch, segment)
-  local readers = {}
+local function for_records(prefetch, segment, db)
+  local association_records, readers, owner_columns = require "perilune.associations.records", {}, nil
   for index, column in ipairs(prefetch.parent_columns) do
     local name = segment.names[column - segment.first + 1]
-    readers[index] = function(record)
-      return require("perilune.associations.records").stored_field(record, name)
+    if not name then
+      -- A lazy field, which the plan only fetches for itself.
+      owner_columns = owner_columns or association_records.columns_of(prefetch.root, db)
+      name = owner_columns[index]
     end
+    readers[index] = function(record) return association_records.stored_field(record, name) end
   end
   return setmetatable({ parent_readers = readers }, { __index = prefetch })
 end
@@ -302,7 +305,7 @@ function association_fetching.preload(self, list, db)
     prepare(plan, class)
     for _, prefetch in ipairs(plan.prefetches) do
       for _, record in ipairs(list) do rawset(record, prefetch.name, nil) end
-      prefetch_into(self, db, for_records(prefetch, plan.segments[1]), list)
+      prefetch_into(self, db, for_records(prefetch, plan.segments[1], db), list)
     end
   end)
 end

@@ -6,6 +6,7 @@ local errors = require "perilune.native.errors"
 local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
+local fields = require "perilune.records.fields"
 local record_class = require "perilune.records.class"
 local classes = require "perilune.requests.classes"
 local sources = require "perilune.requests.source"
@@ -90,9 +91,14 @@ local function node_through(node, key_count)
   return found
 end
 
---- What the row of a record has stored in a column that refers to other rows, or that they refer to; nil for NULL.
+--- What the row of a record has stored in a column that refers to other rows, or that they refer to; nil for NULL. Raises for a lazy
+-- field that was not fetched.
 local function stored_field(record, name)
   local value = rawget(record, name)
+  if value == nil then
+    local info = record_class.info_of(record)
+    if info and info.has_lazy then fields.check_is_fetched(info, record, name) end
+  end
   if value == nil or value == null then return nil end
   return require("perilune.records.values").stored(require("perilune.records.info").of_record(record), record, name)
 end
