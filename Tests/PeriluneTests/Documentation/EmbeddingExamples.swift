@@ -1,6 +1,8 @@
 import Foundation
+import GRDB
 import Perilune
 import PeriluneTestSupport
+import PeriluneTestTools
 import Synchronization
 import Testing
 
@@ -133,6 +135,130 @@ struct EmbeddingExamples {
         #expect(label == "Verne: 12.5")
         #expect(row == SaleRow(id: 1, customer: "Verne", total: 12.5))
         #expect(rows == [row] && count == 1)
+    }
+
+    /// What a program shows, in the order of its calls.
+    private actor Display {
+        private(set) var shown: [[String]] = []
+        private(set) var refreshCount = 0
+
+        func show(_ customers: [String]) { shown.append(customers) }
+        func refresh() { refreshCount += 1 }
+    }
+
+    /// A pool in a file, with the rows of the default database.
+    private func withPool(_ body: nonisolated(nonsending) (DatabasePool) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let pool = try DatabasePool(path: "\(folder)/sales.sqlite")
+            try await pool.write { db in
+                try db.execute(sql: Documentation.text(of: URL(filePath: "\(PeriluneTests.folder)/migrations/0001_sales.sql")))
+            }
+            try await body(pool)
+            try pool.close()
+        }
+    }
+
+    @Test(.patience) func `shared observations`() async throws {
+        let host = try await ScriptHost(), display = Display()
+        try await host.run(source: """
+            orders = {}
+            function orders.customers(db) return db:fetch_values("SELECT customer FROM sale ORDER BY customer") end
+            function orders.late_customers(db) return db:fetch_values("SELECT customer FROM sale WHERE day < '2026-04' ORDER BY customer") end
+            """)
+        // example
+        let observation = host.observation(of: "orders.customers", as: [String].self)
+        let showing = Task { for try await customers in observation.values { await display.show(customers) } }
+        try await observation.pause()
+        try await observation.resume()
+        try await observation.change(to: "orders.late_customers")
+        // end
+        #expect(await eventually { await display.shown.last == ["Verne"] })
+        try await host.run(source: "db:execute(\"INSERT INTO sale (customer, total, day) VALUES ('Ibsen', 1, '2026-01-02')\")")
+        #expect(await eventually { await display.shown.last == ["Ibsen", "Verne"] })
+        showing.cancel()
+        _ = await showing.result
+    }
+
+    @Test(.patience) func regions() async throws {
+        try await withPool { pool in
+            let display = Display()
+            let refreshing = Task {
+                // example
+                for try await _ in pool.changes(in: [Table("sale")]) {
+                    await display.refresh()
+                }
+                // end
+            }
+            // The observation begins at some time from now on.
+            let isRefreshed = await eventually {
+                try? await pool.write { db in try db.execute(sql: "UPDATE sale SET total = total + 1") }
+                return await display.refreshCount > 0
+            }
+            #expect(isRefreshed)
+            refreshing.cancel()
+            _ = await refreshing.result
+        }
+    }
+
+    @Test func changesets() async throws {
+        try await withPool { pool in
+            let host = try await ScriptHost(ScriptHost.Configuration(database: .open(pool)))
+            let totals: @Sendable (Database) throws -> [Double] = { try Double.fetchAll($0, sql: "SELECT total FROM sale ORDER BY id") }
+            // example
+            let saved: Data = try await host.run(source: """
+                local changes = db:record_changes(function(db)
+                  db:execute("UPDATE sale SET total = total * 2 WHERE customer = 'Verne'")
+                end)
+                return changes:serialize()
+                """)
+            let changes = try Changeset(validating: saved)
+            let tables = Set(try changes.rows().map(\.table))
+            // end
+            #expect(tables == ["sale"])
+            try await pool.write { db in
+                #expect(try totals(db) == [25, 3])
+                try db.execute(sql: "UPDATE sale SET total = 26 WHERE id = 1")
+            }
+            // example
+            try await pool.write { db in
+                try changes.inverted().apply(to: db) { conflict in conflict.kind == .data ? .replace : .abort }
+            }
+            // end
+            #expect(try await pool.read(totals) == [12.5, 3])
+        }
+    }
+
+    @Test func snapshots() async throws {
+        try await withPool { pool in
+            let host = try await ScriptHost(ScriptHost.Configuration(database: .open(pool)))
+            // example
+            let totals: [Double] = try await host.run(source: """
+                local snapshot = db:snapshot()
+                db:execute("UPDATE sale SET total = 0")
+                local before = snapshot:fetch_value("SELECT sum(total) FROM sale")
+                snapshot:close()
+                return { before, db:fetch_value("SELECT sum(total) FROM sale") }
+                """)
+            // end
+            #expect(totals == [15.5, 0])
+        }
+    }
+
+    @Test func extensions() async throws {
+        try await withTemporaryFolder { folder in
+            // The library of the target CPeriluneTestExtension, which is built beside the tests.
+            let library = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+                .appending(path: "libPeriluneTestExtension.so")
+            try FileManager.default.createDirectory(atPath: "\(folder)/extensions", withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(at: URL(filePath: "\(folder)/extensions/thrice.so"), withDestinationURL: library)
+            var configuration = ScriptHost.Configuration(database: .inMemory)
+            // example
+            configuration.extensions = ["\(folder)/extensions/thrice.so"]
+            let host = try await ScriptHost(configuration)
+            let product: Int = try await host.run(source: "return db:fetch_value('SELECT thrice(5)')")
+            // end
+            #expect(product == 15)
+        }
     }
 
     @Test func errors() async throws {
