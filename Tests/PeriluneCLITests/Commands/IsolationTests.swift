@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `a process that does not end by its limit is killed`() async throws {
-        let result = try await looping("--timeout", "300ms") { child, _ in kill(child, SIGSTOP) }
+        let result = try await looping("--timeout", "3s") { child, _ in kill(child, SIGSTOP) }
         #expect(result.status == 5)
         #expect(result.errors.contains("ran longer than its limit"))
     }
