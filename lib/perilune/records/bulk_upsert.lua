@@ -99,9 +99,11 @@ local function make_form(info, names, options, returned)
     if parameter.column then value = record_values.store(info, nil, parameter.column, value) end
     bound[index] = value == nil and null or value
   end
+  local converts = false
+  for _, name in ipairs(names) do converts = converts or info.converters[name] ~= nil end
   return {
     description = info.description, names = names, clause = clause, returned = returned, bound = bound, width = #names,
-    most_rows = math.max(1, most_values // #names), texts = {},
+    converts = converts, most_rows = math.max(1, most_values // #names), texts = {},
   }
 end
 
@@ -135,24 +137,56 @@ local function write(db, batch, results)
   return count
 end
 
+--- Adds an element that has just the columns of those before it, whose names need no check any more: the usual case.
+-- @treturn boolean whether it is one
+local function add_alike(batch, element)
+  local form = batch.form
+  if form.converts or type(element) ~= "table" or getmetatable(element) ~= nil then return false end
+  local names, width, values, last, count = form.names, form.width, batch.values, batch.count * form.width, 0
+  for index = 1, width do
+    local value = element[names[index]]
+    if value == nil then return false end
+    values[last + index] = value
+  end
+  for _ in next, element do count = count + 1 end
+  if count ~= width then return false end
+  batch.count = batch.count + 1
+  return true
+end
+
+--- Adds an element to the batch for rows with its columns.
+-- @treturn table the batch
+-- @return how many rows of the former batch were written
+local function add(db, batch, forms, form_of, names, values, results)
+  local key, count = table.concat(names, "\0"), 0
+  local form = forms[key] or form_of(names)
+  forms[key] = form
+  if not batch or batch.form ~= form then
+    if batch then count = write(db, batch, results) end
+    batch = new_batch(form)
+  end
+  table.move(values, 1, form.width, batch.count * form.width + 1, batch.values)
+  batch.count = batch.count + 1
+  return batch, count
+end
+
 --- Writes the elements of a list, those with the same columns in a row together.
 local function write_all(class, info, db, list, options, returned, results)
   local forms, batch, count = {}, nil, 0
+  local function form_of(names) return make_form(info, names, options, returned) end
   for position = 1, #list do
-    local is_done, names, values = pcall(read_element, class, info, list[position])
-    if not is_done then
-      failures.add_list_index(names, position)
-      error(names, 0)
+    local element = list[position]
+    if batch and batch.count == batch.form.most_rows then count = count + write(db, batch, results) end
+    if not (batch and add_alike(batch, element)) then
+      local is_done, names, values = pcall(read_element, class, info, element)
+      if not is_done then
+        failures.add_list_index(names, position)
+        error(names, 0)
+      end
+      local written
+      batch, written = add(db, batch, forms, form_of, names, values, results)
+      count = count + written
     end
-    local key = table.concat(names, "\0")
-    local form = forms[key] or make_form(info, names, options, returned)
-    forms[key] = form
-    if not batch or batch.form ~= form or batch.count == form.most_rows then
-      if batch then count = count + write(db, batch, results) end
-      if not batch or batch.form ~= form then batch = new_batch(form) end
-    end
-    table.move(values, 1, form.width, batch.count * form.width + 1, batch.values)
-    batch.count = batch.count + 1
   end
   return batch and count + write(db, batch, results) or 0
 end
