@@ -86,7 +86,10 @@ struct ScriptRunner {
         timeLimit?.watch(host)
         defer { timeLimit?.end() }
         var ending = await runAll(scripts, on: host, texts, gracefulStop)
-        if let timeLimit, timeLimit.hasPassed, ending.failure?.report.kind == "cancelled" || ending.failure == nil && gracefulStop?.status == nil {
+        guard let timeLimit, timeLimit.hasPassed else { return ending }
+        if let report = ending.failure?.report, report.kind == "cancelled" {
+            ending.failure = timeLimit.failure(at: report)
+        } else if ending.failure == nil, gracefulStop?.status == nil {
             ending.failure = timeLimit.failure
         }
         return ending

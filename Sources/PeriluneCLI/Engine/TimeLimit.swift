@@ -20,6 +20,14 @@ final class TimeLimit: Sendable {
 
     var failure: CommandFailure { .timeout("the script ran longer than its limit of \(duration)") }
 
+    /// The failure of a script that was cancelled because the time was over, with its place.
+    func failure(at cancellation: ErrorReport) -> CommandFailure {
+        var report = cancellation
+        let failure = failure.report
+        (report.message, report.kind, report.help) = (failure.message, failure.kind, failure.help)
+        return CommandFailure(report)
+    }
+
     /// Cancels a host once the time is over, again and again, as what it does may begin something new. If it does not end then, ends the
     /// process: neither one call of a function of SQLite's nor ten thousand tasks end at once. SQLite rolls back what was not committed
     /// when the file is opened next.
