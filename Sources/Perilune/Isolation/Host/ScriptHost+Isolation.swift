@@ -250,16 +250,12 @@ extension ScriptHost.Configuration {
 
     /// The file of a database that is open.
     static func isolated(_ writer: any DatabaseWriter, _ isReadonly: Bool) async throws -> IsolatedDatabase {
-        let path: String
-        do {
+        // Where SQLite is interrupted as it prepares a statement it gives its general error.
+        let path = try await Task.preferringCancellation {
             // Not its path, which is an URI in tests.
-            path = try await writer.read { db in
+            try await writer.read { db in
                 try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
             }
-        } catch {
-            // Where SQLite is interrupted as it prepares a statement it gives its general error.
-            try Task.checkCancellation()
-            throw error
         }
         guard FileManager.default.fileExists(atPath: path) else {
             throw LuaError(.usage, "the default database is in memory, where the process of the scripts cannot reach it; use one in a file")

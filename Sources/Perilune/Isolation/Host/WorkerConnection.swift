@@ -100,18 +100,13 @@ final class WorkerConnection: Sendable {
         _ isolation: Isolation.Process, _ setup: WorkerSetup, environment: ScriptEnvironment
     ) async throws -> WorkerConnection {
         let process = try ScriptWorker.start(isolation)
-        do {
-            let connection = try await withTaskCancellationHandler {
+        // What comes of it then is the end of the process.
+        return try await Task.preferringCancellation {
+            try await withTaskCancellationHandler {
                 try await serve(process, isolation, setup, environment)
             } onCancel: {
                 process.kill(patience: .zero)
             }
-            try Task.checkCancellation()
-            return connection
-        } catch {
-            // The end of the process is what the cancellation has done.
-            try Task.checkCancellation()
-            throw error
         }
     }
 
