@@ -31,8 +31,9 @@ import Testing
         try await test.run(on: host, functions: Self.functions)
     }
 
-    @Test func `tests in Lua are found`() {
+    @Test func `tests in Lua are found, all of them`() {
         #expect(!Self.all.isEmpty)
+        #expect(LuaTest.overlookedLines(beside: #filePath) == [])
     }
 
     private static let functions = """
