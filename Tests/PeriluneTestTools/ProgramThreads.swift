@@ -27,15 +27,14 @@ extension Trait where Self == ProgramThreadsTrait {
     public static var startsPrograms: Self { Self() }
 }
 
-/// Two threads more than there are processors, for tests that block: some wait for seconds until a limit of time has passed. Not under a
-/// sanitizer, where a program takes too much of a processor.
+/// As many threads as there are processors, for tests that block.
 private final class ProgramThreads: TaskExecutor {
     static let shared = ProgramThreads()
 
     private let threads = OperationQueue()
 
     private init() {
-        threads.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount + (Sanitizer.current == nil ? 2 : 0)
+        threads.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
