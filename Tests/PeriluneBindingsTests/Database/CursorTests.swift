@@ -272,10 +272,10 @@ import Testing
             """)
     }
 
-    @Test func `many rows stream through flat memory`() async throws {
+    @Test func `a million rows stream through flat memory`() async throws {
         try await script("""
             local sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i, 'text ' || i AS t FROM n"
-            for verb, total in pairs{ rows = 300000, tuples = 100000 } do
+            for verb, total in pairs{ rows = 1000000, tuples = 100000 } do
               local most, count = 0, 0
               collectgarbage()
               local before = collectgarbage("count")

@@ -253,6 +253,7 @@ end
 
 test("random requests give the rows of a naive evaluation", function() check(0, rounds(400)) end)
 test("others", function() check(7919, rounds(400)) end)
+test("more", function() check(104729, rounds(400)) end)
 test("others over fields with other names than their columns", function() check(15485863, rounds(400), make_named_table) end)
 
 local function check_changes(make)
