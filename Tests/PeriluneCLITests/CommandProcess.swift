@@ -167,7 +167,7 @@ struct CommandProcess {
             var info = siginfo_t()
             return waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info._sifields._sigchld.si_pid == id
         }
-        while !condition(), !hasEnded() { usleep(1000) }
+        while !condition(), !hasEnded() { sched_yield() }
     }
 
     /// Presses Ctrl-C.

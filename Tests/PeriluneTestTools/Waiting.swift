@@ -3,8 +3,8 @@ public import Testing
 
 /// Waits until a condition holds that no event announces: a weak reference that becomes `nil`, a file that another thread closes.
 ///
-/// It sleeps between two looks, so that others have the processor meanwhile. Where there is an event, wait for the event: ``Tally``,
-/// ``Rendezvous``.
+/// It yields between two looks, so that a test never waits longer than what it waits for. Where there is an event, wait for the
+/// event: ``Tally``, ``Rendezvous``.
 ///
 /// - Parameter limit: When to give up. Long, since a machine may be busy: a test that passes never waits for it.
 /// - Returns: Whether the condition came true.
@@ -14,7 +14,7 @@ public func eventually(
     let end = ContinuousClock.now + limit
     while try await !condition() {
         guard ContinuousClock.now < end else { return false }
-        try? await Task.sleep(for: .milliseconds(1))
+        await Task.yield()
     }
     return true
 }

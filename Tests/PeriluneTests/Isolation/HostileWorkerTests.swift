@@ -32,6 +32,12 @@ import Testing
         }
     }
 
+    /// Does what takes a while.
+    private static func occupyThread(for duration: Duration) {
+        let end = ContinuousClock.now + duration
+        while ContinuousClock.now < end { sched_yield() }
+    }
+
     /// Runs something, which may end in any way but by harm to the host.
     private func outcome(of host: ScriptHost) async throws -> LuaError.Code? {
         do {
@@ -126,7 +132,7 @@ import Testing
                 }
             }
             // The task goes on after all these, when its process has long been ready.
-            for _ in 0..<150 { group.addTask { usleep(3000) } }
+            for _ in 0..<150 { group.addTask { Self.occupyThread(for: .milliseconds(3)) } }
             try await group.waitForAll()
         }
     }
@@ -152,7 +158,7 @@ import Testing
             let ended = Tally()
             try await host.register(module: "m") { m in
                 m.function("slow") { () -> Void in
-                    usleep(500_000)
+                    Self.occupyThread(for: .milliseconds(500))
                     ended.add()
                 }
             }
