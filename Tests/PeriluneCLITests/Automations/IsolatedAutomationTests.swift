@@ -29,12 +29,13 @@ import Testing
         return folder
     }
 
-    /// Starts the service, and waits until it has loaded its file.
+    /// Starts the service, and waits until its automations are live: what changes before sets off none.
     private static func start(_ options: String..., file: String = "a.lua", in folder: TestFolder) throws -> CommandProcess {
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", file, "--database", "x.sqlite", "--sandbox", "--poll", "20ms"] + options, in: folder,
             isOutputRead: true)
         #expect(try process.readLine() == "nil\tloaded")
+        process.waitForErrors(containing: " live\n")
         return process
     }
 
