@@ -163,7 +163,7 @@ final class ScriptLibrary {
     private func defineConversions(in values: LuaTable) throws {
         state.plainMeaning = Self.plainMeaning
         try values.set("null", perilune.get("null"))
-        try set(["plain": pdb_plain_value], in: values)
+        try set(["plain": pdb_plain_value, "write_list": pdb_write_values, "read_list": pdb_read_values], in: values)
         try values.setFunction("read_date") { [dates] arguments in
             DateBinding.attempt { try dates.make(dates.readDate(arguments[1])) }
         }

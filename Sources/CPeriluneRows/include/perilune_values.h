@@ -23,6 +23,11 @@ int pdb_make_blob(lua_State *L);
 /* Takes the metatable of dates, whose bytes are the microseconds since 1970. [-1, +0, m] */
 void pdb_set_date_metatable(lua_State *L);
 
+/* Lua functions: number, list of values -> a text that may stand in a URL, and text, number, count -> the values; nil if the text is no
+** such list, and "other number" where only that differs. The number has 32 bits; a list has at most 2,000 values. [-n, +(1|2), e] */
+int pdb_write_values(lua_State *L);
+int pdb_read_values(lua_State *L);
+
 /* A Lua function: value -> what SQLite would be given for it. [-n, +1, e] */
 int pdb_plain_value(lua_State *L);
 

@@ -10,6 +10,20 @@ local native_values = {}
 ---@return any
 function native_values.plain(value) end
 
+--- A list of values (numbers, strings, booleans, null, blobs) as a text that may stand in a URL.
+---@param number integer of 32 bits, that tells what the values are of
+---@param list any[] at most 2,000
+---@return string
+function native_values.write_list(number, list) end
+
+--- The values of such a text.
+---@param text string
+---@param number integer
+---@param count integer
+---@return any[]? list nil if the text is no such list
+---@return "other number"? reason
+function native_values.read_list(text, number, count) end
+
 ---@param value any
 ---@return boolean
 function native_values.is_blob(value) end
