@@ -4,21 +4,11 @@
 /* As many bytes as a snapshot takes without a string of Lua. */
 enum { longest_date = 40 };
 
-/* Pushes a text or a blob and packs it. */
-static void push_and_pack_bytes(lua_State *L, sqlite3_stmt *handle, int column, bool is_text, prec_packer *packer) {
-    const char *bytes = is_text ? (const char *)sqlite3_column_text(handle, column) : sqlite3_column_blob(handle, column);
-    size_t length = (size_t)sqlite3_column_bytes(handle, column);
-    if (bytes == NULL && is_text) abort(); /* out of memory; Swift frames may be below, so that nothing may be raised */
-    lua_pushlstring(L, bytes ? bytes : "", length);
-    prec_pack_string(L, packer, bytes ? bytes : "", length);
-}
-
 /* Pushes the value of a column of the result, which is of the type, and packs it. `known` is the column of the table that it is
 ** for, whose type it has even if SQL has computed it. */
-static inline void push_and_pack(lua_State *L, sqlite3_stmt *handle, int column, int type, const prec_record_column *known,
-                                 prec_packer *packer) {
+static inline void push_and_pack(lua_State *L, sqlite3_value *value, int type, const prec_record_column *known, prec_packer *packer) {
     if (type == SQLITE_INTEGER) {
-        lua_Integer integer = sqlite3_column_int64(handle, column);
+        lua_Integer integer = sqlite3_value_int64(value);
         if (known->is_boolean) {
             lua_pushboolean(L, integer != 0);
             prec_pack_boolean(packer, integer != 0);
@@ -27,22 +17,25 @@ static inline void push_and_pack(lua_State *L, sqlite3_stmt *handle, int column,
             prec_pack_integer(packer, integer);
         }
     } else if (type == SQLITE_FLOAT) {
-        lua_Number number = sqlite3_column_double(handle, column);
+        lua_Number number = sqlite3_value_double(value);
         lua_pushnumber(L, number);
         prec_pack_number(packer, number);
     } else {
-        push_and_pack_bytes(L, handle, column, type == SQLITE_TEXT, packer);
+        size_t length;
+        const char *bytes = pdb_column_bytes(value, type, &length);
+        lua_pushlstring(L, bytes, length);
+        prec_pack_string(L, packer, bytes, length);
     }
 }
 
 /* Pushes the date that is stored as a text in one of the usual forms, and packs the text. Returns false, with nothing pushed, for
 ** anything else. */
-static bool push_date(lua_State *L, sqlite3_stmt *handle, int column, prec_packer *packer) {
-    if (sqlite3_column_type(handle, column) != SQLITE_TEXT) return false;
-    const char *bytes = (const char *)sqlite3_column_text(handle, column);
-    size_t length = (size_t)sqlite3_column_bytes(handle, column);
+static bool push_date(lua_State *L, sqlite3_value *value, int type, prec_packer *packer) {
+    if (type != SQLITE_TEXT) return false;
+    size_t length;
+    const char *bytes = pdb_column_bytes(value, type, &length);
     int64_t microseconds;
-    if (bytes == NULL || length > longest_date || !pdb_parse_date(bytes, length, &microseconds)) return false;
+    if (length > longest_date || !pdb_parse_date(bytes, length, &microseconds)) return false;
     if (packer) prec_pack_string(L, packer, bytes, length);
     pdb_push_date(L, microseconds);
     return true;
@@ -66,7 +59,8 @@ static void push_segment(lua_State *L, pdb_statement *statement, const prec_row_
     bool has_odd_dates = false;
     for (int column = segment->first; column < end; column++) {
         int position = row_layout->positions[column];
-        int type = sqlite3_column_type(statement->handle, column);
+        sqlite3_value *value = sqlite3_column_value(statement->handle, column);
+        int type = sqlite3_value_type(value);
         if (type == SQLITE_NULL) {
             if (packer && position >= 0) prec_pack_null(packer);
             continue;
@@ -76,14 +70,14 @@ static void push_segment(lua_State *L, pdb_statement *statement, const prec_row_
         if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) prec_state_of(pdb_state_of(L))->has_type_mismatch = true;
         lua_pushvalue(L, keys + column);
         bool is_date = position >= 0 && columns[position].is_date;
-        if (is_date && push_date(L, statement->handle, column, packer)) {
+        if (is_date && push_date(L, value, type, packer)) {
             lua_rawset(L, -3);
             continue;
         }
         if (is_date) has_odd_dates = true;
-        if (packer && position >= 0) push_and_pack(L, statement->handle, column, type, &columns[position], packer);
-        else if (position >= 0) pdb_push_column(L, statement->handle, column, columns[position].is_boolean);
-        else pdb_push_value(L, statement, column);
+        if (packer && position >= 0) push_and_pack(L, value, type, &columns[position], packer);
+        else if (position >= 0) pdb_push_column(L, value, type, columns[position].is_boolean);
+        else pdb_push_column(L, value, type, pdb_is_boolean(statement, column));
         lua_rawset(L, -3);
     }
     if (packer) prec_end_packing(packer, lua_topointer(L, -1));

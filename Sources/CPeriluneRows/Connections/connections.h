@@ -253,9 +253,15 @@ void pdb_drop_connections(lua_State *L, pdb_database *database);
 /* A Lua function: what the collector calls with a compiled statement. [-1, +0, -] */
 int pdb_collect_compiled(lua_State *L);
 
+/* Whether a column of the result is declared as one of booleans. */
+static inline bool pdb_is_boolean(const pdb_statement *statement, int column) {
+    return statement->booleans && statement->booleans[column];
+}
+
 /* Pushes a value of the row that the statement stands on. [-0, +1, m] */
 static inline void pdb_push_value(lua_State *L, const pdb_statement *statement, int column) {
-    pdb_push_column(L, statement->handle, column, statement->booleans && statement->booleans[column]);
+    sqlite3_value *value = sqlite3_column_value(statement->handle, column);
+    pdb_push_column(L, value, sqlite3_value_type(value), pdb_is_boolean(statement, column));
 }
 
 /* Reports the statement to the journal, if one is kept. */

@@ -29,11 +29,12 @@ static bool push_next_row(lua_State *L, pdb_row_loop *loop) {
     bool has_blobs = false;
     lua_createtable(L, 0, count);
     for (int i = 0; i < count; i++) {
-        int type = sqlite3_column_type(statement->handle, i);
+        sqlite3_value *value = sqlite3_column_value(statement->handle, i);
+        int type = sqlite3_value_type(value);
         if (type == SQLITE_NULL) continue;
         has_blobs = has_blobs || type == SQLITE_BLOB;
         lua_pushvalue(L, first_key + i);
-        pdb_push_value(L, statement, i);
+        pdb_push_column(L, value, type, pdb_is_boolean(statement, i));
         lua_rawset(L, -3);
     }
     if (has_blobs) pdb_push_blob_metatable(L, statement, loop->source);

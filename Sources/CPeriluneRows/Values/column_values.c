@@ -1,26 +1,29 @@
 /* A column of the row that a statement stands on, as a value of Lua. */
 #include "CPeriluneRows/Values/values.h"
 
-void pdb_push_column(lua_State *L, sqlite3_stmt *statement, int column, bool is_boolean) {
-    switch (sqlite3_column_type(statement, column)) {
+void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boolean) {
+    switch (type) {
         case SQLITE_INTEGER: {
-            lua_Integer integer = sqlite3_column_int64(statement, column);
+            lua_Integer integer = sqlite3_value_int64(value);
             if (is_boolean) lua_pushboolean(L, integer != 0);
             else lua_pushinteger(L, integer);
             break;
         }
-        case SQLITE_FLOAT: lua_pushnumber(L, sqlite3_column_double(statement, column)); break;
-        case SQLITE_TEXT: {
-            const char *bytes = (const char *)sqlite3_column_text(statement, column);
-            if (bytes == NULL) abort(); /* out of memory; Swift frames may be below, so that nothing may be raised */
-            lua_pushlstring(L, bytes, (size_t)sqlite3_column_bytes(statement, column));
-            break;
-        }
+        case SQLITE_FLOAT: lua_pushnumber(L, sqlite3_value_double(value)); break;
+        case SQLITE_TEXT:
         case SQLITE_BLOB: {
-            const char *bytes = sqlite3_column_blob(statement, column);
-            lua_pushlstring(L, bytes ? bytes : "", (size_t)sqlite3_column_bytes(statement, column));
+            size_t length;
+            const char *bytes = pdb_column_bytes(value, type, &length);
+            lua_pushlstring(L, bytes, length);
             break;
         }
         default: lua_pushnil(L); break;
     }
+}
+
+const char *pdb_column_bytes(sqlite3_value *value, int type, size_t *length) {
+    const char *bytes = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : sqlite3_value_blob(value);
+    if (bytes == NULL && type == SQLITE_TEXT) abort(); /* out of memory; Swift frames may be below, so that nothing may be raised */
+    *length = (size_t)sqlite3_value_bytes(value);
+    return bytes ? bytes : "";
 }

@@ -45,7 +45,15 @@ void pdb_push_folded(lua_State *L, const char *name, size_t length);
 /* A Lua function: name -> the name in lower case. [-n, +1, v] */
 int pdb_fold(lua_State *L);
 
-/* Pushes the value of a column. `is_boolean` as the column is declared. [-0, +1, m] */
-void pdb_push_column(lua_State *L, sqlite3_stmt *statement, int column, bool is_boolean);
+/*
+** A column is read by one call of sqlite3_column_value, and then as a value: sqlite3_column_type, _text and _bytes would each look for
+** it again. No other thread uses the connection meanwhile, as SQLite demands of such values.
+**
+** Pushes the value of a column, which is of the type. `is_boolean` as the column is declared. [-0, +1, m]
+*/
+void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boolean);
+
+/* The bytes of a text or blob, by its type; never NULL. They live until the statement is stepped. [-0, +0, -] */
+const char *pdb_column_bytes(sqlite3_value *value, int type, size_t *length);
 
 #endif
