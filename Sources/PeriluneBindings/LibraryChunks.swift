@@ -32,7 +32,7 @@ enum LibraryChunks {
     private static func keep(_ function: LuaFunction, of name: String, file: String, isKnown: Bool) throws {
         if !isKnown {
             entries.withLock { $0[name] = .compiledOnce }
-        } else if let chunk = try function.compiled(named: PLUA_LIBRARY_CHUNK + file) {
+        } else if let chunk = try function.compiled(named: PLUA_LIBRARY_CHUNK + file, isLibrary: true) {
             entries.withLock { $0[name] = .kept(chunk) }
         }
     }

@@ -15,9 +15,10 @@ local xpcall, pack, type, select, ipairs, rawequal, table = xpcall, table.pack, 
 -- the line at which the function begins; nil where the traceback names the function.
 local function frames_in(text)
   local list = {}
-  for file, line, what in text:gmatch("\n%s+([^\n]-):(%d+): in ([^\n]*)") do
-    if file:find("^%[lib%].*scenarios/running") then break end
-    if not file:find("^%[") then
+  for place, what in text:gmatch("\n%s+([^\n]-): in ([^\n]*)") do
+    if place:find("^%[lib%].*scenarios/running") then break end
+    local file, line = place:match("^([^%[].*):(%d+)$")
+    if file then
       list[#list + 1] = {
         file = file, line = line, place = source.path(file) .. ":" .. line, defined = what:match("^function <.-:(%d+)>$"),
       }

@@ -9,13 +9,15 @@ package struct LuaCompiledChunk: Sendable {
 
 extension LuaFunction {
     /// The function of Lua as bytecode, without its upvalues; `nil` for functions of Swift.
-    package func compiled(named name: String) throws(LuaError) -> LuaCompiledChunk? {
+    ///
+    /// - Parameter isLibrary: Lines and names of variables are left out, which no error in the library shows.
+    package func compiled(named name: String, isLibrary: Bool = false) throws(LuaError) -> LuaCompiledChunk? {
         let core = reference.core
         try core.prepare()
         reference.push(on: core.L)
         defer { plua_pop(core.L, 1) }
         var count = 0
-        guard let bytes = plua_dump(core.L, &count) else { return nil }
+        guard let bytes = isLibrary ? plua_dump_library(core.L, &count) : plua_dump(core.L, &count) else { return nil }
         defer { plua_free(bytes) }
         return LuaCompiledChunk(name: name, bytes: Array(UnsafeRawBufferPointer(start: bytes, count: count)))
     }

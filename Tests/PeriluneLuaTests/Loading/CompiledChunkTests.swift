@@ -1,0 +1,42 @@
+import PeriluneLua
+import Testing
+
+/// Chunks that one state has compiled and another one loads.
+@Suite struct CompiledChunkTests {
+    private let text = """
+        local function fail(count)
+          local limit = 3
+          if count > limit then error({ message = "too many" }) end
+          return count + limit
+        end
+        return { call = function(count) return fail(count) end }
+        """
+
+    private func chunk(isLibrary: Bool) throws -> LuaCompiledChunk {
+        let state = try LuaState()
+        return try #require(try state.loadLibrary(text, named: "part.lua").compiled(named: "=[lib] part.lua", isLibrary: isLibrary))
+    }
+
+    @Test func `a chunk of the library is smaller, and does the same`() throws {
+        let (whole, small) = try (chunk(isLibrary: false), chunk(isLibrary: true))
+        #expect(small.bytes.count < whole.bytes.count * 4 / 5)
+        let state = try LuaState()
+        try state.globals.set("part", state.load(small).call([]).first ?? .nil)
+        #expect(try state.run("return part.call(2)", named: "test.lua") == [.integer(5)])
+    }
+
+    @Test(arguments: [false, true]) func `what fails in it is blamed on the script that called it`(isLibrary: Bool) throws {
+        let state = try LuaState()
+        try state.globals.set("part", state.load(chunk(isLibrary: isLibrary)).call([]).first ?? .nil)
+        let error = try failure(of: "\nlocal x = part.call(4)\nreturn x", in: state)
+        #expect(error.file == "test.lua")
+        #expect(error.line == 2)
+        #expect(error.message.contains("too many"))
+    }
+
+    @Test func `all functions of it have its source`() throws {
+        let state = try LuaState(libraries: [.base, .debug])
+        try state.globals.set("part", state.load(chunk(isLibrary: true)).call([]).first ?? .nil)
+        #expect(try state.run("return debug.getinfo(part.call, 'S').source", named: "test.lua") == [.string("=[lib] part.lua")])
+    }
+}
