@@ -76,6 +76,21 @@ struct Comparison {
         }
     }
 
+    // MARK: - Times
+
+    /// The seconds that a row or call takes; nil if it was not measured. Of records, C and Python do the plain work.
+    func seconds(_ shown: Measure.Shown, _ contestant: String) -> Double? {
+        let all = Measure.rows + Measure.records
+        let isOurs = contestant == SpeedReport.ours
+        for name in [shown.ours, shown.plain] {
+            guard let measure = all.first(where: { $0.name == name }) else { continue }
+            let key = isOurs ? contestants.pair(for: measure).ours.name : contestant
+            guard let tally = results[name]?[key] else { continue }
+            return tally.processor / (Double(measure.count) * tally.share)
+        }
+        return nil
+    }
+
     // MARK: - Output
 
     /// Prints a line for each measure.

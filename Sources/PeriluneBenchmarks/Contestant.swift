@@ -12,9 +12,12 @@ struct Contestant {
 
     /// Runs one measure in a process of its own.
     func run(_ measure: String, database: String, environment: [String: String]) throws(RunFailure) -> Run {
-        var arguments = command.map { $0 == "{database}" ? database : $0 } + [measure]
-        if takesPath { arguments.append(database) }
-        return try Run(of: arguments, environment: environment)
+        try Run(of: arguments(measure, database: database), environment: environment)
+    }
+
+    /// The command line for a measure.
+    func arguments(_ measure: String, database: String) -> [String] {
+        command.map { $0 == "{database}" ? database : $0 } + [measure] + (takesPath ? [database] : [])
     }
 }
 
@@ -63,7 +66,7 @@ struct Run {
     }
 
     /// Standard error goes to a file, so that neither pipe can fill while the other is read.
-    private static func capture(
+    static func capture(
         _ arguments: [String], _ environment: [String: String]
     ) throws(RunFailure) -> (output: String, errors: String, code: Int32) {
         let errorFile = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

@@ -2,6 +2,7 @@ import Foundation
 
 /// Who takes part.
 struct Contestants {
+    static let lsqlite3 = "lsqlite3"
     static let luaSQL = "LuaSQL"
     static let python = "Python"
     static let peewee = "peewee"
@@ -28,6 +29,7 @@ struct Contestants {
             Contestant(name: name, command: ["python3", "\(scripts)/\(script)"], runsInEveryRound: false)
         }
         peers = [
+            Contestant(name: Self.lsqlite3, command: ["lua5.4", "\(scripts)/with_lsqlite3.lua"]),
             Contestant(name: Self.luaSQL, command: ["lua5.4", "\(scripts)/with_luasql.lua"]),
             python(Self.python, "with_python.py"),
             python(Self.peewee, "with_peewee.py"),

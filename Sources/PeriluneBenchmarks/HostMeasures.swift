@@ -18,6 +18,7 @@ struct HostMeasures: TimedMeasures {
         try await measureMaking()
         try await measureClones()
         try await measurePools()
+        try await measureScripts()
     }
 
     // MARK: - Calls
@@ -130,6 +131,58 @@ struct HostMeasures: TimedMeasures {
             }
         }
         report("rows a second of one thread in C, one by one", rates)
+    }
+
+    // MARK: - Short scripts
+
+    /// Calls of a function that inserts a row and reads it, by eight tasks.
+    private func measureScripts() async throws {
+        let count = 10_000
+        for size in [1, 2, 4, 8] {
+            let database = try DatabasePool(path: folder.appendingPathComponent("scripts\(size).sqlite").path)
+            try await database.write { db in try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)") }
+            let pool = try await ScriptPool(size: size, ScriptHost.Configuration(database: .open(database))) { host in
+                try await host.run(source: """
+                    local Note = perilune.record("note")
+                    function work(i) return Note:find(Note{ text = "note " .. i }:insert().id).text end
+                    """)
+            }
+            _ = try await calls(of: pool, count: 1000)
+            let before = Self.memory()
+            let (seconds, waits) = try await calls(of: pool, count: count)
+            let growth = Self.memory() - before
+            let part = { waits[min(waits.count - 1, Int(Double(waits.count) * $0))] * 1e6 }
+            let rate = Double(count) / seconds
+            print("    \("\(count) short scripts, \(size) host\(size == 1 ? "" : "s")".padded(to: 54))" + String(
+                format: "%.0f a second, half within %.0f µs, 99 %% within %.0f µs; memory %+.1f MB", rate, part(0.5), part(0.99),
+                Double(growth) / 1e6))
+        }
+    }
+
+    /// The elapsed time of all calls, and that of each, sorted.
+    private func calls(of pool: ScriptPool, count: Int) async throws -> (Double, [Double]) {
+        var waits: [Double] = []
+        let seconds = try await time {
+            try await withThrowingTaskGroup(of: [Double].self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        var waits: [Double] = []
+                        for call in 0..<count / 8 {
+                            waits.append(try await time { let _: String = try await pool.call("work", call) })
+                        }
+                        return waits
+                    }
+                }
+                for try await part in group { waits += part }
+            }
+        }
+        return (seconds, waits.sorted())
+    }
+
+    /// The bytes of the process that are in memory.
+    private static func memory() -> Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * Int(getpagesize())
     }
 
     private func report(_ title: String, _ rates: [Double], target: Double? = nil) {

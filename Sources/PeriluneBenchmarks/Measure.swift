@@ -52,7 +52,7 @@ struct Measure {
         (self.baselineScript, self.count) = (reference ?? script, count)
         self.target = target.map { .ratio($0) }
         if let luaSQLTarget { peerTargets[Contestants.luaSQL] = luaSQLTarget }
-        peers = hasPeers ? [Contestants.luaSQL, Contestants.python, Contestants.peewee] : []
+        peers = hasPeers ? [Contestants.lsqlite3, Contestants.luaSQL, Contestants.python, Contestants.peewee] : []
     }
 
     /// A measure of records or requests.
@@ -129,5 +129,28 @@ struct Measure {
             peers: builders, factor: 10),
         Measure(
             records: "including_texts", "  ditto, by SQL dates are texts", database: .chinook, count: 20),
+    ]
+}
+
+extension Measure {
+    /// A line of the README: work by us and by everyone who can do it.
+    struct Shown {
+        let title: String
+        /// What we do, by name of the measure.
+        let ours: String
+        /// Whose C and Python do the same.
+        let plain: String
+    }
+
+    static let shown: [Shown] = [
+        Shown(title: "fetch rows, each", ours: "fetch_all", plain: "fetch_all"),
+        Shown(title: "fetch a row by its key", ours: "select_inside", plain: "select_inside"),
+        Shown(title: "insert a row, statement prepared", ours: "insert_memory", plain: "insert_memory"),
+        Shown(title: "fetch all records, each", ours: "record_fetch_all", plain: "fetch_all"),
+        Shown(title: "`find` a record", ours: "find", plain: "select_inside"),
+        Shown(title: "a record by a request", ours: "filter_key", plain: "select_inside"),
+        Shown(title: "insert a record", ours: "record_insert", plain: "insert_memory"),
+        Shown(title: "insert 100,000 records, each", ours: "insert_all", plain: "insert_memory"),
+        Shown(title: "a request of 10 rows, built anew", ours: "request_built_anew", plain: ""),
     ]
 }

@@ -31,11 +31,12 @@ struct Workspace {
     }
 
     /// Makes the database that is read, by the reference.
-    func createProducts(scripts: String, program: String) throws {
+    func createProducts(scripts: String, program: String, share: Double = 1) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = ["--reference", "\(scripts)/reference.lua", "create", path(for: .products)]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+            .merging(["BENCHMARK_SHARE": "\(share)"]) { $1 }
         try process.run()
         process.waitUntilExit()
         if process.terminationStatus != 0 { throw RunFailure.failed("the reference made no database") }

@@ -1,13 +1,27 @@
 // Measures Perilune against hand-written C and its peers; scripts/bench builds and runs it.
 //
 //   PeriluneBenchmarks SCRIPTS [FILTER]            the measures whose name contains the filter
+//   PeriluneBenchmarks SCRIPTS instructions [FILTER]  counted instructions in place of time
+//   PeriluneBenchmarks SCRIPTS --report            rows and records, written into the README
 //   PeriluneBenchmarks --reference FILE ARGUMENTS  a Lua file under the hand-written C
 //   PeriluneBenchmarks --grdb MEASURE DATABASE     the work done by GRDB's query interface
 import CPeriluneBenchmarks
 import Foundation
 
+/// Counts the instructions of rows and records. Returns an exit code.
+func countInstructions(scripts: String, filter: String) throws -> Int32 {
+    let program = URL(fileURLWithPath: CommandLine.arguments[0])
+    let workspace = try Workspace(scripts: scripts)
+    defer { workspace.remove() }
+    let measures = try InstructionMeasures(scripts: scripts, programs: program.deletingLastPathComponent(), workspace: workspace)
+    try workspace.createProducts(scripts: scripts, program: program.path, share: InstructionMeasures.share)
+    print("Instructions for each row or call.\n")
+    for list in [Measure.rows, Measure.records] { measures.report(list.filter { filter.isEmpty || $0.name.contains(filter) }) }
+    return 0
+}
+
 /// Everything but the reference. Returns an exit code.
-func compare(scripts: String, filter: String) async throws -> Int32 {
+func compare(scripts: String, filter: String, writesReport: Bool = false) async throws -> Int32 {
     let rounds = 5
     let program = URL(fileURLWithPath: CommandLine.arguments[0])
     let programs = program.deletingLastPathComponent()
@@ -27,6 +41,10 @@ func compare(scripts: String, filter: String) async throws -> Int32 {
         comparison.report(rows)
         comparison.report(records)
         comparison.reportBusyness()
+    }
+    if writesReport {
+        try SpeedReport(comparison).write()
+        return comparison.problems.failures.isEmpty ? 0 : 1
     }
 
     var luaItself = LuaItself(
@@ -59,4 +77,9 @@ guard let scripts = arguments.first else {
     FileHandle.standardError.write(Data("usage: PeriluneBenchmarks SCRIPTS [FILTER]; run scripts/bench\n".utf8))
     exit(2)
 }
-exit(try await compare(scripts: scripts, filter: arguments.count > 1 ? arguments[1] : ""))
+let filter = arguments.count > 1 ? arguments[1] : ""
+switch filter {
+case "instructions": exit(try countInstructions(scripts: scripts, filter: arguments.count > 2 ? arguments[2] : ""))
+case "--report": exit(try await compare(scripts: scripts, filter: "", writesReport: true))
+default: exit(try await compare(scripts: scripts, filter: filter))
+}

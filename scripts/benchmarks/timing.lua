@@ -2,6 +2,9 @@
 -- `sample <processor seconds> <wall seconds> <what was computed>` and `value <name> <number>`.
 local timing = {}
 
+--- Whether all is prepared and nothing is done: what the preparation costs is taken from what is counted.
+local skips_work = os.getenv("BENCHMARK_SKIPS_WORK") ~= nil
+
 --- Runs the work several times and reports each.
 -- @tparam function wall a clock that counts seconds
 -- @tparam integer repetitions how many times
@@ -10,12 +13,14 @@ local timing = {}
 function timing.measure(wall, repetitions, work, prepare)
   for _ = 1, repetitions do
     if prepare then prepare() end
+    if skips_work then goto continue end
     collectgarbage()
     collectgarbage()
     local wall_start, processor_start = wall(), os.clock()
     local outcome = work()
     local processor, elapsed = os.clock() - processor_start, wall() - wall_start
     print(("sample\t%.6f\t%.6f\t%s"):format(processor, elapsed, timing.describe(outcome)))
+    ::continue::
   end
 end
 

@@ -4,12 +4,17 @@ local work = {}
 --- How many times each measure is repeated within one process.
 work.repetitions = 3
 
+--- How much of the usual work is done: all of it, or less where each instruction is counted.
+local share = tonumber(os.getenv("BENCHMARK_SHARE")) or 1
+
+local function part_of(count) return math.tointeger(count * share // 1) end
+
 work.select_all = "SELECT id, name, price, quantity, note FROM product"
 work.select_one = "SELECT id, name, price, quantity, note FROM product WHERE id = ?"
 work.insert = "INSERT INTO sale (id, name, price, quantity, note) VALUES (?, ?, ?, ?, ?)"
-work.stream = [[
-  WITH RECURSIVE number(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM number WHERE id < 1000000)
-  SELECT id, 'Product ' || id AS name, id * 0.25 AS price, id % 100 AS quantity FROM number]]
+work.stream = ([[
+  WITH RECURSIVE number(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM number WHERE id < %d)
+  SELECT id, 'Product ' || id AS name, id * 0.25 AS price, id % 100 AS quantity FROM number]]):gsub("%%d", part_of(1000000))
 
 work.create_sale = [[
   DROP TABLE IF EXISTS sale;
@@ -17,22 +22,22 @@ work.create_sale = [[
 
 --- The table that is read: 200,000 rows of five mixed columns; a third of the notes NULL, a third short and repeated,
 -- a third longer than Lua interns.
-work.create_product = [[
+work.create_product = ([[
   CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, quantity INTEGER, note TEXT);
-  WITH RECURSIVE number(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM number WHERE id < 200000)
+  WITH RECURSIVE number(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM number WHERE id < %d)
   INSERT INTO product
   SELECT id, 'Product ' || id, id * 0.25 + 0.125, id * 7919 % 1000,
     CASE id % 3 WHEN 1 THEN 'in stock' WHEN 2 THEN 'ordered from the supplier, expected in week ' || id END
   FROM number;
-  CREATE INDEX product_on_quantity ON product (quantity)]]
+  CREATE INDEX product_on_quantity ON product (quantity)]]):gsub("%%d", part_of(200000))
 
 work.select_ten = "SELECT id, name, price, quantity, note FROM product WHERE quantity = ? ORDER BY id LIMIT ?"
 
-work.insert_count = 100000
-work.select_count = 200000
-work.autocommit_select_count = 50000
-work.request_count = 20000
-work.including_count = 20
+work.insert_count = part_of(100000)
+work.select_count = part_of(200000)
+work.autocommit_select_count = part_of(50000)
+work.request_count = part_of(20000)
+work.including_count = part_of(20)
 
 --- Selects `count` rows by key, with `getter:fetch_one(id)`, and returns the sum of the quantities found. The keys are
 -- scattered over 10,000 rows, which fit the page cache: what is measured is the call, not reading the file.
