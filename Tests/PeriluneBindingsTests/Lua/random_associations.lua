@@ -649,6 +649,6 @@ local function check(seed, schemas, count)
   end
 end
 
-test("600 random requests with associations give the rows of nested loops", function() check(1, 6, 100) end)
-test("600 others", function() check(4711, 6, 100) end)
-test("600 more", function() check(99991, 6, 100) end)
+test("200 random requests with associations give the rows of nested loops", function() check(1, 4, 50) end)
+test("200 others", function() check(4711, 4, 50) end)
+test("200 more", function() check(99991, 4, 50) end)
