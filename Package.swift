@@ -73,6 +73,15 @@ let package = Package(
             name: "PeriluneRecords",
             dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
+        // A database in a cluster: the protocol, and what stands for the database here.
+        .target(name: "CPeriluneCluster", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")], cSettings: roomSettings),
+        .target(
+            name: "PeriluneCluster",
+            dependencies: [
+                "CPeriluneCluster", "PeriluneRecords", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: swiftSettings),
         // lib/perilune, lib/scenarios, lib/reference and lib/console, as text.
         .target(name: "CPeriluneLibrary"),
         .target(name: "CPeriluneScenarioLibrary"),
@@ -81,7 +90,7 @@ let package = Package(
         .target(
             name: "PeriluneBindings",
             dependencies: [
-                "CPeriluneRecords", "CPeriluneRows", "CPeriluneSQLite", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
+                "CPeriluneRecords", "CPeriluneRows", "CPeriluneSQLite", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
                 "CPeriluneLibrary",
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -92,7 +101,8 @@ let package = Package(
         .target(
             name: "Perilune",
             dependencies: [
-                "CPeriluneRows", "CPeriluneSQLite", "PeriluneBindings", "PeriluneDependencies", "PeriluneIsolation", "PeriluneRecords",
+                "CPeriluneRows", "CPeriluneSQLite", "PeriluneBindings", "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation",
+                "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -122,7 +132,7 @@ let package = Package(
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
-                "CPeriluneConsoleLibrary", "Perilune", "PeriluneBindings", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
+                "CPeriluneConsoleLibrary", "Perilune", "PeriluneBindings", "PeriluneCluster", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
                 "PeriluneTOML",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -169,6 +179,13 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Lua", "Chinook", "Reference/api.lua"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PeriluneClusterTests",
+            dependencies: [
+                "CPeriluneCluster", "Perilune", "PeriluneCluster", "PeriluneLua", "PeriluneTestTools", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            exclude: ["Lua"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTests",
             dependencies: [

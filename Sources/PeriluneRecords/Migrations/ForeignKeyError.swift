@@ -7,6 +7,10 @@ package struct ForeignKeyError: Error {
         /// `nil` in a table without row ids.
         package let rowID: Int64?
         package let referencedTable: String
+
+        package init(table: String, rowID: Int64?, referencedTable: String) {
+            (self.table, self.rowID, self.referencedTable) = (table, rowID, referencedTable)
+        }
     }
 
     /// The first of them.
@@ -16,6 +20,14 @@ package struct ForeignKeyError: Error {
 
     /// More would not help.
     private static let longestList = 100
+
+    /// - Parameter found: All of them, or more than are kept.
+    package init(_ found: [Violation]) {
+        violations = Array(found.prefix(Self.longestList))
+        hasMore = found.count > Self.longestList
+    }
+
+    private init(violations: [Violation], hasMore: Bool) { (self.violations, self.hasMore) = (violations, hasMore) }
 
     /// Checks all foreign keys of a database.
     ///

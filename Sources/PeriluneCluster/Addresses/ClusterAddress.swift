@@ -1,0 +1,58 @@
+/// A database in a cluster: `dqlite://h1:9001,h2:9001/shop`, or with `?timeout=5s` behind it.
+package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
+    package static let scheme = "dqlite://"
+
+    /// Nodes that are asked where the leader is; others are found through them.
+    package let servers: [ServerAddress]
+    /// The name of the database.
+    package let name: String
+    /// How long a statement may take, if the address says so.
+    package let timeout: Duration?
+
+    /// How long it may take otherwise.
+    package static let usualTimeout = Duration.seconds(10)
+
+    /// - Throws: ``ClusterFailure`` of kind `argument`.
+    package init(servers: [String], name: String, timeout: Duration? = nil) throws {
+        self.timeout = timeout
+        guard !servers.isEmpty, servers.count <= 64 else {
+            throw ClusterFailure(.argument, "expected the addresses of 1 to 64 nodes, got \(servers.count)")
+        }
+        guard !name.isEmpty, name.utf8.count <= 255, !name.contains("/"), !name.utf8.contains(0) else {
+            throw ClusterFailure(.argument, "expected the name of a database in the cluster, of 1 to 255 bytes and without slashes")
+        }
+        self.servers = try servers.map { try ServerAddress($0) }
+        self.name = name
+    }
+
+    /// Whether a text is meant to be one.
+    package static func isMeant(by text: String) -> Bool { text.hasPrefix(scheme) }
+
+    /// - Parameter url: Begins with ``scheme``.
+    /// - Throws: ``ClusterFailure`` of kind `argument`.
+    package init(url: String) throws {
+        let rest = url.dropFirst(Self.scheme.count)
+        guard Self.isMeant(by: url), let slash = rest.firstIndex(of: "/") else {
+            throw ClusterFailure(.argument, "expected dqlite://host:port,host:port/name, got \"\(url)\"")
+        }
+        let parts = rest[rest.index(after: slash)...].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let timeout = parts.count == 2 ? Self.timeout(String(parts[1])) : nil
+        guard parts.count == 1 || timeout != nil else {
+            throw ClusterFailure(.argument, "expected ?timeout=5s or ?timeout=500ms behind the name of the database, got \"?\(parts[1])\"")
+        }
+        try self.init(
+            servers: rest[..<slash].split(separator: ",", omittingEmptySubsequences: false).map(String.init),
+            name: String(parts[0]), timeout: timeout)
+    }
+
+    /// Of `timeout=5s`, `timeout=500ms`.
+    private static func timeout(_ option: String) -> Duration? {
+        guard option.hasPrefix("timeout=") else { return nil }
+        let value = option.dropFirst("timeout=".count)
+        let unit = value.hasSuffix("ms") ? "ms" : "s"
+        guard value.hasSuffix(unit), let count = Int64(value.dropLast(unit.count)), (1...86_400_000).contains(count) else { return nil }
+        return unit == "ms" ? .milliseconds(count) : .seconds(min(count, 86_400))
+    }
+
+    package var description: String { Self.scheme + servers.map(\.name).joined(separator: ",") + "/" + name }
+}

@@ -1,0 +1,51 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// When something that waits gives up.
+package struct Deadline: Sendable {
+    private let end: ContinuousClock.Instant
+
+    /// - Parameter duration: From now on.
+    package init(after duration: Duration) { end = .now + duration }
+
+    package var isOver: Bool { end <= .now }
+
+    /// From 0 to the greatest that `poll` takes.
+    var millisecondsLeft: Int {
+        let left = ContinuousClock.now.duration(to: end).components
+        if left.seconds > 1_000_000 { return 1_000_000_000 }
+        return max(0, Int(left.seconds) * 1000 + Int(left.attoseconds / 1_000_000_000_000_000))
+    }
+
+    /// The earlier one of this and another.
+    func earlier(_ other: Deadline) -> Deadline { end < other.end ? self : other }
+}
+
+/// Times between attempts, which grow, and differ from client to client.
+struct BackOff {
+    private var milliseconds: Double
+    private let most: Double
+
+    init(from first: Double, to most: Double) {
+        milliseconds = first
+        self.most = most
+    }
+
+    /// Waits.
+    ///
+    /// - Throws: ``ConnectionFailure``, if the deadline has come or the script is to end.
+    mutating func wait(until deadline: Deadline, _ isCancelled: () -> Bool) throws {
+        let chosen = milliseconds * Double.random(in: 0.5...1)
+        milliseconds = min(most, milliseconds * 1.6)
+        let end = Deadline(after: .milliseconds(Int(chosen.rounded(.up)))).earlier(deadline)
+        while !end.isOver {
+            if isCancelled() { throw ConnectionFailure.cancelled }
+            usleep(UInt32(min(20, max(1, end.millisecondsLeft))) * 1000)
+        }
+        if isCancelled() { throw ConnectionFailure.cancelled }
+        if deadline.isOver { throw ConnectionFailure.deadline }
+    }
+}

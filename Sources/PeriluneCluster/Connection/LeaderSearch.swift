@@ -1,0 +1,48 @@
+internal import Foundation
+internal import Synchronization
+
+/// Looks for the node that leads.
+struct LeaderSearch {
+    let database: ClusterAddress
+    let client: UInt64
+    let isCancelled: () -> Bool
+    /// How long one node may take to answer: one that is stopped accepts connections, and says nothing.
+    static let patience = Duration.seconds(1)
+
+    /// Connects to the leader: tries the nodes that are known, those first of which more is to be hoped, and follows what they say.
+    ///
+    /// - Parameter candidates: Names of nodes, the most likely first.
+    /// - Returns: `nil` if none leads now.
+    /// - Throws: ``ConnectionFailure``, if the deadline has come or the script is to end.
+    func connect(trying candidates: [ServerAddress], until deadline: Deadline) throws -> (NodeConnection?, reason: String) {
+        var tried: Set<String> = [], queue = candidates, reason = "no node answers"
+        while !queue.isEmpty {
+            let address = queue.removeFirst()
+            guard tried.insert(address.name).inserted else { continue }
+            do {
+                let connection = try NodeConnection(address, until: Deadline(after: Self.patience).earlier(deadline), isCancelled: isCancelled)
+                switch try connection.open(database.name, client: client, until: Deadline(after: Self.patience).earlier(deadline)) {
+                case .opened: return (connection, "")
+                case .elsewhere(let leader?):
+                    if let next = self.address(named: leader), !tried.contains(leader) { queue.insert(next, at: 0) }
+                case .elsewhere(nil): reason = "the nodes are choosing a leader"
+                }
+            } catch ConnectionFailure.cancelled {
+                throw ConnectionFailure.cancelled
+            } catch let error as RemoteError {
+                reason = "\(address): \(error.message)"
+            } catch ConnectionFailure.lost(let text) {
+                reason = "\(address): \(text)"
+            } catch ConnectionFailure.deadline {
+                if deadline.isOver { throw ConnectionFailure.deadline }
+                reason = "\(address): it does not answer"
+            }
+        }
+        return (nil, reason)
+    }
+
+    /// How the node of a name is reached: as the program has said, or by its name.
+    func address(named name: String) -> ServerAddress? {
+        database.servers.first { $0.name == name } ?? (try? ServerAddress(name))
+    }
+}

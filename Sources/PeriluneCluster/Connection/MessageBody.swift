@@ -1,0 +1,71 @@
+internal import CPeriluneCluster
+
+/// What a node has sent: the body of one message.
+final class MessageBody {
+    let bytes: UnsafeMutableRawBufferPointer
+    private var offset = 0
+
+    init(length: Int) {
+        bytes = .allocate(byteCount: max(length, 8), alignment: 8)
+        self.length = length
+    }
+
+    deinit { bytes.deallocate() }
+
+    let length: Int
+
+    /// What C reads it by. It must not outlive this object.
+    var reader: pcl_reader {
+        pcl_reader(bytes: UnsafePointer(bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)), length: length, offset: offset)
+    }
+
+    /// Reads on from where the last reading has ended.
+    ///
+    /// - Throws: ``ConnectionFailure``, if the message ends before.
+    private func read<Value>(_ initial: Value, _ body: (inout pcl_reader, inout Value) -> Bool) throws -> Value {
+        var reader = reader, value = initial
+        guard body(&reader, &value) else { throw ConnectionFailure.lost("the node has sent a message that ends too early") }
+        offset = reader.offset
+        return value
+    }
+
+    func readU32() throws -> UInt32 { try read(0) { pcl_read_u32(&$0, &$1) } }
+    func readU64() throws -> UInt64 { try read(0) { pcl_read_u64(&$0, &$1) } }
+
+    func readText() throws -> String {
+        try read("") { reader, value in
+            var text: UnsafePointer<CChar>?
+            var length = 0
+            guard pcl_read_text(&reader, &text, &length), let text else { return false }
+            value = String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
+            return true
+        }
+    }
+
+    func readFile() throws -> [UInt8] {
+        try read([]) { reader, value in
+            var bytes: UnsafePointer<UInt8>?
+            var length = 0
+            guard pcl_read_file(&reader, &bytes, &length) else { return false }
+            value = Array(UnsafeBufferPointer(start: bytes, count: length))
+            return true
+        }
+    }
+
+    /// Whether, in a message with rows, it is the last one: its last word says so.
+    func isLastPage() throws -> Bool {
+        guard length >= 8, length % 8 == 0 else { throw ConnectionFailure.lost("the node has sent rows without an end") }
+        switch bytes.loadUnaligned(fromByteOffset: length - 8, as: UInt64.self) {
+        case .max: return true
+        case 0xEEEE_EEEE_EEEE_EEEE: return false
+        default: throw ConnectionFailure.lost("the node has sent rows without an end")
+        }
+    }
+
+    /// Passes over the names of columns at the beginning of a message with rows. Returns how many there are.
+    func beginRows() throws -> Int {
+        let count = try read(UInt64(0)) { pcl_begin_page(&$0, &$1) }
+        guard count > 0, count <= 32767 else { throw ConnectionFailure.lost("the node has sent rows of \(count) columns") }
+        return Int(count)
+    }
+}

@@ -1,0 +1,151 @@
+internal import CPeriluneCluster
+
+/// A connection to one node: messages go out, and their answers come in the same order.
+final class NodeConnection {
+    let address: ServerAddress
+    private let socket: NodeSocket
+    /// Messages that are put together, and how many.
+    private var output = pcl_buffer()
+    private var messages = 0
+
+    /// Connects, and says which version of the protocol is spoken.
+    ///
+    /// - Throws: ``ConnectionFailure``.
+    init(_ address: ServerAddress, until deadline: Deadline, isCancelled: @escaping () -> Bool) throws {
+        self.address = address
+        socket = try NodeSocket(address, until: deadline, isCancelled: isCancelled)
+        pcl_put_u64(&output, 1)
+        do { try flush(until: deadline) } catch {
+            pcl_free_buffer(&output)
+            throw error
+        }
+    }
+
+    deinit { pcl_free_buffer(&output) }
+
+    func close() { socket.close() }
+
+    // MARK: - Requests
+
+    /// Puts a message behind those that are to be sent.
+    ///
+    /// - Throws: What the closure throws; ``ClusterFailure`` if the message is longer than a node would take.
+    func put(_ type: RequestType, _ body: (inout pcl_buffer) throws -> Void) throws {
+        messages += 1
+        pcl_begin_message(&output, type.rawValue)
+        do { try body(&output) } catch {
+            output.length = output.message
+            output.has_failed = false
+            throw error
+        }
+        guard pcl_end_message(&output) else {
+            throw ClusterFailure(.refused, "a statement and its values may have \(mostMessageBytes) bytes at most in a cluster; write the value in parts")
+        }
+    }
+
+    /// Sends the messages that were put together.
+    ///
+    /// - Throws: ``ConnectionFailure``.
+    func flush(until deadline: Deadline) throws {
+        defer { (output.length, messages) = (0, 0) }
+        socket.awaitsSeveral = messages > 1
+        if messages > 1 { socket.acknowledgeAtOnce() }
+        try socket.send(UnsafeRawBufferPointer(start: output.bytes, count: output.length), until: deadline)
+    }
+
+    // MARK: - Answers
+
+    /// Receives the next message of a type.
+    ///
+    /// - Parameter most: How many bytes it may have.
+    /// - Throws: ``RemoteError`` if it is a failure; ``ConnectionFailure``.
+    func answer(_ type: ResponseType, most: Int = mostMessageBytes, until deadline: Deadline) throws -> MessageBody {
+        let (found, body) = try receive(most, until: deadline)
+        if found == ResponseType.failure.rawValue {
+            let code = try body.readU64()
+            throw RemoteError(code: code, message: (try? body.readText()) ?? "unknown error")
+        }
+        guard found == type.rawValue else { throw ConnectionFailure.lost("the node has sent a message of the type \(found), expected \(type.rawValue)") }
+        return body
+    }
+
+    private func receive(_ most: Int, until deadline: Deadline) throws -> (UInt8, MessageBody) {
+        var header: UInt64 = 0
+        try withUnsafeMutableBytes(of: &header) { try socket.receive($0, until: deadline) }
+        var length = 0, type: UInt8 = 0
+        let isGood = withUnsafeBytes(of: &header) {
+            pcl_read_header($0.baseAddress!.assumingMemoryBound(to: UInt8.self), most, &length, &type)
+        }
+        guard isGood else { throw ConnectionFailure.lost("the node has sent a message that is too long, or of another version") }
+        let body = MessageBody(length: length)
+        if length > 0 { try socket.receive(UnsafeMutableRawBufferPointer(rebasing: body.bytes[..<length]), until: deadline) }
+        return (type, body)
+    }
+
+    // MARK: - Which node leads
+
+    /// Asks for the leader.
+    ///
+    /// - Returns: Its address; `nil` if the node knows none.
+    func askForLeader(until deadline: Deadline) throws -> String? {
+        try put(.leader) { pcl_put_u64(&$0, 0) }
+        try flush(until: deadline)
+        return try readLeader(until: deadline)
+    }
+
+    private func readLeader(until deadline: Deadline) throws -> String? {
+        let body = try answer(.server, until: deadline)
+        _ = try body.readU64()
+        let address = try body.readText()
+        return address.isEmpty ? nil : address
+    }
+
+    /// Opens a database, if the node leads.
+    ///
+    /// - Returns: The address of the leader that the node names, if it is another.
+    func open(_ name: String, client: UInt64, until deadline: Deadline) throws -> Opening {
+        try put(.leader) { pcl_put_u64(&$0, 0) }
+        try put(.client) { pcl_put_u64(&$0, client) }
+        try put(.open) {
+            $0.put(name)
+            pcl_put_u64(&$0, 0)
+            $0.put("")
+        }
+        try flush(until: deadline)
+        let leader = try readLeader(until: deadline)
+        _ = try answer(.welcome, until: deadline)
+        guard leader == address.name else { return .elsewhere(leader) }
+        _ = try answer(.database, until: deadline).readU32()
+        return .opened
+    }
+
+    enum Opening {
+        case opened
+        /// The node does not lead: `nil` if it does not know which does.
+        case elsewhere(String?)
+    }
+
+    /// The nodes of the cluster: name and role (0 voter, 1 standby, 2 spare).
+    func servers(until deadline: Deadline) throws -> [(id: UInt64, name: String, role: UInt64)] {
+        try put(.cluster) { pcl_put_u64(&$0, 1) }
+        try flush(until: deadline)
+        let body = try answer(.servers, until: deadline)
+        let count = try body.readU64()
+        guard count <= 1024 else { throw ConnectionFailure.lost("the node has sent a list of \(count) nodes") }
+        return try (0..<count).map { _ in (try body.readU64(), try body.readText(), try body.readU64()) }
+    }
+}
+
+/// The longest message that is sent, or accepted unless a longer one was asked for.
+let mostMessageBytes = 64 << 20
+
+extension pcl_buffer {
+    /// Writes a text. One that contains NUL is cut there, as SQLite does.
+    mutating func put(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            let length = bytes.firstIndex(of: 0) ?? bytes.count
+            bytes.withMemoryRebound(to: CChar.self) { pcl_put_text(&self, $0.baseAddress ?? UnsafePointer(bitPattern: 1)!, length) }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A TCP connection that waits until a deadline, and no longer than the script may run.
+final class NodeSocket {
+    private let descriptor: CInt
+    private var isOpen = true
+    /// Received and not taken yet.
+    private let input: UnsafeMutableRawBufferPointer
+    private var first = 0, last = 0
+    private let isCancelled: () -> Bool
+    /// Whether more than one answer is to come.
+    var awaitsSeveral = false
+
+    /// How long it waits between two looks at whether the script is to end.
+    private static let slice = timeval(tv_sec: 0, tv_usec: 50_000)
+    private static let inputSize = 64 * 1024
+
+    /// Connects.
+    ///
+    /// - Parameter isCancelled: Asked now and then while it waits.
+    /// - Throws: ``ConnectionFailure``.
+    init(_ address: ServerAddress, until deadline: Deadline, isCancelled: @escaping () -> Bool) throws {
+        self.isCancelled = isCancelled
+        descriptor = try Self.connect(address, until: deadline, isCancelled)
+        input = .allocate(byteCount: Self.inputSize, alignment: 8)
+    }
+
+    deinit {
+        close()
+        input.deallocate()
+    }
+
+    func close() {
+        if isOpen { _ = Glibc.close(descriptor) }
+        isOpen = false
+    }
+
+    // MARK: - Connecting
+
+    private static func connect(_ address: ServerAddress, until deadline: Deadline, _ isCancelled: () -> Bool) throws -> CInt {
+        var hints = addrinfo()
+        hints.ai_family = AF_INET
+        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(address.host, String(address.port), &hints, &list) == 0, let found = list else {
+            throw ConnectionFailure.lost("the name \(address.host) has no IPv4 address")
+        }
+        defer { freeaddrinfo(list) }
+        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw ConnectionFailure.lost(lastError()) }
+        do {
+            if Glibc.connect(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) != 0 {
+                guard errno == EINPROGRESS else { throw ConnectionFailure.lost(lastError()) }
+                try waitForConnection(descriptor, until: deadline, isCancelled)
+            }
+            try configure(descriptor)
+            return descriptor
+        } catch {
+            _ = Glibc.close(descriptor)
+            throw error
+        }
+    }
+
+    private static func waitForConnection(_ descriptor: CInt, until deadline: Deadline, _ isCancelled: () -> Bool) throws {
+        while true {
+            var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            if poll(&item, 1, CInt(min(50, deadline.millisecondsLeft))) > 0 { break }
+            if isCancelled() { throw ConnectionFailure.cancelled }
+            if deadline.isOver { throw ConnectionFailure.deadline }
+        }
+        var code: CInt = 0
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
+        if code != 0 { throw ConnectionFailure.lost(String(cString: strerror(code))) }
+    }
+
+    private static func configure(_ descriptor: CInt) throws {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+        var isOn: CInt = 1, slice = slice
+        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<CInt>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &isOn, socklen_t(MemoryLayout<CInt>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &slice, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &slice, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    private static func lastError() -> String { String(cString: strerror(errno)) }
+
+    /// Has what comes next be acknowledged at once. A node sends small answers apart, and keeps the second one back until the first is
+    /// acknowledged, which else may take 40 ms.
+    func acknowledgeAtOnce() {
+        #if os(Linux)
+        var isOn: CInt = 1
+        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_QUICKACK, &isOn, socklen_t(MemoryLayout<CInt>.size))
+        #endif
+    }
+
+    // MARK: - Bytes
+
+    /// - Throws: ``ConnectionFailure``.
+    func send(_ bytes: UnsafeRawBufferPointer, until deadline: Deadline) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = Glibc.send(descriptor, bytes.baseAddress! + sent, bytes.count - sent, CInt(MSG_NOSIGNAL))
+            if count > 0 { sent += count } else { try goOn(until: deadline) }
+        }
+    }
+
+    /// Receives as many bytes as there is room for.
+    ///
+    /// - Throws: ``ConnectionFailure``.
+    func receive(_ target: UnsafeMutableRawBufferPointer, until deadline: Deadline) throws {
+        var done = 0
+        while done < target.count {
+            if first == last {
+                // What is longer than the buffer goes to its place at once.
+                let wanted = target.count - done
+                if wanted >= input.count {
+                    done += try receiveSome(UnsafeMutableRawBufferPointer(rebasing: target[done...]), until: deadline)
+                    continue
+                }
+                first = 0
+                last = try receiveSome(input, until: deadline)
+            }
+            let count = min(last - first, target.count - done)
+            memcpy(target.baseAddress! + done, input.baseAddress! + first, count)
+            first += count
+            done += count
+        }
+    }
+
+    private func receiveSome(_ target: UnsafeMutableRawBufferPointer, until deadline: Deadline) throws -> Int {
+        while true {
+            let count = recv(descriptor, target.baseAddress!, target.count, 0)
+            if count > 0 {
+                if awaitsSeveral { acknowledgeAtOnce() }
+                return count
+            }
+            if count == 0 { throw ConnectionFailure.lost("the node has closed the connection") }
+            try goOn(until: deadline)
+        }
+    }
+
+    /// Whether to try again after a call that has failed.
+    private func goOn(until deadline: Deadline) throws {
+        guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionFailure.lost(Self.lastError()) }
+        if isCancelled() { throw ConnectionFailure.cancelled }
+        if deadline.isOver { throw ConnectionFailure.deadline }
+    }
+}

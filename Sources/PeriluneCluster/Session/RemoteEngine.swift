@@ -1,0 +1,39 @@
+internal import CPeriluneCluster
+internal import GRDBSQLite
+
+/// What can run statements in a database elsewhere: the seam between carriers, which SQLite steps here, and a protocol.
+///
+/// One connection's worth: statements run one after the other, in the transaction that is open.
+protocol RemoteEngine: AnyObject {
+    /// Runs a statement that gives rows. The values are SQLite's, for the time of the call.
+    func rows(of statement: RemoteStatement, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws -> RowSource
+    /// Has the next page of rows come.
+    func advance(_ rows: RowSource) throws
+    /// Lets go of rows.
+    func end(_ rows: RowSource)
+    /// Runs a statement that gives no rows.
+    func run(_ statement: RemoteStatement, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws -> RemoteResult
+    func begin(_ kind: TransactionKind) throws
+    func commit() throws
+    func rollBack()
+    /// Whether a transaction is open, or has been lost.
+    var transaction: TransactionState { get }
+}
+
+package enum TransactionKind: String, Sendable {
+    case deferred = "DEFERRED", immediate = "IMMEDIATE", exclusive = "EXCLUSIVE"
+}
+
+package enum TransactionState: Equatable, Sendable {
+    case none
+    case open(TransactionKind)
+    /// It was open, and is rolled back. What comes in it must fail.
+    case lost(ClusterFailure)
+}
+
+/// What a statement without rows has done.
+struct RemoteResult {
+    /// The id of the row that it has inserted, if it has.
+    var rowID: Int64?
+    var changes: Int64
+}

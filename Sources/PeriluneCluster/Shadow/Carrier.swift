@@ -1,0 +1,175 @@
+internal import CPeriluneCluster
+package import GRDB
+internal import GRDBSQLite
+internal import PeriluneRecords
+
+/// A statement on the connection here that stands for one in a cluster: it takes the same values, and gives the same rows.
+package final class Carrier {
+    /// The statement, as long as this object lives.
+    package private(set) var statement: Statement!
+    package let remote: RemoteStatement
+    private let connection: OpaquePointer
+    private weak var database: ClusterDatabase?
+    private let name: String
+
+    /// - Parameter compiled: What the text was compiled to on the connection of the schema.
+    init(_ sql: String, isReading: Bool, for compiled: OpaquePointer, in database: ClusterDatabase, _ db: Database) throws {
+        let shape = Shape(compiled)
+        remote = RemoteStatement(
+            sql: sql, source: String(cString: sqlite3_sql(compiled)), columnCount: shape.columns.count, parameterCount: shape.parameters.count,
+            isReading: isReading, insertion: try Self.insertion(of: sql, in: db), session: database.session)
+        self.database = database
+        connection = db.sqliteConnection!
+        name = "perilune_carrier_\(database.nextCarrier())"
+        let code = pcl_define_carrier(
+            connection, name, shape.declaration, CInt(shape.columns.count), CInt(shape.parameters.count),
+            Unmanaged.passUnretained(remote).toOpaque(), CarrierCalls.pointer)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        do {
+            statement = try db.makeStatement(sql: shape.sql(name))
+        } catch {
+            pcl_remove_carrier(connection, name)
+            throw error
+        }
+    }
+
+    deinit {
+        statement = nil
+        // A connection that is closed has let go of it.
+        if let database, database.isOpen { pcl_remove_carrier(connection, name) }
+    }
+
+    /// Whether it may insert rows whose ids are known then.
+    private static func insertion(of sql: String, in db: Database) throws -> RemoteStatement.Insertion {
+        let scan = StatementScan(sql)
+        guard let target = scan.target, scan.words.first != "SELECT" else { return .none }
+        let hasRowIDs = try Bool.fetchOne(db, sql: "SELECT type <> 'view' AND NOT wr FROM pragma_table_list(?)", arguments: [target])
+        return hasRowIDs == true && !scan.mayUpdate ? .always : .perhaps
+    }
+
+    /// What its virtual table looks like.
+    private struct Shape {
+        var columns: [(name: String, type: String)] = []
+        /// As they are written: `?1`, `:name`.
+        var parameters: [String] = []
+
+        init(_ compiled: OpaquePointer) {
+            columns = (0..<sqlite3_column_count(compiled)).map { column in
+                (String(cString: sqlite3_column_name(compiled, column)), Self.type(sqlite3_column_decltype(compiled, column)))
+            }
+            parameters = (0..<sqlite3_bind_parameter_count(compiled)).map { index in
+                sqlite3_bind_parameter_name(compiled, index + 1).map { String(cString: $0) } ?? "?\(index + 1)"
+            }
+        }
+
+        /// The declared type, by which booleans are known. One that would mean something in the declaration is left out.
+        private static func type(_ declared: UnsafePointer<CChar>?) -> String {
+            guard let declared else { return "" }
+            let text = String(cString: declared)
+            let isPlain = text.utf8.allSatisfy {
+                ($0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z")) || ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9"))
+                    || [UInt8(ascii: " "), UInt8(ascii: "_")].contains($0)
+            }
+            return isPlain && !text.lowercased().contains("hidden") ? text.quotedName : ""
+        }
+
+        var declaration: String {
+            let values = columns.indices.map { "c\($0) \(columns[$0].type)" }
+            let hidden = parameters.indices.map { "p\($0)\(columns.isEmpty ? "" : " HIDDEN")" }
+            return "CREATE TABLE x(\(((columns.isEmpty ? ["unused"] : values) + hidden).joined(separator: ", ")))"
+        }
+
+        func sql(_ name: String) -> String {
+            if columns.isEmpty { return "INSERT INTO \(name) VALUES (\((["NULL"] + parameters).joined(separator: ", ")))" }
+            let selected = columns.indices.map { "c\($0) AS \(columns[$0].name.quotedName)" }.joined(separator: ", ")
+            // Not as arguments of the table, which would be compared by `=`, in which NULL is not NULL.
+            let values = parameters.indices.map { "p\($0) IS \(parameters[$0])" }.joined(separator: " AND ")
+            return "SELECT \(selected) FROM \(name)\(values.isEmpty ? "" : " WHERE " + values)"
+        }
+    }
+}
+
+/// What SQLite calls when a carrier runs.
+private enum CarrierCalls {
+    /// Never freed: it is the same for all.
+    nonisolated(unsafe) static let pointer: UnsafePointer<pcl_carrier_calls> = {
+        let calls = UnsafeMutablePointer<pcl_carrier_calls>.allocate(capacity: 1)
+        calls.initialize(
+            to: pcl_carrier_calls(
+                read: { CarrierCalls.read($0!, $1, $2, $3!, $4!) },
+                next_page: { CarrierCalls.nextPage($0!, $1!, $2!) },
+                end: { CarrierCalls.end($0!, $1!) },
+                write: { CarrierCalls.write($0!, $1, $2, $3!, $4!) },
+                retain: { UnsafeMutableRawPointer(Unmanaged<RemoteStatement>.fromOpaque($0!).retain().toOpaque()) },
+                release: { Unmanaged<RemoteStatement>.fromOpaque($0!).release() }))
+        return UnsafePointer(calls)
+    }()
+
+    private static func statement(_ pointer: UnsafeMutableRawPointer) -> RemoteStatement {
+        Unmanaged<RemoteStatement>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    private static func read(
+        _ pointer: UnsafeMutableRawPointer, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?, _ rows: UnsafeMutablePointer<pcl_rows>,
+        _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    ) -> CInt {
+        let statement = statement(pointer)
+        return attempt(statement, message) { engine in
+            let source = try engine.rows(of: statement, count, values)
+            rows.pointee.source = Unmanaged.passRetained(source).toOpaque()
+            rows.pointee.page = source.current.reader
+            if let inserted = source.insertedRowID { engine.noteInsertion(inserted) }
+        }
+    }
+
+    private static func nextPage(
+        _ pointer: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<pcl_rows>, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    ) -> CInt {
+        attempt(statement(pointer), message) { engine in
+            let source = Unmanaged<RowSource>.fromOpaque(rows.pointee.source).takeUnretainedValue()
+            try engine.advance(source)
+            rows.pointee.page = source.current.reader
+        }
+    }
+
+    private static func end(_ pointer: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<pcl_rows>) {
+        let source = Unmanaged<RowSource>.fromOpaque(rows.pointee.source).takeRetainedValue()
+        rows.pointee = pcl_rows()
+        statement(pointer).session?.end(source)
+    }
+
+    private static func write(
+        _ pointer: UnsafeMutableRawPointer, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?, _ rowID: UnsafeMutablePointer<Int64>,
+        _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    ) -> CInt {
+        let statement = statement(pointer)
+        return attempt(statement, message) { engine in
+            if let inserted = try engine.run(statement, count, values).rowID { rowID.pointee = inserted }
+        }
+    }
+
+    /// Runs a closure; what it throws becomes SQLite's code and message.
+    private static func attempt(
+        _ statement: RemoteStatement, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, _ body: (ClusterSession) throws -> Void
+    ) -> CInt {
+        func fail(_ code: CInt, _ text: String) -> CInt {
+            message.pointee = text.withCString { pcl_copy_message($0) }
+            return code
+        }
+        guard let session = statement.session else { return fail(SQLITE_MISUSE, "the cluster is closed") }
+        do {
+            try body(session)
+            return SQLITE_OK
+        } catch let error as RemoteError {
+            let code = CInt(truncatingIfNeeded: error.code)
+            return fail(code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_ERROR : code, error.message)
+        } catch let failure as ClusterFailure {
+            session.onFailure(failure)
+            return fail(failure.code, failure.message)
+        } catch ConnectionFailure.lost(let reason) {
+            return fail(SQLITE_IOERR, reason)
+        } catch {
+            return fail(SQLITE_IOERR, "the connection to the cluster was lost")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+internal import Foundation
+package import GRDB
+
+/// Copies of a database in a cluster.
+extension ClusterDatabase {
+    /// Runs a closure with a copy of the whole database, in a file that is removed afterwards. What is not committed is not in it.
+    ///
+    /// - Throws: What the closure throws; ``ClusterFailure``.
+    package func withCopy<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "copy.sqlite").path
+        try writeCopy(to: path)
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        return try body(queue)
+    }
+
+    /// A copy of the whole database in memory.
+    package func copyInMemory(_ configuration: Configuration = Configuration()) throws -> DatabaseQueue {
+        try withCopy { copy in
+            let queue = try DatabaseQueue(configuration: configuration)
+            try copy.backup(to: queue)
+            return queue
+        }
+    }
+
+    /// Copies the whole database at a URL into another one.
+    ///
+    /// - Throws: ``ClusterFailure``; an error of GRDB.
+    package static func copy(of url: String, into target: any DatabaseWriter) throws {
+        let queue = try open(url: url)
+        guard let cluster = of(queue) else { throw ClusterFailure(.unreachable, "the connection to the cluster has ended") }
+        try asDatabaseErrors { try cluster.withCopy { try $0.backup(to: target) } }
+    }
+
+    /// Writes the database and its log, as a node has them, to a file that must not exist, and one beside it.
+    private func writeCopy(to path: String) throws {
+        for file in try session.dump() {
+            // Names are of the node's choice: they decide nothing but which of the two it is.
+            let target = file.name.hasSuffix("-wal") ? path + "-wal" : path
+            try Data(file.bytes).write(to: URL(filePath: target), options: .withoutOverwriting)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import PeriluneRecords
+
+/// Migrations of a database in a cluster. GRDB runs them on the connection that stands for the cluster, and keeps there which have run; these
+/// functions keep it in the cluster, in the transactions of the migrations.
+extension ClusterDatabase {
+    /// Begins the transaction of a migration.
+    ///
+    /// - Throws: ``ClusterFailure`` of kind `moved`, if another client has run the migration meanwhile.
+    package func begin(migration name: String) throws {
+        try Self.asDatabaseErrors {
+            try session.begin(.immediate)
+            let hasTable = try !session.query("SELECT 1 FROM sqlite_schema WHERE name = '\(OwnTables.migrations)'").isEmpty
+            let isApplied = try hasTable && !session.query("SELECT 1 FROM \(OwnTables.migrations) WHERE identifier = \(name.sqlLiteral)").isEmpty
+            guard !isApplied, !isOutdated else {
+                throw ClusterFailure(.moved, "another client has migrated the database meanwhile; run the migrations again")
+            }
+        }
+    }
+
+    /// Keeps in the cluster that a migration has run.
+    package func keep(migration name: String, checksum: String?, merging merges: [String]) throws {
+        let names = merges.map(\.sqlLiteral).joined(separator: ", ")
+        var sql = ["CREATE TABLE IF NOT EXISTS \(OwnTables.migrations) (identifier TEXT NOT NULL PRIMARY KEY)"]
+        if !merges.isEmpty { sql.append("DELETE FROM \(OwnTables.migrations) WHERE identifier IN (\(names))") }
+        sql.append("INSERT INTO \(OwnTables.migrations) (identifier) VALUES (\(name.sqlLiteral))")
+        if let checksum {
+            sql.append("CREATE TABLE IF NOT EXISTS \(OwnTables.checksums) (identifier TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)")
+            if !merges.isEmpty { sql.append("DELETE FROM \(OwnTables.checksums) WHERE identifier IN (\(names))") }
+            sql.append("INSERT OR REPLACE INTO \(OwnTables.checksums) VALUES (\(name.sqlLiteral), \(checksum.sqlLiteral))")
+        }
+        try session.execute(sql.joined(separator: "; "), changesSchema: true)
+    }
+
+    /// Checks all foreign keys in the cluster, in the transaction that is open.
+    ///
+    /// - Throws: ``ForeignKeyError``.
+    package func checkForeignKeys() throws {
+        let found = try session.query("SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 101").map { row in
+            ForeignKeyError.Violation(table: row[0].text ?? "", rowID: row[1].integer, referencedTable: row[2].text ?? "")
+        }
+        if !found.isEmpty { throw ForeignKeyError(found) }
+    }
+}
+
+extension String {
+    /// As a text in SQL.
+    fileprivate var sqlLiteral: String { "'" + replacing("'", with: "''") + "'" }
+}

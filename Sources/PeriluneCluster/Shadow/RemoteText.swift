@@ -1,0 +1,127 @@
+internal import GRDBSQLite
+internal import PeriluneRecords
+
+/// What of a statement is sent to a cluster, and how it is treated there.
+package enum RemoteText {
+    /// It concerns the transaction or the connection, here first.
+    case control
+    /// It changes the schema, which is done in the cluster and then here.
+    case schema(String)
+    /// It gives rows, and changes nothing.
+    case reading(String)
+    /// It changes rows, and gives some if it has RETURNING.
+    case changing(String)
+
+    /// Whether it changes something.
+    var writes: Bool {
+        switch self {
+        case .schema, .changing: true
+        case .control, .reading: false
+        }
+    }
+
+    /// - Parameters:
+    ///   - sql: One statement, which SQLite has compiled on the connection of the schema.
+    ///   - statement: What it was compiled to.
+    /// - Throws: ``ClusterFailure`` of kind `refused`, for what a cluster cannot do.
+    package init(_ sql: String, _ statement: OpaquePointer) throws {
+        let scan = StatementScan(sql)
+        switch scan.words.first ?? "" {
+        case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE": self = .control
+        case "CREATE", "ALTER", "DROP":
+            try Self.checkSchemaChange(scan, statement)
+            self = .schema(scan.text)
+        case "ATTACH", "DETACH":
+            throw Self.refused("ATTACH and DETACH: what is written to attached databases is not replicated; open a file by perilune.queue(path)")
+        case "VACUUM": throw Self.refused("VACUUM: nodes keep their databases in memory and take snapshots of them themselves")
+        case "PRAGMA":
+            if scan.pragma.name == "FOREIGN_KEYS" {
+                // Set in the cluster before the next transaction.
+                self = .control
+                return
+            }
+            try Self.checkPragma(scan)
+            self = .reading(scan.text)
+        default:
+            if scan.mentionsTemporary {
+                throw Self.refused("temporary tables: they belong to a connection to a node, and are gone when another node leads; use an ordinary table")
+            }
+            let isExplained = sqlite3_stmt_isexplain(statement) != 0
+            guard sqlite3_stmt_readonly(statement) != 0 || isExplained, sqlite3_column_count(statement) > 0 else {
+                self = .changing(Self.withoutDeclaredTypes(scan, statement))
+                return
+            }
+            self = .reading(isExplained ? scan.text : Self.withoutDeclaredTypes(reading: scan.text, statement))
+        }
+    }
+
+    private static func refused(_ text: String) -> ClusterFailure { ClusterFailure(.refused, "a cluster has no \(text)") }
+
+    private static func checkSchemaChange(_ scan: StatementScan, _ statement: OpaquePointer) throws {
+        if scan.words.count > 1, ["TEMP", "TEMPORARY"].contains(scan.words[1]) || scan.mentionsTemporary {
+            throw refused("temporary tables: they belong to a connection to a node, and are gone when another node leads; use an ordinary table")
+        }
+        if sqlite3_bind_parameter_count(statement) > 0 {
+            throw refused("values for a statement that changes the schema; create the table first, and insert the rows by INSERT ... SELECT")
+        }
+    }
+
+    /// PRAGMAs that only tell something, with an argument or without.
+    private static let telling: Set<String> = [
+        "APPLICATION_ID", "COLLATION_LIST", "COMPILE_OPTIONS", "DATABASE_LIST", "DATA_VERSION", "ENCODING", "FOREIGN_KEY_CHECK", "FOREIGN_KEY_LIST",
+        "FREELIST_COUNT", "FUNCTION_LIST", "INDEX_INFO", "INDEX_LIST", "INDEX_XINFO", "INTEGRITY_CHECK", "JOURNAL_MODE", "MODULE_LIST",
+        "PAGE_COUNT", "PAGE_SIZE", "PRAGMA_LIST", "QUICK_CHECK", "SCHEMA_VERSION", "SYNCHRONOUS", "TABLE_INFO", "TABLE_LIST", "TABLE_XINFO",
+        "USER_VERSION", "DEFER_FOREIGN_KEYS", "RECURSIVE_TRIGGERS",
+    ]
+    private static let withArgument: Set<String> = [
+        "FOREIGN_KEY_CHECK", "FOREIGN_KEY_LIST", "INDEX_INFO", "INDEX_LIST", "INDEX_XINFO", "INTEGRITY_CHECK", "QUICK_CHECK", "TABLE_INFO", "TABLE_LIST",
+        "TABLE_XINFO",
+    ]
+
+    private static func checkPragma(_ scan: StatementScan) throws {
+        let name = scan.pragma.name
+        guard telling.contains(name), !scan.pragma.isSet || withArgument.contains(name) else {
+            throw refused(
+                "PRAGMA \(name.lowercased())\(scan.pragma.isSet ? " with a value" : ""): it would hold for one connection to one node; "
+                    + "PRAGMAs that tell something about the database work")
+        }
+    }
+
+    // MARK: - Declared types
+
+    // A node looks at the declared types of result columns: NULL in a BOOLEAN or DATETIME column comes as something else, and a value of a class
+    // that it does not expect there ends it. An expression has no declared type.
+
+    private static func hasDeclaredType(_ statement: OpaquePointer, _ column: CInt) -> Bool { sqlite3_column_decltype(statement, column) != nil }
+
+    private static func withoutDeclaredTypes(reading sql: String, _ statement: OpaquePointer) -> String {
+        let count = sqlite3_column_count(statement)
+        guard (0..<count).contains(where: { hasDeclaredType(statement, $0) }) else { return sql }
+        let names = (0..<count).map { "c\($0)" }
+        // On a line of its own, since the statement may end with a comment.
+        return "WITH perilune_q(\(names.joined(separator: ","))) AS (\(sql)\n) SELECT \(names.map { "+" + $0 }.joined(separator: ",")) FROM perilune_q"
+    }
+
+    /// The expressions behind RETURNING, each with a plus before it, and `*` as the columns for which it stands.
+    private static func withoutDeclaredTypes(_ scan: StatementScan, _ statement: OpaquePointer) -> String {
+        let count = Int(sqlite3_column_count(statement))
+        guard count > 0, let returning = scan.returning else { return scan.text }
+        let items = returning.items
+        let stars = items.count(where: { $0 == "*" })
+        guard stars <= 1 || (count - items.count + stars) % stars == 0 else { return scan.text }
+        let width = stars == 0 ? 0 : (count - items.count + stars) / stars
+        var texts: [String] = [], column = 0
+        for item in items {
+            guard item == "*" else {
+                texts.append("+" + item)
+                column += 1
+                continue
+            }
+            for _ in 0..<width {
+                texts.append("+" + String(cString: sqlite3_column_name(statement, CInt(column))).quotedName)
+                column += 1
+            }
+        }
+        return returning.before + " " + texts.joined(separator: ", ")
+    }
+}

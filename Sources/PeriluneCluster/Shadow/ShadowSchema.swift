@@ -1,0 +1,65 @@
+internal import GRDB
+internal import Foundation
+internal import GRDBSQLite
+internal import PeriluneRecords
+
+/// Makes the schema of a database in a cluster in a database here, which stays empty but for the names of migrations.
+struct ShadowSchema {
+    let session: ClusterSession
+
+    /// Reads the schema, and puts it in the place of the one that is here. No statement may run on the connection.
+    func load(into db: Database) throws {
+        let version = try session.query("PRAGMA schema_version").first?.first?.integer
+        let objects = try session.query(Self.question)
+        session.hasTokenTable = objects.contains { $0[0].text == CommitToken.table }
+        let fresh = try DatabaseQueue()
+        defer { try? fresh.close() }
+        try fresh.writeWithoutTransaction { scratch in
+            try scratch.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON")
+            // What cannot be made here, like the table of a module that is missing, is missing here.
+            for object in objects { if let sql = object[1].text { try? scratch.execute(sql: sql) } }
+            for name in [OwnTables.migrations, OwnTables.checksums] where objects.contains(where: { $0[0].text == name }) {
+                try copyRows(of: name, into: scratch)
+            }
+            try Self.copy(scratch, to: db)
+        }
+        db.clearSchemaCache()
+        session.didLoadSchema(version)
+    }
+
+    /// Name and SQL of what is made by statements: tables, then indexes, views and triggers, without what virtual tables make for themselves.
+    private static let question = """
+        SELECT name, sql FROM sqlite_schema
+        WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
+        AND name NOT IN (SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow')
+        ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid
+        """
+
+    /// GRDB and migrations look here for what has run.
+    private func copyRows(of table: String, into db: Database) throws {
+        for row in try session.query("SELECT * FROM \(table)") {
+            let places = row.map { _ in "?" }.joined(separator: ", ")
+            try db.execute(sql: "INSERT INTO \(table) VALUES (\(places))", arguments: StatementArguments(row.map(\.databaseValue)))
+        }
+    }
+
+    private static func copy(_ source: Database, to target: Database) throws {
+        guard let backup = sqlite3_backup_init(target.sqliteConnection, "main", source.sqliteConnection, "main") else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: sqlite3_errcode(target.sqliteConnection)))
+        }
+        let code = sqlite3_backup_step(backup, -1), end = sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE, end == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code == SQLITE_DONE ? end : code)) }
+    }
+}
+
+extension RemoteValue {
+    fileprivate var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): value.databaseValue
+        case .number(let value): value.databaseValue
+        case .text(let value): value.databaseValue
+        case .blob(let bytes): Data(bytes).databaseValue
+        }
+    }
+}

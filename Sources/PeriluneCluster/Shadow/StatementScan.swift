@@ -1,0 +1,77 @@
+internal import PeriluneRecords
+
+/// What words there are in one statement.
+struct StatementScan {
+    /// The statement without a semicolon, and blanks and comments around it.
+    private(set) var text = ""
+    /// Its first words, in upper case.
+    private(set) var words: [String] = []
+    /// The name of a PRAGMA in upper case, and whether a value follows it.
+    private(set) var pragma = (name: "", isSet: false)
+    /// Whether it names the schema of temporary tables.
+    private(set) var mentionsTemporary = false
+    /// What is before the expressions of RETURNING, the word included, and the expressions.
+    private(set) var returning: (before: String, items: [String])?
+    /// The name of the table that an INSERT is into.
+    private(set) var target: String?
+    /// Whether an INSERT may update a row instead.
+    private(set) var mayUpdate = false
+
+    init(_ sql: String) {
+        let bytes = Array(sql.utf8)
+        bytes.withUnsafeBufferPointer { scan($0) }
+    }
+
+    private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let scanner = SQLScanner(bytes)
+        let tokens = scanner.filter(\.isSolid)
+        func slice(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+        func raw(_ token: SQLToken) -> String { slice(token.range) }
+        func word(_ token: SQLToken) -> String { token.kind == .word ? raw(token).uppercased() : "" }
+        var first = tokens.startIndex, last = tokens.endIndex
+        while first < last, raw(tokens[first]) == ";" { first += 1 }
+        while last > first, raw(tokens[last - 1]) == ";" { last -= 1 }
+        let solid = Array(tokens[first..<last])
+        guard let opening = solid.first, let closing = solid.last else { return }
+        text = slice(opening.range.lowerBound..<closing.range.upperBound)
+        words = solid.prefix(6).map(word)
+        scanPragma(solid, raw, word)
+        for (token, next) in zip(solid, solid.dropFirst()) where raw(next) == "." {
+            if token.kind == .word || token.kind == .name, scanner.name(token)?.lowercased() == "temp" { mentionsTemporary = true }
+        }
+        scanReturning(solid, slice, raw, word, from: opening.range.lowerBound)
+        guard let into = solid.firstIndex(where: { word($0) == "INTO" }), into + 1 < solid.count else { return }
+        let isQualified = into + 3 < solid.count && raw(solid[into + 2]) == "."
+        target = scanner.name(solid[into + (isQualified ? 3 : 1)])
+        mayUpdate = zip(solid, solid.dropFirst()).contains { word($0) == "DO" && word($1) == "UPDATE" }
+    }
+
+    private mutating func scanPragma(_ solid: [SQLToken], _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String) {
+        guard words.first == "PRAGMA", solid.count > 1 else { return }
+        let name = solid.count > 3 && raw(solid[2]) == "." ? 3 : 1
+        pragma = (raw(solid[name]).uppercased(), solid.count > name + 1)
+    }
+
+    /// RETURNING is not inside of parentheses, nor is a comma between its expressions; nothing comes behind them.
+    private mutating func scanReturning(
+        _ solid: [SQLToken], _ slice: (Range<Int>) -> String, _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String, from start: Int
+    ) {
+        var depth = 0, found: Int?, ends: [Int] = []
+        for (index, token) in solid.enumerated() {
+            switch raw(token) {
+            case "(": depth += 1
+            case ")": depth -= 1
+            case "," where depth == 0 && found != nil: ends.append(index)
+            default: if depth == 0, word(token) == "RETURNING" { (found, ends) = (index, []) }
+            }
+        }
+        guard let found, found + 1 < solid.count else { return }
+        var items: [String] = [], first = found + 1
+        for end in ends + [solid.count] {
+            guard end > first else { return }
+            items.append(slice(solid[first].range.lowerBound..<solid[end - 1].range.upperBound))
+            first = end + 1
+        }
+        returning = (slice(start..<solid[found].range.upperBound), items)
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Glibc
+import Perilune
+import PeriluneLua
+import PeriluneTestTools
+import Testing
+
+/// What clients learn while nodes fail: nothing that was answered is lost, and no answer is wrong.
+@Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterFailoverTests {
+    private func host(_ nodes: ClusterNodes, timeout: String = "30s") async throws -> ScriptHost {
+        var configuration = ScriptHost.Configuration(database: .file(nodes.url("shop", timeout: timeout)))
+        (configuration.libraries, configuration.allowsFiles) = (.trusted, true)
+        return try await ScriptHost(configuration)
+    }
+
+    private static let prepare = """
+        db:execute("CREATE TABLE IF NOT EXISTS account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL)")
+        db:execute("CREATE TABLE IF NOT EXISTS transfer (token TEXT PRIMARY KEY)")
+        for id = 1, 10 do db:execute("INSERT OR IGNORE INTO account VALUES (?, 100)", id) end
+        """
+
+    /// Transfers between accounts, each with a token; returns the tokens of those that have happened, that have not, and that nothing is known of.
+    private static let transfer = """
+        local first, count = ...
+        local done, undone, unknown = {}, {}, {}
+        for i = first, first + count - 1 do
+          local token = "t" .. i
+          local ok, err = pcall(db.write, db, function(db)
+            db:execute("UPDATE account SET balance = balance - 1 WHERE id = ?", i % 10 + 1)
+            db:execute("UPDATE account SET balance = balance + 1 WHERE id = ?", (i * 7) % 10 + 1)
+            db:execute("INSERT INTO transfer VALUES (?)", token)
+          end)
+          local list = ok and done or err.kind ~= "cluster_unknown" and undone or unknown
+          list[#list + 1] = token
+        end
+        return { done = done, undone = undone, unknown = unknown }
+        """
+
+    private struct Outcome: Codable {
+        var done: [String] = [], undone: [String] = [], unknown: [String] = []
+    }
+
+    /// Does something to the leader again and again while transfers are made; then compares the answers with what is there.
+    private func check(_ nodes: ClusterNodes, rounds: Int, timeout: String = "30s", _ disturb: @escaping (ClusterNodes, Int) async throws -> Void) async throws {
+        let host = try await host(nodes, timeout: timeout)
+        try await host.run(source: Self.prepare)
+        var outcome = Outcome(), next = 1
+        for _ in 0..<rounds {
+            let leader = try #require(await leader(of: nodes))
+            let (start, count) = (next, 400)
+            next += count
+            async let transfers: Outcome = host.run(source: Self.transfer, arguments: start, count)
+            try await disturb(nodes, leader)
+            let found = try await transfers
+            outcome.done += found.done
+            outcome.undone += found.undone
+            outcome.unknown += found.unknown
+        }
+        let list: [String] = try await host.run(source: "return db:fetch_values('SELECT token FROM transfer')")
+        let tokens = Set(list)
+        #expect(try await host.run(source: "return db:fetch_value('SELECT sum(balance) FROM account')") == 1000)
+        #expect(outcome.done.filter { !tokens.contains($0) } == [], "answered, and lost")
+        #expect(outcome.undone.filter(tokens.contains) == [], "reported as not done, and done")
+        #expect(outcome.unknown == [], "nothing is known of them")
+        #expect(outcome.done.count + outcome.undone.count == next - 1)
+        print("transfers: \(outcome.done.count) done, \(outcome.undone.count) not done, \(outcome.unknown.count) unknown, in \(rounds) rounds")
+    }
+
+    private func leader(of nodes: ClusterNodes) async -> Int? {
+        var found: Int?
+        _ = await eventually { found = nodes.leader(); return found != nil }
+        return found
+    }
+
+    private static let rounds = ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap(Int.init) ?? 3
+
+    @Test func `a bank stays right while leaders are killed`() async throws {
+        let nodes = try await ClusterNodes()
+        try await check(nodes, rounds: Self.rounds) { nodes, leader in
+            nodes.kill(leader)
+            try nodes.start(leader)
+        }
+    }
+
+    @Test func `a bank stays right while leaders are paused`() async throws {
+        let nodes = try await ClusterNodes()
+        try await check(nodes, rounds: 2, timeout: "3s") { nodes, leader in
+            nodes.signal(leader, SIGSTOP)
+            var found: Int?
+            _ = await eventually { found = nodes.leader(); return found != nil && found != leader }
+            nodes.signal(leader, SIGCONT)
+        }
+    }
+
+    @Test func `a bank stays right while all nodes are restarted`() async throws {
+        let nodes = try await ClusterNodes()
+        try await check(nodes, rounds: 1) { nodes, _ in
+            for node in 1...nodes.count { nodes.kill(node) }
+            for node in 1...nodes.count { try nodes.start(node) }
+        }
+    }
+
+    @Test func `a block runs again after a change of leader if that is asked for`() async throws {
+        let nodes = try await ClusterNodes()
+        let host = try await host(nodes)
+        try await host.run(source: "db:execute('CREATE TABLE counter (n INTEGER)') db:execute('INSERT INTO counter VALUES (0)')")
+        let leader = try #require(await leader(of: nodes))
+        try await host.register(module: "nodes") { module in
+            module.function("kill", "Kills the leader.") { () throws in nodes.kill(leader) }
+        }
+        let runs: Int = try await host.run(
+            source: """
+                local nodes, runs = require "nodes", 0
+                db:write({ retry = 3 }, function(db)
+                  runs = runs + 1
+                  db:execute("UPDATE counter SET n = n + 1")
+                  if runs == 1 then nodes.kill() end
+                  db:execute("UPDATE counter SET n = n + 1")
+                end)
+                return runs
+                """)
+        #expect(runs == 2)
+        #expect(try await host.run(source: "return db:fetch_value('SELECT n FROM counter')") == 2)
+        #expect(nodes.shell("SELECT n FROM counter").contains("2"))
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import PeriluneTestTools
+import Testing
+
+/// Three nodes of Debian's `go-dqlite` on loopback, as processes.
+final class ClusterNodes: @unchecked Sendable {
+    /// Whether tests with nodes run: `scripts/test --cluster` asks for it, since they take minutes.
+    static let areWanted = ProcessInfo.processInfo.environment["CLUSTER_TESTS"] != nil
+
+    let folder: URL
+    private let firstPort: Int
+    private var processes: [Process?] = []
+    let count: Int
+
+    /// The addresses of the nodes.
+    var servers: [String] { (1...count).map(address) }
+
+    private static let lock = NSLock()
+    nonisolated(unsafe) private static var nextPort = 19_000 + Int(getpid()) % 200 * 100
+
+    /// Starts the nodes.
+    init(_ count: Int = 3) async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "perilune-nodes-\(UUID().uuidString)")
+        self.count = count
+        firstPort = Self.lock.withLock {
+            Self.nextPort += 20
+            return Self.nextPort
+        }
+        processes = Array(repeating: nil, count: count)
+        for node in 1...count {
+            try FileManager.default.createDirectory(at: folder.appending(path: "n\(node)"), withIntermediateDirectories: true)
+            try start(node)
+            if node == 1 { try #require(await eventually { self.shell(".leader").contains(self.address(1)) }) }
+        }
+        try #require(await eventually { self.shell(".cluster").components(separatedBy: "voter").count - 1 == min(count, 3) })
+    }
+
+    deinit {
+        for process in processes.compactMap({ $0 }) where process.isRunning {
+            _ = Glibc.kill(process.processIdentifier, SIGCONT)
+            _ = Glibc.kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func address(_ node: Int) -> String { "127.0.0.1:\(firstPort + node)" }
+
+    /// The URL of a database.
+    func url(_ name: String, timeout: String = "20s") -> String { "dqlite://\(servers.joined(separator: ","))/\(name)?timeout=\(timeout)" }
+
+    // MARK: - Nodes
+
+    func start(_ node: Int) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/dqlite-demo")
+        process.arguments = ["-a", "127.0.0.1:\(firstPort + 10 + node)", "-d", address(node), "-D", folder.appending(path: "n\(node)").path]
+        if node > 1 { process.arguments! += ["-j", address(1)] }
+        let log = folder.appending(path: "\(node).log")
+        if !FileManager.default.fileExists(atPath: log.path) { FileManager.default.createFile(atPath: log.path, contents: nil) }
+        let output = try FileHandle(forWritingTo: log)
+        try output.seekToEnd()
+        (process.standardOutput, process.standardError) = (output, output)
+        try process.run()
+        processes[node - 1] = process
+    }
+
+    func kill(_ node: Int) {
+        signal(node, SIGKILL)
+        processes[node - 1]?.waitUntilExit()
+    }
+
+    func signal(_ node: Int, _ number: Int32) {
+        if let process = processes[node - 1] { _ = Glibc.kill(process.processIdentifier, number) }
+    }
+
+    /// The number of the node that leads; `nil` if none does.
+    func leader() -> Int? {
+        let text = shell(".leader").trimmingCharacters(in: .whitespacesAndNewlines)
+        return (1...count).first { address($0) == text }
+    }
+
+    /// What the shell of dqlite says: a second client, which knows nothing of this one.
+    func shell(_ command: String, database: String = "shop") -> String {
+        let process = Process(), pipe = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/dqlite")
+        process.arguments = ["-s", servers.joined(separator: ","), database, command]
+        (process.standardOutput, process.standardError) = (pipe, FileHandle.nullDevice)
+        guard (try? process.run()) != nil else { return "" }
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// For tests with nodes.
+    static var withNodes: Self { .enabled(if: ClusterNodes.areWanted, "scripts/test --cluster runs tests with nodes") }
+}
