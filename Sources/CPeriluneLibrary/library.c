@@ -54,6 +54,9 @@ static const module modules[] = {
     {"perilune.databases.changesets", (const char[]){
 #embed "../../lib/perilune/databases/changesets.lua"
         , 0}},
+    {"perilune.databases.clusters", (const char[]){
+#embed "../../lib/perilune/databases/clusters.lua"
+        , 0}},
     {"perilune.databases.open_blobs", (const char[]){
 #embed "../../lib/perilune/databases/open_blobs.lua"
         , 0}},
@@ -92,6 +95,9 @@ static const module modules[] = {
         , 0}},
     {"perilune.events.value_observation", (const char[]){
 #embed "../../lib/perilune/events/value_observation.lua"
+        , 0}},
+    {"perilune.events.write_options", (const char[]){
+#embed "../../lib/perilune/events/write_options.lua"
         , 0}},
     {"perilune.expressions.constructors", (const char[]){
 #embed "../../lib/perilune/expressions/constructors.lua"

@@ -1,5 +1,6 @@
 public import GRDB
 package import PeriluneBindings
+internal import PeriluneCluster
 internal import PeriluneDependencies
 public import PeriluneLua
 
@@ -14,6 +15,8 @@ extension ScriptHost {
             /// A private database in memory, empty at first.
             case inMemory
             /// A file, which is made if it does not exist. It is opened in every context: naming it is the caller's responsibility.
+            ///
+            /// `dqlite://h1:9001,h2:9001/shop` names a database in a cluster, which is reached through these nodes.
             case file(String)
             /// One that is open, and that others may use too.
             case open(any DatabaseWriter)
@@ -87,7 +90,8 @@ extension ScriptHost.Configuration {
     }
 
     private func open(_ path: String?, _ environment: ScriptEnvironment) throws -> any DatabaseWriter {
-        try environment.opening(path, openingConfiguration) { try DatabaseQueue(path: $0, configuration: $1) }
+        if let path, ClusterAddress.isMeant(by: path) { return try ClusterDatabase.open(url: path, configuration: openingConfiguration) }
+        return try environment.opening(path, openingConfiguration) { try DatabaseQueue(path: $0, configuration: $1) }
     }
 
     /// What was asked for a database that the host opens is not forgotten for one that is open.

@@ -41,6 +41,7 @@ package struct ScriptSetup {
             in: state, environment: environment, modules: modules, migrations: migrations, loop: loop)
         try DatabaseOpener(allowsFiles: allowsFiles, isPreview: previewMode != nil, environment: environment, extensions: extensions)
             .install(in: library.perilune, of: state)
+        ClusterOpener(isAllowed: allowsFiles, isPreview: previewMode != nil).install(in: library.loader)
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil, extensions: extensions)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
         try library.perilune.set("database", value)

@@ -26,7 +26,7 @@ on_first_call(databases.methods, "perilune.schema.view_creation", { "create_view
 on_first_call(databases.methods, "perilune.schema.trigger_creation", { "create_trigger", "drop_trigger" })
 on_first_call(databases.methods, "perilune.schema.table_alteration", { "alter_table", "rename_table" })
 on_first_call(perilune, { "perilune.record_classes", "perilune.events.history" }, { "history" })
-databases.set_write_options(function(...) return require("perilune.events.history_notes").write(...) end)
+databases.set_write_options(function(...) return require("perilune.events.write_options")(...) end)
 on_first_call(databases.methods, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
 on_first_call(databases.methods, "perilune.databases.open_blobs", { "open_blob" })
 on_first_call(databases.methods, "perilune.databases.changesets", { "record_changes", "apply_changes" })
@@ -34,6 +34,8 @@ on_first_call(perilune, "perilune.databases.changesets", { "changeset" })
 on_first_call(perilune, "perilune.runtime.vectors", { "vector", "vector_numbers" })
 on_first_call(databases.methods, "perilune.databases.snapshots", { "write_then_read" })
 on_first_call(databases.methods, "perilune.databases.backups", { "backup_to" })
+on_first_call(perilune, "perilune.databases.clusters", { "cluster" })
+on_first_call(databases.methods, "perilune.databases.clusters", { "cluster_nodes" })
 on_first_call(databases.methods, "perilune.events.value_observation", {
   "observe", "observe_region", "share_observation", "notify_changes",
 })

@@ -52,6 +52,11 @@ static int run_unenforced_block(lua_State *L) {
     int is_enforced = 0;
     pdb_state_of(L)->access->is_taken = true;
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &is_enforced);
+    if (is_enforced) {
+        pdb_refuse_in_cluster(L, pdb_state_of(L)->access->database,
+                              "a cluster enforces foreign keys in this transaction, which a table that is made anew would break; do it in a migration, "
+                              "or execute \"PRAGMA foreign_keys = OFF\" before");
+    }
     lua_pushboolean(L, is_enforced);
     lua_insert(L, 3);
     lua_pushcfunction(L, run_block);

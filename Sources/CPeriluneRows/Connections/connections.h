@@ -54,6 +54,7 @@ struct pdb_database {
     int definitions, definition_count; /* reference to the list of functions and collations; 0 for none */
     pdb_connection *connections;
     pdb_release_list *leftover;
+    const int64_t *change_count; /* of the last statement, if it ran elsewhere; or NULL */
 };
 
 /* User values of a database object. */
@@ -70,6 +71,9 @@ typedef struct {
 /* The database object or handle at `index`; raises for other values. `verb` is for the message. [-0, +0, e] */
 pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb);
 
+/* Raises, with a message, for a database that stands for one in a cluster. [-0, +0, v] */
+void pdb_refuse_in_cluster(lua_State *L, const pdb_database *database, const char *message);
+
 /* Raises where no database may be used. [-0, +0, v] */
 void pdb_check_place(lua_State *L, const pdb_state *rows);
 
@@ -81,6 +85,12 @@ pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *databas
 pdb_access *pdb_access_to(pdb_state *rows, pdb_database *database);
 
 int pdb_release_add(pdb_release_list *list, void *object);
+
+/* The number of rows that the last statement has changed. */
+static inline sqlite3_int64 pdb_change_count(const pdb_connection *connection) {
+    const int64_t *count = connection->database->change_count;
+    return count ? *count : sqlite3_changes64(connection->handle);
+}
 
 /* To be called when the schema of a database may have changed. */
 static inline void pdb_touch_schema(pdb_database *database) {
@@ -153,6 +163,7 @@ struct pdb_statement {
     pdb_connection *connection; /* NULL once released */
     sqlite3_stmt *handle;
     void *object;
+    const char *sql; /* as it was written; the object keeps it, or SQLite */
     pdb_statement *next, **link;               /* in connection->statements */
     pdb_statement *active_next, **active_link; /* in access->active or connection->active */
     uint32_t run_id;                                /* changes with each run, so that old cursors know */
@@ -266,7 +277,7 @@ static inline void pdb_push_value(lua_State *L, const pdb_statement *statement, 
 
 /* Reports the statement to the journal, if one is kept. */
 static inline void pdb_note_run(pdb_state *rows, const pdb_statement *statement) {
-    if (rows->note != NULL) rows->note(rows->note_context, sqlite3_sql(statement->handle));
+    if (rows->note != NULL) rows->note(rows->note_context, statement->sql);
 }
 
 /* MARK: - Open blobs */

@@ -13,9 +13,10 @@ static int expanded(lua_State *L) {
 /* Sets `expanded`, for the error object on top of the stack. A script has to ask for it: values may be secret. */
 static void set_expanded(lua_State *L, pdb_statement *statement) {
     int former = sqlite3_limit(statement->connection->handle, SQLITE_LIMIT_LENGTH, longest_expansion);
-    char *text = sqlite3_expanded_sql(statement->handle);
+    bool is_carrier = statement->connection->database->change_count != NULL; /* SQLite does not know the text, but that of what stands for it */
+    char *text = is_carrier ? NULL : sqlite3_expanded_sql(statement->handle);
     sqlite3_limit(statement->connection->handle, SQLITE_LIMIT_LENGTH, former);
-    lua_pushstring(L, text ? text : sqlite3_sql(statement->handle));
+    lua_pushstring(L, text ? text : statement->sql);
     sqlite3_free(text);
     lua_pushcclosure(L, expanded, 1);
     plua_set_error_field(L, "expanded");
@@ -51,7 +52,7 @@ int pdb_raise_failure(lua_State *L, pdb_statement *statement) {
     if (plua_is_error(L, -1)) {
         if (statement && statement->handle && has_field(L, "extended_code")) {
             if (!has_field(L, "sql")) {
-                lua_pushstring(L, sqlite3_sql(statement->handle));
+                lua_pushstring(L, statement->sql);
                 plua_set_error_field(L, "sql");
             }
             set_expanded(L, statement);
@@ -72,7 +73,7 @@ int pdb_raise_sqlite(lua_State *L, pdb_connection *connection, pdb_statement *st
     int extended = sqlite3_extended_errcode(handle);
     if ((extended & 0xFF) != (code & 0xFF)) extended = code;
     if ((code & 0xFF) == SQLITE_ERROR || (code & 0xFF) == SQLITE_SCHEMA) pdb_touch_schema(connection->database);
-    const char *sql = statement ? sqlite3_sql(statement->handle) : NULL;
+    const char *sql = statement ? statement->sql : NULL;
     pdb_push_sqlite_error(L, extended, sqlite3_errmsg(handle), sql, sqlite3_error_offset(handle));
     bool may_refuse = pdb_begin_host_call(rows);
     rows->callbacks.attach_error(L, extended, sqlite3_errmsg(handle), sql);

@@ -47,7 +47,7 @@ void pdb_mark_rowid(pdb_statement *statement) {
 
 bool pdb_has_inserted(pdb_statement *statement) {
     sqlite3 *handle = statement->connection->handle;
-    if (statement->screening.keyword != PDB_KEYWORD_INSERT || sqlite3_changes64(handle) == 0) return false;
+    if (statement->screening.keyword != PDB_KEYWORD_INSERT || pdb_change_count(statement->connection) == 0) return false;
     return !statement->has_marked_rowid || sqlite3_last_insert_rowid(handle) != marked_rowid;
 }
 
@@ -84,6 +84,7 @@ void *pdb_empty_statement(pdb_statement *statement) {
     statement->booleans = NULL;
     statement->connection = NULL;
     statement->handle = NULL;
+    statement->sql = NULL;
     statement->object = NULL;
     return object;
 }

@@ -101,10 +101,12 @@ static void adopt(lua_State *L, pdb_connection *connection, pdb_statement *state
                   const pdb_prepared *prepared) {
     statement->handle = prepared->handle;
     statement->object = prepared->object;
+    statement->sql = prepared->is_carrier ? prepared->sql : sqlite3_sql(prepared->handle);
     pdb_link_statement(connection, statement);
     statement->column_count = sqlite3_column_count(statement->handle);
     bool is_explanation = sqlite3_stmt_isexplain(statement->handle) != 0;
     statement->is_readonly = is_explanation || sqlite3_stmt_readonly(statement->handle);
+    if (prepared->is_carrier) statement->is_readonly = prepared->is_readonly;
     statement->is_direct = statement->is_readonly && statement->column_count > 0 &&
                            statement->screening.keyword == PDB_KEYWORD_READ;
     read_parameters(L, statement);
@@ -186,7 +188,7 @@ pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *ba
         return NULL;
     }
     adopt(L, access->connection, statement, &prepared);
-    batch->offset += strlen(sqlite3_sql(statement->handle));
+    batch->offset += strlen(statement->sql);
     if (screening.is_temporary) access->database->wants_writer = true;
     pdb_check_allowed(L, access, statement);
     return statement;

@@ -184,6 +184,9 @@ static int define_now(lua_State *L) {
 
 int pdb_define(lua_State *L) {
     lua_settop(L, 2);
+    pdb_refuse_in_cluster(L, pdb_check_handle(L, pdb_state_of(L), 1, "add_function")->database,
+                          "a cluster runs SQL in its nodes, which know no functions and collations of scripts; compute the value in Lua, "
+                          "or sort there");
     lua_pushcfunction(L, define_now);
     lua_insert(L, 1);
     lua_pushvalue(L, 2);

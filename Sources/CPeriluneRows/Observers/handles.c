@@ -207,6 +207,9 @@ static int add(lua_State *L) {
 int pdb_add_observer(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *handle = pdb_check_handle(L, rows, 1, "observe_transactions");
+    pdb_refuse_in_cluster(L, handle->database,
+                          "transactions in a cluster cannot be observed, because other clients make them too; look for changes again and again: "
+                          "perilune.every(seconds, f)");
     if (calling_connection(rows, handle->database)) return add(L);
     lua_settop(L, 5);
     lua_pushcfunction(L, add);

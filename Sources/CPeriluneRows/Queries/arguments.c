@@ -56,7 +56,7 @@ static bool is_record(lua_State *L, int index) {
 /* Raises the message on top of the stack, with the SQL that the arguments are for behind it. */
 static int fail_for_sql(lua_State *L, const pdb_arguments *arguments) {
     enum { longest = 200 };
-    const char *sql = arguments->statement ? sqlite3_sql(arguments->statement->handle) : NULL;
+    const char *sql = arguments->statement ? arguments->statement->sql : NULL;
     if (sql == NULL) return fail(L, arguments, "%s", lua_tostring(L, -1));
     size_t length = strnlen(sql, longest + 1);
     bool is_long = length > longest;

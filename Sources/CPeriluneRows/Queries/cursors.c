@@ -62,7 +62,7 @@ static void check_columns(lua_State *L, cursor *cursor) {
 
 /* Where an interrupted transaction is ended, all statements are reset: the next step would begin anew. */
 static int raise_interrupted(lua_State *L, cursor *cursor) {
-    pdb_push_sqlite_error(L, SQLITE_INTERRUPT, "interrupted", sqlite3_sql(cursor->statement->handle), -1);
+    pdb_push_sqlite_error(L, SQLITE_INTERRUPT, "interrupted", cursor->statement->sql, -1);
     cursor->is_done = true;
     return pdb_raise_failure(L, cursor->statement);
 }

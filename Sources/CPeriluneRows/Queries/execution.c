@@ -79,7 +79,7 @@ static void check_preparation(pdb_statement *statement) {
 void pdb_end_change(pdb_call *call) {
     if (may_change_schema(call->statement)) pdb_touch_schema(call->database);
     else if (call->statement->column_count == 0) check_preparation(call->statement);
-    call->changes = sqlite3_changes64(call->access->connection->handle);
+    call->changes = pdb_change_count(call->access->connection);
     call->has_inserted = pdb_has_inserted(call->statement);
     if (call->rows->context->limit) pdb_watch_memory(call->access->connection);
     pdb_end_run(call->statement);
@@ -107,7 +107,7 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
 /* Observers may have to know of the transaction or savepoint. */
 static void report_control(lua_State *L, pdb_call *call) {
     if (call->statement->screening.keyword != PDB_KEYWORD_CONTROL) return;
-    pdb_did_control(call->access->connection, sqlite3_sql(call->statement->handle));
+    pdb_did_control(call->access->connection, call->statement->sql);
     if (call->rows->has_pending_error) pdb_raise_failure(L, call->statement);
 }
 

@@ -53,6 +53,7 @@ static void count_bytes(lua_State *L, sqlite3_int64 count) {
 int pdb_open_blob_in_access(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *handle = pdb_check_handle(L, rows, 1, "open_blob");
+    pdb_refuse_in_cluster(L, handle->database, "blobs cannot be opened in a cluster, only fetched and written whole; use substr(column, first, count) for a part");
     pdb_access *access = pdb_find_access(L, rows, handle->database, handle->token);
     bool writes = lua_toboolean(L, 6);
     if (access == NULL) {

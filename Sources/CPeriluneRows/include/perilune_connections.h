@@ -19,12 +19,17 @@ enum {
     PDB_DATABASE_POOL = 1u << 2,     /* reads may run on other connections than writes */
     PDB_DATABASE_PREVIEW = 1u << 3,  /* no ATTACH of files and VACUUM INTO, whatever else is granted */
     PDB_DATABASE_SNAPSHOT = 1u << 4, /* one state of a database: its connection is in a transaction that reads, from its beginning to its end */
+    PDB_DATABASE_CLUSTER = 1u << 5,  /* it stands for one in a cluster, where statements run */
 };
 
 /* Pushes the object through which scripts use a database. `owner` is a retained Swift object, which goes to the context's
 ** garbage when the userdata is collected; `leftover` must live as long as it. `path` is copied: what messages call the database, empty
 ** if it is in memory. [-0, +1, m] */
 void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags, const char *path);
+
+/* Has the number of rows that a statement has changed be read at an address, which must live as long as the owner: for databases that stand for
+** others elsewhere. */
+void pdb_set_change_count(pdb_database *database, const int64_t *count);
 
 /* The database behind a userdata (a database object, or a handle that is alive), or NULL. [-0, +0, -] */
 pdb_database *pdb_database_at(lua_State *L, int index);

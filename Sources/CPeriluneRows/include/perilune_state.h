@@ -32,6 +32,9 @@ typedef struct {
     sqlite3_stmt *handle; /* NULL if there was nothing but blanks and comments */
     void *object;         /* retained */
     bool has_tail;        /* the text has more statements */
+    bool is_carrier;      /* it stands for a statement elsewhere, which `sql` is, and which only reads if `is_readonly` */
+    bool is_readonly;
+    const char *sql; /* belongs to the object */
 } pdb_prepared;
 
 /* Signals a state, from any thread, that its observers have notifications of the transactions of others. */

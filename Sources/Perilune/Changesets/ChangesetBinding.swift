@@ -77,6 +77,7 @@ enum ChangesetBinding {
     /// GRDB's connection in the access of the handle at 1, which may write.
     private static func connection(_ arguments: LuaArguments) throws -> Database {
         let handle = try DatabaseHandle(arguments, 1, for: "changesets")
+        try handle.database.refuseInCluster("changesets are recorded and applied in files and in memory, not in a cluster; write the statements of a change instead")
         guard let db = handle.connection else { throw BindingError("usage", "changesets are recorded and applied in a transaction") }
         guard !handle.isReadonly else { throw BindingError("readonly", "this block may only read; use db:write") }
         return db

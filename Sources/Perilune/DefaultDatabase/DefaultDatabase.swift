@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PeriluneCluster
 public import GRDB
 public import PeriluneDependencies
 
@@ -15,6 +16,8 @@ public struct DefaultDatabase: Sendable {
         case pool(String?)
         case queue(String?)
         case inMemory
+        /// The URL of a database in a cluster.
+        case cluster(String)
         case given(any DatabaseWriter)
     }
 
@@ -66,6 +69,21 @@ public struct DefaultDatabase: Sendable {
     ) -> DefaultDatabase {
         DefaultDatabase(
             .queue(path), migrations: migrations, configuration: configuration ?? waitingForLocks, usesFilesInTests: usesFilesInTests)
+    }
+
+    /// A database in a cluster of dqlite nodes. Tests get a database in memory of their own, previews a copy of the whole database.
+    ///
+    /// - Parameters:
+    ///   - servers: The addresses of nodes as `host:port`, of which one must answer.
+    ///   - name: The name of the database in the cluster; made if it does not exist.
+    ///   - timeout: How long a statement, the beginning of a transaction or a commit may take, from a millisecond to a day.
+    ///   - migrations: What brings the database to its schema: a folder. Migrations in Swift write to SQLite here, and are refused.
+    public static func cluster(
+        servers: [String], name: String, timeout: Duration = .seconds(10), migrations: Migrations? = nil
+    ) -> DefaultDatabase {
+        let milliseconds = min(max(Int64(timeout / .milliseconds(1)), 1), 86_400_000)
+        let url = "\(ClusterAddress.scheme)\(servers.joined(separator: ","))/\(name)?timeout=\(milliseconds)ms"
+        return DefaultDatabase(.cluster(url), migrations: migrations)
     }
 
     /// A database in memory, in every context.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
+internal import PeriluneCluster
 internal import PeriluneDependencies
 
 /// Makes the default database of a context.
@@ -20,7 +21,20 @@ struct DefaultDatabaseMaker {
     // MARK: - By context
 
     private func makeLive() throws -> any DatabaseWriter {
+        if case .cluster(let url) = source.kind { return try makeInCluster(url) }
         let writer = try open(livePath())
+        try migrate(writer)
+        return writer
+    }
+
+    private func makeInCluster(_ url: String) throws -> any DatabaseWriter {
+        guard source.migrations?.isFolder != false else {
+            throw BindingError("cluster_refused", "migrations in Swift write to SQLite in this process; use a folder of migrations for a cluster")
+        }
+        var configuration = source.configuration
+        let slow = source.trace?.install(in: &configuration, environment)
+        let writer = try ClusterDatabase.open(url: url, configuration: configuration)
+        slow?.begin(with: writer)
         try migrate(writer)
         return writer
     }
@@ -36,6 +50,7 @@ struct DefaultDatabaseMaker {
     private func makeForPreview() throws -> any DatabaseWriter {
         guard case .inMemory = source.kind else {
             let writer = try open(TemporaryFolder.path("preview.sqlite"))
+            if case .cluster(let url) = source.kind { try ClusterDatabase.copy(of: url, into: writer) }
             if let path = try livePath(isMaking: false) {
                 try writer.writeWithoutTransaction { db in try LiveFile(path: path).copy(into: db) }
             }
@@ -70,7 +85,7 @@ struct DefaultDatabaseMaker {
         switch source.kind {
         case .pool(let path?), .queue(let path?): return path
         case .pool(nil), .queue(nil): return try DataFolder.path("database.sqlite", isMaking: isMaking)
-        case .inMemory, .given: return nil
+        case .inMemory, .given, .cluster: return nil
         }
     }
 }

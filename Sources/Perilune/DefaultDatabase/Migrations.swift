@@ -46,6 +46,9 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
+    /// Whether they are files, whose statements scripts run.
+    var isFolder: Bool { folder != nil }
+
     /// What identifies these migrations.
     func identity() throws -> Identity {
         guard let folder else { return .object(ObjectIdentifier(token)) }

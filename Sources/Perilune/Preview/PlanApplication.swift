@@ -2,6 +2,7 @@ internal import CPeriluneSQLite
 internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
+internal import PeriluneCluster
 
 /// Applying a plan to a database, and undoing it.
 extension PreviewPlan {
@@ -23,6 +24,9 @@ extension PreviewPlan {
     ///   - isUndoing: Makes the inverse changes: takes the plan back.
     /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
     public func apply(to path: String, comparing comparison: Comparison = .allColumns, isUndoing: Bool = false) async throws {
+        guard !ClusterAddress.isMeant(by: path) else {
+            throw PlanError(.file, "a plan cannot be applied to a cluster, which cannot compare rows with it; run the script without --preview")
+        }
         guard LiveFile(path: path).exists else {
             throw PlanError(.file, "cannot open the database \(path): \(String(cString: strerror(ENOENT)))")
         }

@@ -2,7 +2,8 @@ public import GRDB
 
 /// What a preview begins with: always a private copy.
 public enum PreviewSource: Sendable {
-    /// The database in a file, which is only read. If there is none, the preview begins with an empty database.
+    /// The database in a file, which is only read. If there is none, the preview begins with an empty database. Or the URL of a database in a
+    /// cluster, `dqlite://host:port/name`, which is copied whole into memory.
     case live(String)
     /// A database that the program has open.
     case database(any DatabaseReader)

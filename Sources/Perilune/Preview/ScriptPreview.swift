@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
+internal import PeriluneCluster
 internal import PeriluneDependencies
 
 /// Runs scripts for real on a private copy of a database, and reports what they would change in the original.
@@ -179,6 +180,7 @@ extension PreviewSource {
     /// The size of what is copied, in bytes.
     fileprivate var size: Int {
         switch self {
+        case .live(let path) where ClusterAddress.isMeant(by: path): 0
         case .live(let path): LiveFile(path: path).size
         case .database(let reader):
             (try? reader.read { db in
@@ -191,6 +193,7 @@ extension PreviewSource {
     /// Where the original is.
     fileprivate var path: String? {
         switch self {
+        case .live(let path) where ClusterAddress.isMeant(by: path): path
         case .live(let path): URL(fileURLWithPath: path).standardizedFileURL.path
         case .database(let reader): reader.path == ":memory:" ? nil : reader.path
         case .seed, .empty: nil
@@ -201,6 +204,7 @@ extension PreviewSource {
         _ copy: PreviewCopy, in environment: ScriptEnvironment, _ progress: (@Sendable (Double) -> Void)?
     ) async throws {
         switch self {
+        case .live(let path) where ClusterAddress.isMeant(by: path): try ClusterDatabase.copy(of: path, into: copy.writer)
         case .live(let path):
             let file = LiveFile(path: path, progress: progress)
             try await copy.writer.writeWithoutTransaction { db in try file.copy(into: db) }

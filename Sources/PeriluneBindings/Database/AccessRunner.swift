@@ -1,5 +1,6 @@
 internal import CPeriluneRows
 internal import GRDB
+internal import PeriluneCluster
 
 /// Opens the access that a request of the row path asks for, runs the request in it, and ends it: with nothing left open.
 struct AccessRunner {
@@ -26,7 +27,14 @@ struct AccessRunner {
         case PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION:
             try writer.writeWithoutTransaction { db in try leaving(db) { try settling(db) { try runInAutocommit(db) } } }
         default:
-            try writer.writeWithoutTransaction { db in try leaving(db) { try settling(db) { try runInTransaction(db) } } }
+            try writer.writeWithoutTransaction { db in
+                try leaving(db) {
+                    try settling(db) {
+                        try database.cluster.map { try ClusterAccess($0, request, database).begin(Self.clusterKind(of: request.pointee.mode), db) }
+                        try runInTransaction(db)
+                    }
+                }
+            }
         }
     }
 
@@ -51,6 +59,7 @@ struct AccessRunner {
         try db.requireOpen()
         pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
         defer { db.endTransaction() }
+        if let cluster = database.cluster { return try ClusterAccess(cluster, request, database).run(db) { try prepare(db); try body() } }
         if !database.extensions.isEmpty { try database.extensions.load(on: db) }
         try prepare(db)
         try body()
@@ -116,6 +125,7 @@ struct AccessRunner {
     /// In a deferred transaction of its own, which sees one state. The row path refuses everything that writes.
     private func runReading(_ db: Database) throws {
         try db.requireOpen()
+        try database.cluster.map { try ClusterAccess($0, request, database).begin(.deferred, db) }
         let connection = db.sqliteConnection!
         let code = pdb_begin_read(connection)
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
@@ -138,6 +148,14 @@ struct AccessRunner {
         }
     }
 
+    private static func clusterKind(of mode: pdb_access_mode) -> TransactionKind {
+        switch mode {
+        case PDB_DEFERRED: .deferred
+        case PDB_EXCLUSIVE: .exclusive
+        default: .immediate
+        }
+    }
+
     /// Runs a request in a transaction or savepoint inside the access that is open.
     static func runNested(_ request: UnsafeMutablePointer<pdb_access_request>, in db: Database) throws {
         func body() throws -> Database.TransactionCompletion {
@@ -148,7 +166,14 @@ struct AccessRunner {
         }
         let mode = request.pointee.mode
         if mode == PDB_SAVEPOINT || mode == PDB_GUARD, db.isInsideTransaction {
-            try db.inSavepoint(body)
+            guard let cluster = ClusterDatabase.of(db) else { return try db.inSavepoint(body) }
+            try cluster.inSavepoint { end in
+                try db.inSavepoint {
+                    let completion = try body()
+                    try end(completion)
+                    return completion
+                }
+            }
         } else {
             try db.inTransaction(kind(of: mode), body)
         }

@@ -2,6 +2,7 @@ internal import CPeriluneRecords
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
+internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
 
@@ -58,8 +59,10 @@ enum DatabaseCallbacks {
         return guarding(L, preparingOn: db) {
             // Not makeStatement, which refuses texts of several statements: the row path goes on with the rest.
             prepared.pointee = pdb_prepared()
-            guard let statement = try db.allStatements(sql: String(cString: sql)).next() else { return }
-            fill(prepared, with: statement)
+            let text = String(cString: sql)
+            func compile() throws -> Statement? { try db.allStatements(sql: text).next() }
+            guard let statement = try ClusterDatabase.of(db)?.compiling(on: db, compile) ?? compile() else { return }
+            try fill(prepared, with: statement, on: db)
             prepared.pointee.has_tail = hasTail(sql, after: statement)
         }
     }
@@ -86,7 +89,7 @@ enum DatabaseCallbacks {
                 prepared.pointee = pdb_prepared()
                 return
             }
-            fill(prepared, with: statement)
+            try fill(prepared, with: statement, on: db)
         }
     }
 
@@ -96,9 +99,15 @@ enum DatabaseCallbacks {
         return !SQLScreening.isBlank(UnsafeBufferPointer(start: rest.assumingMemoryBound(to: UInt8.self), count: strlen(sql) - (rest - UnsafeRawPointer(sql))))
     }
 
-    private static func fill(_ prepared: UnsafeMutablePointer<pdb_prepared>, with statement: Statement) {
-        prepared.pointee.handle = statement.sqliteStatement
-        prepared.pointee.object = Unmanaged.passRetained(StatementRunner(statement)).toOpaque()
+    private static func fill(_ prepared: UnsafeMutablePointer<pdb_prepared>, with statement: Statement, on db: Database) throws {
+        let runner = try ClusterDatabase.of(db).map { try StatementRunner(statement, in: $0, db) } ?? StatementRunner(statement)
+        if let isReading = runner.carriesReading {
+            prepared.pointee.is_carrier = true
+            prepared.pointee.is_readonly = isReading
+            prepared.pointee.sql = UnsafePointer(runner.source)
+        }
+        prepared.pointee.handle = runner.statement.sqliteStatement
+        prepared.pointee.object = Unmanaged.passRetained(runner).toOpaque()
     }
 
     private static func run(_ object: UnsafeMutableRawPointer, _ run: UnsafeMutablePointer<pdb_execution>) -> CInt {
@@ -158,6 +167,15 @@ enum DatabaseCallbacks {
             core.attachToErrorObject(error)
         }
         return CInt(PLUA_RAISE)
+    }
+
+    /// Keeps an error for the statement that runs now, which fails with SQLite's.
+    static func keep(_ error: any Error, on L: OpaquePointer) {
+        let core = LuaCore.of(L)
+        core.entering(L) {
+            core.push(error)
+            pdb_keep_pending_error(L)
+        }
     }
 
     private static func connection(_ grdb: UnsafeMutableRawPointer) -> Database {

@@ -1,6 +1,7 @@
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
+internal import PeriluneCluster
 internal import PeriluneLua
 
 /// Whole databases as copies: `backup_to`, and as bytes: `serialize`, `perilune.deserialize`.
@@ -56,6 +57,7 @@ struct DatabaseCopies {
         let (source, target) = (handle.database, targetHandle.database)
         try source.requireOpen()
         try target.requireOpen()
+        try target.refuseInCluster("db:backup_to: a database in a cluster cannot be replaced as a whole; insert the rows: perilune import, or insert_all")
         guard source.writer !== target.writer else {
             throw BindingError("argument", "db:backup_to: a database cannot be copied onto itself")
         }
@@ -86,6 +88,11 @@ struct DatabaseCopies {
                 keepLast(error)
             }
         }
+        if let cluster = source.cluster {
+            return try ClusterDatabase.asDatabaseErrors {
+                try cluster.withCopy { try $0.backup(to: target.writer, pagesPerStep: CInt(steps.pages), progress: after) }
+            }
+        }
         // A snapshot is in a transaction already, which GRDB would begin.
         guard source.isSnapshot else {
             return try source.writer.backup(to: target.writer, pagesPerStep: CInt(steps.pages), progress: after)
@@ -100,6 +107,14 @@ struct DatabaseCopies {
     private static func serialize(_ handle: DatabaseHandle) throws -> [UInt8] {
         let database = handle.database
         try database.requireOpen()
+        if let cluster = database.cluster {
+            guard handle.access == nil else {
+                throw BindingError("nested_access", "db:serialize: cannot be called inside a block of a database in a cluster, whose changes are not in its copy")
+            }
+            return try database.entering {
+                try ClusterDatabase.asDatabaseErrors { try cluster.withCopy { copy in try copy.read { try serialize($0, handle.state) } } }
+            }
+        }
         if let db = handle.connection { return try serialize(db, handle.state) }
         return try database.entering {
             if database.isSnapshot { return try database.writer.unsafeRead { db in try serialize(db, handle.state) } }

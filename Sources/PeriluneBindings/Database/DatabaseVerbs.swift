@@ -1,5 +1,6 @@
 internal import CPeriluneRows
 internal import GRDB
+internal import PeriluneCluster
 internal import PeriluneLua
 
 /// The methods of databases that act on the whole: `close`, `interrupt`, `checkpoint`, `path`.
@@ -21,6 +22,7 @@ enum DatabaseVerbs {
         }
         try methods.setFunction("path") { arguments in
             let database = try DatabaseHandle(arguments, 1, for: "db:path").database
+            if let cluster = database.cluster { return [.string(LuaString(cluster.address.description))] }
             return [.string(LuaString(SQLEnvironment.plainPath(of: database.writer.path)))]
         }
     }
@@ -82,6 +84,7 @@ enum DatabaseVerbs {
     ) throws -> [LuaValue] {
         let database = handle.database
         try database.requireOpen()
+        try database.refuseInCluster("db:checkpoint: nodes of a cluster keep their logs themselves, and take snapshots of the database")
         guard handle.access == nil else {
             throw BindingError("nested_access", "db:checkpoint: cannot be called inside a block of the database")
         }

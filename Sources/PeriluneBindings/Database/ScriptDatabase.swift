@@ -2,6 +2,7 @@ internal import CPeriluneRows
 internal import Foundation
 package import GRDB
 package import PeriluneLua
+internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// A database as one Lua state uses it.
@@ -26,6 +27,10 @@ package final class ScriptDatabase {
     private let isOwn: Bool
     /// What its connections load before the script uses them.
     let extensions: SQLiteExtensions
+    /// The cluster for which it stands, if it does.
+    let cluster: ClusterDatabase?
+    /// How often the schema of the cluster had been loaded when statements were compiled.
+    var clusterLoads = 0
     /// Whether it shows one state of another database; see ``DatabaseSnapshots``.
     let isSnapshot: Bool
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
@@ -58,6 +63,8 @@ package final class ScriptDatabase {
         isOwn = rights.allowsClosing
         isSnapshot = rights.isSnapshot
         extensions = rights.extensions
+        cluster = ClusterDatabase.of(writer)
+        clusterLoads = cluster?.loads ?? 0
         statementReader = (writer as? DatabasePool).map { StatementReader($0) }
         leftover = .allocate(capacity: 1)
         leftover.initialize(to: pdb_release_list())
@@ -96,10 +103,13 @@ package final class ScriptDatabase {
         if rights.isPreview { flags |= UInt32(PDB_DATABASE_PREVIEW) }
         if rights.isSnapshot { flags |= UInt32(PDB_DATABASE_SNAPSHOT) }
         if writer is DatabasePool { flags |= UInt32(PDB_DATABASE_POOL) }
+        if database.cluster != nil { flags |= UInt32(PDB_DATABASE_CLUSTER) }
         let path = SQLEnvironment.plainPath(of: writer.path)
         let value = try state.makeValue { L in
             pdb_push_database(
-                L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags, isInMemory(path) ? "" : path)
+                L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags,
+                database.cluster?.address.description ?? (isInMemory(path) ? "" : path))
+            if let cluster = database.cluster { pdb_set_change_count(pdb_database_at(L, -1), cluster.session.changes) }
         }
         return (database, value)
     }

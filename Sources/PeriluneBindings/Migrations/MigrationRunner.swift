@@ -1,5 +1,6 @@
 internal import CPeriluneRows
 internal import GRDB
+internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
 
@@ -20,6 +21,7 @@ struct MigrationRunner {
     func run(_ migration: ScriptMigration, _ step: Step) throws {
         // That before it may have been written in Swift.
         try forgetSchema()
+        try database.cluster?.begin(migration: migration.name)
         var arguments: [LuaValue] = []
         if !migration.merges.isEmpty { arguments.append(.table(try makeSet(step.applied))) }
         do {
@@ -33,12 +35,19 @@ struct MigrationRunner {
                 "abort", "the migration `\(migration.name)` was rolled back by an error that it caught",
                 fields: ["migration": .string(LuaString(migration.name))])
         }
+        if let cluster = database.cluster {
+            return try ClusterDatabase.asDatabaseErrors {
+                try cluster.keep(migration: migration.name, checksum: migration.checksum, merging: migration.merges)
+            }
+        }
         guard let checksum = migration.checksum else { return }
         try MigrationChecksums.keep(checksum, of: migration.name, merging: migration.merges, in: step.db)
     }
 
     /// Runs what may take long in SQLite so that the limits of the script end it.
     func watch(_ db: Database, _ body: @escaping () throws -> Void) throws {
+        // Here are no rows that could be checked.
+        if let cluster = database.cluster { return try ClusterDatabase.asDatabaseErrors { try cluster.checkForeignKeys() } }
         // The function is garbage afterwards; a script that has got at it must find nothing in it.
         let box = Box(body: body)
         defer { box.body = nil }
@@ -86,6 +95,21 @@ struct MigrationRunner {
     private func pointer() throws -> OpaquePointer {
         guard let handle = DatabaseHandle(value, in: state) else { throw BindingError("closed", "the database is closed") }
         return handle.pointer
+    }
+
+    /// Runs a closure with the schema, and the names of migrations, that the cluster has now.
+    func inCluster<Result>(_ body: () throws -> Result) throws -> Result {
+        guard let cluster = database.cluster else { return try body() }
+        let pointer = try pointer()
+        try database.writer.writeWithoutTransaction { db in
+            try db.requireOpen()
+            try? state.withUnsafeStack { L, _ in pdb_forget_connection(L, pointer, db.sqliteConnection) }
+            database.releaseLeftover()
+            try ClusterDatabase.asDatabaseErrors { try cluster.load(into: db) }
+            database.clusterLoads = cluster.loads
+        }
+        defer { try? database.writer.writeWithoutTransaction { _ in cluster.endAccess() } }
+        return try body()
     }
 
     /// Has the schema of the database be read anew.

@@ -60,7 +60,10 @@ final class ScriptMigrator {
             // What a migration has changed may have been rolled back.
             try? runner.forgetSchema()
         }
-        return try runner.database.entering("it is being migrated") { try body(runner) }
+        return try runner.database.entering("it is being migrated") {
+            guard runner.database.cluster != nil else { return try body(runner) }
+            return try runner.inCluster { try body(runner) }
+        }
     }
 
     private func makeRunner(_ method: String, _ arguments: LuaArguments) throws -> MigrationRunner {

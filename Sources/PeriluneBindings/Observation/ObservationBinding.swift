@@ -155,6 +155,8 @@ struct ObservationBinding {
             throw BindingError("argument", "db:observe: expected an open database, got \(arguments[1].typeName)")
         }
         try handle.database.requireOpen()
+        try handle.database.refuseInCluster(
+            "a database in a cluster cannot be observed, because other clients change it too; fetch again and again: perilune.every(seconds, f)")
         defer { try? state.withUnsafeStack { L, _ in pdb_observe(L) } }
         let observer = try start(on: handle, chain)
         handle.database.add(observer)

@@ -62,7 +62,7 @@ struct SchemaCommand: AsyncParsableCommand {
     func run() async throws {
         let path = try database.requirePath()
         try context.resolved().requireLive("schema", database: path)
-        let text = try await text(DatabaseFile.openForReading(path))
+        let text = try await text(DatabaseFile.openForSchema(path))
         let destination = try output.open()
         try destination.writing(pager) { try destination.write(Array(text.utf8)) }
     }

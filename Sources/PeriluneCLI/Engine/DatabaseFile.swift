@@ -1,10 +1,14 @@
 internal import Foundation
 internal import Glibc
 internal import Perilune
+internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// The file of a database.
 enum DatabaseFile {
+    /// Whether a path is none, but names a database in a cluster.
+    static func isCluster(_ path: String) -> Bool { ClusterAddress.isMeant(by: path) }
+
     /// Whether a file, not a folder, exists at a path.
     static func isFile(_ path: String) -> Bool {
         var information = stat()
@@ -13,6 +17,7 @@ enum DatabaseFile {
 
     /// Whether there is nothing at a path.
     static func isMissing(_ path: String) -> Bool {
+        if isCluster(path) { return false }
         var information = stat()
         return stat(path, &information) != 0 && errno == ENOENT
     }
@@ -21,6 +26,7 @@ enum DatabaseFile {
     ///
     /// - Parameter option: The option that takes an empty database instead, for help; `nil`: there is none.
     static func requireExisting(_ path: String, option: String? = nil) throws {
+        if isCluster(path) { return }
         var information = stat()
         guard stat(path, &information) != 0 else { return }
         let code = errno

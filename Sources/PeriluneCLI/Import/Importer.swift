@@ -1,6 +1,7 @@
 internal import GRDB
 internal import GRDBSQLite
 internal import Perilune
+internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// Writes the rows of files into a table, all or none.
@@ -52,12 +53,17 @@ struct Importer {
             }
         } catch let error as DatabaseError {
             throw CommandFailure(ErrorReport(error))
+        } catch let failure as ClusterFailure {
+            throw CommandFailure(ErrorReport(failure.message, kind: failure.kind.rawValue))
         }
         return outcome
     }
 
     private func count(_ db: Database, _ schema: TableDescription) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(schema.name.quotedName)") ?? 0
+        let question = "SELECT count(*) FROM \(schema.name.quotedName)"
+        guard let cluster = ClusterDatabase.of(db) else { return try Int.fetchOne(db, sql: question) ?? 0 }
+        let prepared = try cluster.prepare(question, in: db)
+        return try Int.fetchOne(prepared.statement) ?? 0
     }
 
     // MARK: - The table
@@ -73,7 +79,11 @@ struct Importer {
             let nearest = nearestName(to: table, among: names).map { "did you mean `\($0)`? " } ?? ""
             throw failure("unknown table \(table)", help: nearest + "use --create to create it: \(definition(sources))")
         }
-        try db.execute(sql: definition(sources))
+        if let cluster = ClusterDatabase.of(db) {
+            try cluster.prepare(definition(sources), in: db).execute()
+        } else {
+            try db.execute(sql: definition(sources))
+        }
         return true
     }
 
@@ -130,7 +140,11 @@ struct Importer {
 
     private func write(_ source: ImportSource, _ schema: TableDescription, _ db: Database, _ outcome: inout Outcome) throws {
         let columns = try columns(of: source, in: schema)
-        let statement = try db.makeStatement(sql: insertion(columns, schema))
+        let insertion = try insertion(columns, schema)
+        // In a cluster a statement that stands for it, which lives as long as what has prepared it.
+        let prepared = try ClusterDatabase.of(db)?.prepare(insertion, in: db)
+        defer { withExtendedLifetime(prepared) {} }
+        let statement = try prepared?.statement ?? db.makeStatement(sql: insertion)
         let handle = statement.sqliteStatement
         let kinds = columns.map { ColumnKind(declared: $0.type) }
         var result = outcome

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Perilune
+internal import PeriluneCluster
 
 /// Copies of a database that are made before it is changed.
 enum DatabaseBackup {
@@ -11,12 +12,12 @@ enum DatabaseBackup {
         }
     }
 
-    /// Copies the database beside itself, under a name that no file has yet.
+    /// Copies the database beside itself, one of a cluster into the current folder, under a name that no file has yet.
     ///
     /// - Parameter migration: The one before which the copy is made.
     /// - Returns: The path of the copy.
     static func make(of path: String, before migration: String) throws -> String {
-        let copy = try reserve(path, migration)
+        let copy = try reserve(DatabaseFile.isCluster(path) ? ClusterAddress(url: path).name : path, migration)
         do {
             try self.copy(path, to: copy)
         } catch {
@@ -28,6 +29,9 @@ enum DatabaseBackup {
 
     /// Copies a database into a file, through SQLite, so that what others have committed is there and nothing half.
     static func copy(_ path: String, to copy: String) throws {
+        if DatabaseFile.isCluster(path) {
+            return try DatabaseFile.inCluster(path) { _, cluster in try cluster.withCopy { try $0.backup(to: DatabaseQueue(path: copy)) } }
+        }
         var configuration = Configuration()
         configuration.readonly = true
         do {
@@ -46,6 +50,8 @@ enum DatabaseBackup {
     }
 
     private static func reading<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
+        // The schema of a cluster says it, too.
+        if DatabaseFile.isCluster(path) { return try DatabaseFile.openForSchema(path).read(body) }
         var configuration = Configuration()
         configuration.readonly = true
         do {

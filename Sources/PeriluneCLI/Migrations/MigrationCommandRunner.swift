@@ -65,7 +65,7 @@ struct MigrationCommandRunner {
     /// - Throws: ``CommandFailure``.
     func migrate() async throws -> Int32 {
         let texts = try readFolder()
-        let isNew = !FileManager.default.fileExists(atPath: request.database)
+        let isNew = !DatabaseFile.isCluster(request.database) && !FileManager.default.fileExists(atPath: request.database)
         if isNew {
             // Nothing is made or copied for migrations that cannot be read, or for none.
             let status = try await open(.inMemory, isReadonly: false, texts).status()

@@ -3,6 +3,7 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Perilune
 internal import PeriluneBindings
+internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// Runs one statement and writes its rows.
@@ -36,6 +37,7 @@ struct QueryRunner {
             throw CommandFailure(ErrorReport("the SQL contains a NUL character", kind: "sql"))
         }
         let queue = try open()
+        if let cluster = ClusterDatabase.of(queue) { return try run(in: cluster, queue, makeFormatter) }
         Interrupts.onFirst { queue.interrupt() }
         return try queue.writeWithoutTransaction { db in
             do {
@@ -54,8 +56,33 @@ struct QueryRunner {
         }
     }
 
+    /// Runs the statement in a cluster.
+    private func run(in cluster: ClusterDatabase, _ queue: DatabaseQueue, _ makeFormatter: ([String]) -> any ResultFormatter) throws -> Int? {
+        try queue.writeWithoutTransaction { db in
+            defer { cluster.endAccess() }
+            do {
+                return try ClusterDatabase.asDatabaseErrors {
+                    let prepared = try cluster.prepare(sql, in: db)
+                    guard isWriting || prepared.isReading else { throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database") }
+                    let arguments = StatementArguments(try Self.values(of: parameters, for: prepared.statement))
+                    guard prepared.statement.columnCount == 0 else {
+                        try write(prepared.statement, arguments, makeFormatter(prepared.statement.columnNames))
+                        return nil
+                    }
+                    try prepared.execute(arguments)
+                    return Int(cluster.session.changes.pointee)
+                }
+            } catch let error as DatabaseError {
+                throw CommandFailure(report(error, db))
+            } catch let failure as ClusterFailure {
+                throw CommandFailure(ErrorReport(failure.message, kind: failure.kind.rawValue))
+            }
+        }
+    }
+
     private func open() throws -> DatabaseQueue {
         if let database { try DatabaseFile.requireExisting(database) }
+        if let database, DatabaseFile.isCluster(database) { return try DatabaseFile.open(database, isReadonly: false) }
         var configuration = Configuration()
         configuration.readonly = !isWriting
         configuration.busyMode = .timeout(5)

@@ -26,17 +26,7 @@ function history_notes.run(db, note, f, ...)
   return table.unpack(results, 1, results.n)
 end
 
---- `db:write` with a note: db:write({ note = "prices of May" }, function(db) ... end).
--- @param ... the block, and its further arguments
-function history_notes.write(db, options, ...)
-  if getmetatable(options) ~= nil then checks.fail("db:write: argument 1", "expected a function, got " .. errors.describe(options)) end
-  local note, block = checks.options("db:write", options, { note = "string" }).note, ...
-  if note == nil then checks.fail("db:write", "expected the option `note`") end
-  checks.block("db:write", block)
-  return history_notes.write_noted(db, "db:write", note, nil, block, select(2, ...))
-end
-
---- The same with a check that is made first.
+--- Writes in a transaction with a note.
 -- @tparam ?function check gets the handle of the block
 function history_notes.write_noted(db, place, note, check, block, ...)
   return db:write(function(handle, ...)

@@ -52,6 +52,41 @@ function perilune.queue(path, options) end
 ---@raises argument: an argument has the wrong type; unknown_option: an option does not exist; cannot_open: SQLite cannot open the file; sandbox: the script may not open files; preview: the script is previewed
 function perilune.pool(path, options) end
 
+---How `perilune.cluster` opens a database.
+---@class perilune.cluster_options
+---@field servers string[] addresses of nodes as host:port, of which one must answer; `host:port=host:port` for a node that is reached through a proxy
+---@field timeout? number|string how long a statement, the beginning of a transaction or a commit may take: seconds, or "500ms", "5s"; 10 seconds by default
+---@field label? string the name of the connection in logs
+---@field trace? (fun(statement: { sql: string, duration?: number }))|{ call: function, profile?: boolean, values?: boolean } called with each statement
+
+---A node of a cluster.
+---@class perilune.cluster_node
+---@field id integer
+---@field address string
+---@field role "voter"|"standby"|"spare"
+---@field is_leader boolean
+
+---Opens a database in a cluster of dqlite nodes, which is made there if it does not exist. Statements run in the node that leads, which is
+---looked for again when it changes. The page "Running a cluster" says what works there and what is refused.
+---```lua
+---local ok, err = pcall(perilune.cluster, "shop", { servers = { "127.0.0.1:1" }, timeout = "100ms" })
+---print(ok, err.kind)  --> false	cluster_unreachable
+---```
+---@param name string the name of the database in the cluster
+---@param options perilune.cluster_options
+---@return perilune.database
+---@raises argument: an argument has the wrong type; unknown_option: an option does not exist; cluster_unreachable: no node answers, or none leads; sandbox: the script may not reach other machines; preview: the script is previewed
+function perilune.cluster(name, options) end
+
+---Returns the nodes of the cluster that the database is in.
+---```lua
+---local ok, err = pcall(db.cluster_nodes, db)
+---print(ok, err.kind)  --> false	usage
+---```
+---@return perilune.cluster_node[]
+---@raises usage: the database is not in a cluster; cluster_unreachable: no node answers
+function db:cluster_nodes() end
+
 ---Runs one or several statements.
 ---```lua
 ---local result = db:execute("INSERT INTO tag (name) VALUES (?)", "whales")
@@ -204,12 +239,13 @@ function db:read(block, ...) end
 ---end)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3
 ---```
----With the option `note` the transaction has a note in the histories of all tables (`perilune.history`).
----@param options? { note: string } may be left out
+---With the option `note` the transaction has a note in the histories of all tables (`perilune.history`). With the option `retry` a block in a
+---cluster runs again, up to that number of times, after a change of leader before its commit.
+---@param options? { note?: string, retry?: integer } may be left out
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... what the block returns
----@raises nested_access: in a block of the same database; busy: another connection holds the lock; yield: the block waits; history: the database has no history for a note
+---@raises nested_access: in a block of the same database; busy: another connection holds the lock; yield: the block waits; history: the database has no history for a note; cluster_moved: the leader of the cluster changed, and nothing was committed; cluster_timeout: the cluster did not answer, and nothing was committed; cluster_unknown: whether the commit has happened could not be found out
 ---@access outside blocks of the same database; directly inside `write_without_transaction` use `db:in_transaction`, elsewhere `db:in_savepoint`
 function db:write(options, block, ...) end
 

@@ -37,6 +37,11 @@
 ---| "changed_key" # the key of a record has been changed, so that its row cannot be found
 ---| "changeset_schema" # a table is missing, or has other columns or another key than in the changeset
 ---| "closed" # the database is closed
+---| "cluster_moved" # the leader of the cluster has changed before a commit: nothing was committed, and the block may run again
+---| "cluster_refused" # a cluster cannot do this; the message says why, and what to use instead
+---| "cluster_timeout" # a node did not answer in time: the connection was closed, and nothing was committed
+---| "cluster_unknown" # whether a commit in a cluster has happened could not be found out in time
+---| "cluster_unreachable" # no node of a cluster answers, or none leads
 ---| "conflict" # something is in the way of a change that is applied; `table`, `conflict` and `operation` say what
 ---| "constraint" # a trigger of the table changes the rows that `insert_all` inserts; or SQLite does not say which constraint is violated
 ---| "constraint_check" # a row does not meet a CHECK of its table

@@ -182,6 +182,23 @@ function perilune.queue(path, options) end
 ---@return perilune.database
 function perilune.pool(path, options) end
 
+---Opens a database in a cluster of dqlite nodes, which is made there if it does not exist. Statements run in the node that leads, which is
+---looked for again when it changes. The page "Running a cluster" says what works there and what is refused.
+---```lua
+---local ok, err = pcall(perilune.cluster, "shop", { servers = { "127.0.0.1:1" }, timeout = "100ms" })
+---print(ok, err.kind)  --> false	cluster_unreachable
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_option` if an option does not exist
+---- Raises `cluster_unreachable` if no node answers, or none leads
+---- Raises `sandbox` if the script may not reach other machines
+---- Raises `preview` if the script is previewed
+---@param name string the name of the database in the cluster
+---@param options perilune.cluster_options
+---@return perilune.database
+function perilune.cluster(name, options) end
+
 ---Opens a database in memory that is filled from a string, which `db:serialize` returns, or which a database file holds.
 ---```lua
 ---local copy = perilune.deserialize(db:serialize())
@@ -823,6 +840,20 @@ do
 ---@class perilune.database
 local members = {}
 
+---Returns the nodes of the cluster that the database is in.
+---```lua
+---local ok, err = pcall(db.cluster_nodes, db)
+---print(ok, err.kind)  --> false	usage
+---```
+---
+---- Raises `usage` if the database is not in a cluster
+---- Raises `cluster_unreachable` if no node answers
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return perilune.cluster_node[]
+function members:cluster_nodes() end
+
 ---Runs one or several statements.
 ---```lua
 ---local result = db:execute("INSERT INTO tag (name) VALUES (?)", "whales")
@@ -1034,7 +1065,8 @@ function members:prepare(sql) end
 function members:read(block, ...) end
 
 ---Calls a function with a handle in a transaction. If the function raises, everything is rolled back and the error is raised again.
----With the option `note` the transaction has a note in the histories of all tables (`perilune.history`).
+---With the option `note` the transaction has a note in the histories of all tables (`perilune.history`). With the option `retry` a block in a
+---cluster runs again, up to that number of times, after a change of leader before its commit.
 ---```lua
 ---db:write(function(db)
 ---  db:execute("UPDATE book SET is_read = TRUE")
@@ -1047,11 +1079,14 @@ function members:read(block, ...) end
 ---- Raises `busy` if another connection holds the lock
 ---- Raises `yield` if the block waits
 ---- Raises `history` if the database has no history for a note
+---- Raises `cluster_moved` if the leader of the cluster changed, and nothing was committed
+---- Raises `cluster_timeout` if the cluster did not answer, and nothing was committed
+---- Raises `cluster_unknown` if whether the commit has happened could not be found out
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
 ---- To be called outside blocks of the same database; directly inside `write_without_transaction` use `db:in_transaction`, elsewhere `db:in_savepoint`
----@param options? { note: string } may be left out
+---@param options? { note?: string, retry?: integer } may be left out
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... what the block returns
@@ -1984,6 +2019,20 @@ function members:share_observation(source, options) end
 function members:notify_changes(...) end
 
 end
+
+---How `perilune.cluster` opens a database.
+---@class perilune.cluster_options
+---@field servers string[] addresses of nodes as host:port, of which one must answer; `host:port=host:port` for a node that is reached through a proxy
+---@field timeout? number|string how long a statement, the beginning of a transaction or a commit may take: seconds, or "500ms", "5s"; 10 seconds by default
+---@field label? string the name of the connection in logs
+---@field trace? (fun(statement: { sql: string, duration?: number }))|{ call: function, profile?: boolean, values?: boolean } called with each statement
+
+---A node of a cluster.
+---@class perilune.cluster_node
+---@field id integer
+---@field address string
+---@field role "voter"|"standby"|"spare"
+---@field is_leader boolean
 
 ---Steps of a query plan, each with a list of its own steps.
 ---@class perilune.query_plan
@@ -7628,6 +7677,11 @@ blob = nil
 ---| "changed_key" # the key of a record has been changed, so that its row cannot be found
 ---| "changeset_schema" # a table is missing, or has other columns or another key than in the changeset
 ---| "closed" # the database is closed
+---| "cluster_moved" # the leader of the cluster has changed before a commit: nothing was committed, and the block may run again
+---| "cluster_refused" # a cluster cannot do this; the message says why, and what to use instead
+---| "cluster_timeout" # a node did not answer in time: the connection was closed, and nothing was committed
+---| "cluster_unknown" # whether a commit in a cluster has happened could not be found out in time
+---| "cluster_unreachable" # no node of a cluster answers, or none leads
 ---| "conflict" # something is in the way of a change that is applied; `table`, `conflict` and `operation` say what
 ---| "constraint" # a trigger of the table changes the rows that `insert_all` inserts; or SQLite does not say which constraint is violated
 ---| "constraint_check" # a row does not meet a CHECK of its table

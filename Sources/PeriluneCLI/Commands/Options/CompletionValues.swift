@@ -9,7 +9,7 @@ internal import PeriluneRecords
 enum CompletionValues {
     /// Tables and views.
     @Sendable static func tables(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
-        guard let path = database(words), let queue = try? DatabaseFile.openForReading(path) else { return [] }
+        guard let path = database(words), let queue = try? DatabaseFile.openForSchema(path) else { return [] }
         return (try? queue.read { db in try TableDescription.readAll(in: db).map(\.name) }) ?? []
     }
 

@@ -1,0 +1,66 @@
+internal import CPeriluneRows
+internal import GRDB
+package import PeriluneCluster
+package import PeriluneLua
+
+/// An access to a database in a cluster: begun with the schema that the cluster has, and ended with nothing open there.
+struct ClusterAccess {
+    private let cluster: ClusterDatabase
+    private let request: UnsafeMutablePointer<pdb_access_request>
+    private let database: ScriptDatabase
+
+    init(_ cluster: ClusterDatabase, _ request: UnsafeMutablePointer<pdb_access_request>, _ database: ScriptDatabase) {
+        (self.cluster, self.request, self.database) = (cluster, request, database)
+    }
+
+    /// Runs what an access does on the connection that stands for the cluster.
+    ///
+    /// - Throws: What the closure throws; ``ClusterFailure``.
+    func run(_ db: Database, _ body: () throws -> Void) throws {
+        let (session, L) = (cluster.session, request.pointee.L!)
+        session.isCancelled = { plua_is_run_cancelled() }
+        // A statement fails with SQLite's error: what the script is to see is kept.
+        session.onFailure = { failure in DatabaseCallbacks.keep(failure, on: L) }
+        defer {
+            session.onFailure = { _ in }
+            cluster.endAccess()
+        }
+        let mode = request.pointee.mode
+        let isStatement = mode == PDB_READ_STATEMENT || mode == PDB_WRITE_STATEMENT || mode == PDB_WITHOUT_TRANSACTION
+        if isStatement, session.wantsSchemaCheck { try telling { try session.checkSchema() } }
+        try refresh(db)
+        try telling(body)
+    }
+
+    /// Begins the transaction in the cluster, before that here: if the schema has changed, no statement has been compiled yet.
+    func begin(_ kind: TransactionKind, _ db: Database) throws {
+        try cluster.begin(kind)
+        try refresh(db)
+    }
+
+    private func refresh(_ db: Database) throws {
+        if cluster.isOutdated {
+            forgetStatements(db)
+            try cluster.load(into: db)
+        } else if database.clusterLoads != cluster.loads {
+            forgetStatements(db)
+        }
+        database.clusterLoads = cluster.loads
+    }
+
+    private func forgetStatements(_ db: Database) {
+        pdb_forget_connection(request.pointee.L, request.pointee.database, db.sqliteConnection)
+        pdb_forget_schema(request.pointee.database)
+        database.releaseLeftover()
+        pdb_reset_running_statements(db.sqliteConnection)
+    }
+
+    /// Runs a closure whose errors of the cluster scripts see as errors of SQLite.
+    private func telling(_ body: () throws -> Void) throws { try ClusterDatabase.asDatabaseErrors(body) }
+}
+
+extension ClusterFailure: LuaErrorDescribing {
+    package var luaKind: String { kind.rawValue }
+    package var luaMessage: String { message }
+    package var luaFields: [String: LuaScalar] { [:] }
+}

@@ -1,0 +1,35 @@
+--- Databases in clusters of dqlite nodes.
+
+local clusters = require "perilune.native.clusters"
+local database = require("perilune.native.databases").methods
+local checks = require "perilune.runtime.checks"
+local durations = require "perilune.runtime.durations"
+
+local perilune = require "perilune"
+
+--- In seconds: how long a statement may take, unless the script says so, and the least that it can say.
+local usual_timeout, shortest_timeout = 10, 0.05
+
+local options_of_clusters = { servers = "table", timeout = "any", label = "string", trace = "any" }
+
+--- Opens a database in a cluster, which is made there if it does not exist.
+-- @tparam string name
+-- @tparam table options `servers`: a list of addresses as host:port, of which one must answer; `timeout`: how long a statement, the
+--   beginning of a transaction or a commit may take, "10s" by default; `label` and `trace` as for perilune.queue
+-- @raise `cluster_unreachable` if no node answers
+function perilune.cluster(name, options)
+  if type(name) ~= "string" then checks.fail("perilune.cluster: argument 1", "expected the name of a database, got " .. type(name)) end
+  options = checks.options("perilune.cluster", options, options_of_clusters)
+  if options.servers == nil then checks.fail("perilune.cluster", "expected the option `servers`, a list of addresses as host:port") end
+  local servers = checks.list("perilune.cluster: option `servers`", options.servers, "an address")
+  local timeout = usual_timeout
+  if options.timeout ~= nil then timeout = durations.read("perilune.cluster: option `timeout`", options.timeout, shortest_timeout) end
+  return clusters.open(name, servers, timeout, { label = options.label, trace = options.trace })
+end
+
+--- The nodes of the cluster that the database is in: tables with `id`, `address`, `role` ("voter", "standby", "spare") and `is_leader`.
+function database:cluster_nodes() return clusters.nodes(self) end
+
+require("perilune.runtime.arity").limit(database, "db:", { cluster_nodes = 0 })
+
+return {}

@@ -1,0 +1,44 @@
+--- `db:write` with options: db:write({ note = "prices of May", retry = 3 }, function(db) ... end).
+
+local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
+
+local known = { note = "string", retry = "number" }
+local most_retries = 1000
+
+local function read_retry(value)
+  if value == nil then return 0 end
+  if math.type(value) == "integer" and value >= 0 and value <= most_retries then return value end
+  checks.fail("db:write: option `retry`", "expected an integer from 0 to " .. most_retries .. ", got " .. errors.describe(value))
+end
+
+local function write_once(db, note, block, ...)
+  if note == nil then return db:write(block, ...) end
+  return require("perilune.events.history_notes").write_noted(db, "db:write", note, nil, block, ...)
+end
+
+local function has_moved(err)
+  if type(err) ~= "userdata" then return false end
+  local is_object, kind = pcall(function() return err.kind end)
+  return is_object and kind == "cluster_moved"
+end
+
+--- Runs the block again if a cluster has changed its leader before the transaction was committed.
+local function write_again(retry, db, note, block, ...)
+  for _ = 1, retry do
+    local results = table.pack(pcall(write_once, db, note, block, ...))
+    if results[1] then return table.unpack(results, 2, results.n) end
+    if not has_moved(results[2]) then error(results[2], 0) end
+  end
+  return write_once(db, note, block, ...)
+end
+
+--- Arguments: the database, the options, the block and its further arguments.
+return function(db, options, block, ...)
+  if getmetatable(options) ~= nil then checks.fail("db:write: argument 1", "expected a function, got " .. errors.describe(options)) end
+  local given = checks.options("db:write", options, known)
+  if next(options) == nil then checks.fail("db:write", "expected the option `note` or `retry`") end
+  local retry = read_retry(given.retry)
+  checks.block("db:write", block)
+  return write_again(retry, db, given.note, block, ...)
+end
