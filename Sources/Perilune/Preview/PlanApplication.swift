@@ -19,13 +19,15 @@ extension PreviewPlan {
     /// Triggers and foreign keys do nothing of their own meanwhile: what they did is part of the plan.
     ///
     /// - Parameters:
-    ///   - path: The file, which must exist.
+    ///   - path: The file, which must exist; or the URL of a database in a cluster, where tables that have triggers are refused.
     ///   - comparison: Which columns must be as they were, or as the plan has left them if it is taken back.
     ///   - isUndoing: Makes the inverse changes: takes the plan back.
     /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
     public func apply(to path: String, comparing comparison: Comparison = .allColumns, isUndoing: Bool = false) async throws {
-        guard !ClusterAddress.isMeant(by: path) else {
-            throw PlanError(.file, "a plan cannot be applied to a cluster, which cannot compare rows with it; run the script without --preview")
+        if ClusterAddress.isMeant(by: path) {
+            let application = ClusterPlanApplication(
+                changeset: isUndoing ? try changeset.inverted() : changeset, seen: comparison == .allColumns ? seen : nil, schemaHash: origin.schemaHash)
+            return try application.run(in: path)
         }
         guard LiveFile(path: path).exists else {
             throw PlanError(.file, "cannot open the database \(path): \(String(cString: strerror(ENOENT)))")

@@ -1,0 +1,121 @@
+internal import CPeriluneRows
+internal import Foundation
+internal import GRDB
+internal import PeriluneCluster
+internal import PeriluneRecords
+
+/// Applying a plan to a database in a cluster: by statements that change a row only if it is as it was, in one transaction.
+struct ClusterPlanApplication {
+    let changeset: Changeset
+    /// What must be as it was beside what is changed.
+    let seen: SeenRows?
+    let schemaHash: String
+
+    /// - Throws: ``PlanError``; ``ClusterFailure``; an error of GRDB.
+    func run(in url: String) throws {
+        var configuration = GRDB.Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try ClusterDatabase.open(url: url, configuration: configuration)
+        guard let cluster = ClusterDatabase.of(queue) else { throw PlanError(.file, "the connection to the cluster has ended") }
+        try ClusterDatabase.asDatabaseErrors {
+            let schema = try cluster.copyInMemory().read { db in try SchemaSnapshot(db) }
+            guard schema.hash == schemaHash else { throw Self.schemaHasChanged }
+            try requireNoTriggers(schema)
+            try queue.writeWithoutTransaction { db in
+                defer { cluster.endAccess() }
+                try cluster.begin(.immediate)
+                // Between the copy and the transaction.
+                guard !cluster.isOutdated else { throw Self.schemaHasChanged }
+                try db.inTransaction(.immediate) {
+                    try Statements(cluster: cluster, db: db, schema: schema).apply(changeset, seen)
+                    return .commit
+                }
+            }
+        }
+    }
+
+    private static let schemaHasChanged = PlanError(
+        .schema, "the schema of the database has changed since the plan was made; make the plan again")
+
+    /// What triggers did is part of the plan, and a cluster would have them do it again.
+    private func requireNoTriggers(_ schema: SchemaSnapshot) throws {
+        let tables = try Set(changeset.rows().map { $0.table.lowercased() })
+        guard let trigger = schema.objects.first(where: { $0.type == "trigger" && tables.contains($0.table.lowercased()) }) else { return }
+        throw PlanError(
+            .schema, "the table \(trigger.table) has the trigger \(trigger.name), which cannot be switched off in a cluster; run the script without --preview")
+    }
+
+    private struct Statements {
+        let cluster: ClusterDatabase
+        let db: Database
+        let schema: SchemaSnapshot
+
+        func apply(_ changeset: Changeset, _ seen: SeenRows?) throws {
+            let before = try violations()
+            for row in try seen?.rows.rows() ?? [] { try requireUnchanged(row) }
+            for row in try changeset.rows() { try apply(row) }
+            guard try violations() <= before else { throw PlanError(.foreignKey, "conflict: a foreign key would refer to a row that does not exist") }
+        }
+
+        private func violations() throws -> Int64 {
+            try cluster.session.query("SELECT count(*) FROM pragma_foreign_key_check").first?.first?.integer ?? 0
+        }
+
+        private func columns(of row: ChangesetRow) throws -> [String] {
+            guard let names = schema.table(row.table)?.columns.map(\.name.quotedName), names.count == row.columnCount else {
+                throw PlanError(.schema, "the table \(row.table) is missing, or has changed since the plan was made")
+            }
+            return names
+        }
+
+        /// The columns that are known of a row, and their values.
+        private func known(_ values: [PreviewValue?], _ names: [String]) -> (names: [String], values: [PreviewValue]) {
+            let pairs = zip(names, values).compactMap { name, value in value.map { (name, $0) } }
+            return (pairs.map(\.0), pairs.map(\.1))
+        }
+
+        private func requireUnchanged(_ row: ChangesetRow) throws {
+            let (names, values) = known(row.old, try columns(of: row))
+            let isThere = try run("SELECT 1 FROM \(row.table.quotedName) WHERE \(Self.condition(names))", values, row) == SQLITE_ROW
+            guard isThere else { throw PlanError(.conflict, "conflict: \(row.rowText) has changed since the plan was made") }
+        }
+
+        private func apply(_ row: ChangesetRow) throws {
+            let names = try columns(of: row), table = row.table.quotedName
+            let (old, former) = known(row.old, names), (new, later) = known(row.new, names)
+            switch row.kind {
+            case .inserted:
+                let places = new.map { _ in "?" }.joined(separator: ", ")
+                try change("INSERT INTO \(table) (\(new.joined(separator: ", "))) VALUES (\(places))", later, row)
+            case .deleted: try change("DELETE FROM \(table) WHERE \(Self.condition(old))", former, row)
+            case .updated:
+                let assignments = new.map { "\($0) = ?" }.joined(separator: ", ")
+                try change("UPDATE \(table) SET \(assignments) WHERE \(Self.condition(old))", later + former, row)
+            }
+        }
+
+        private static func condition(_ names: [String]) -> String { names.map { "\($0) IS ?" }.joined(separator: " AND ") }
+
+        private func change(_ sql: String, _ values: [PreviewValue], _ row: ChangesetRow) throws {
+            _ = try run(sql, values, row)
+            guard cluster.session.changes.pointee == 1 else {
+                throw PlanError(.conflict, "conflict: \(row.rowText) has changed since the plan was made, or no longer exists")
+            }
+        }
+
+        /// Steps a statement once. Returns SQLite's code.
+        private func run(_ sql: String, _ values: [PreviewValue], _ row: ChangesetRow) throws -> CInt {
+            let prepared = try cluster.prepare(sql, in: db)
+            return try withExtendedLifetime(prepared) {
+                let handle = prepared.statement.sqliteStatement
+                defer { sqlite3_reset(handle) }
+                for (index, value) in values.enumerated() { value.bind(to: handle, at: CInt(index + 1)) }
+                let code = sqlite3_step(handle)
+                if code == SQLITE_ROW || code == SQLITE_DONE { return code }
+                let message = String(cString: sqlite3_errmsg(db.sqliteConnection))
+                if code & 0xFF == SQLITE_CONSTRAINT { throw PlanError(.conflict, "conflict: \(row.rowText): \(message)") }
+                throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+            }
+        }
+    }
+}
