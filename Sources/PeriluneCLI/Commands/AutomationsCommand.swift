@@ -137,7 +137,8 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 even be cancelled, the command ends without it: five seconds after that, or a
                 second after its limit of --timeout.
 
-                Only one process at a time can run the automations of a file on a database.
+                Only one process at a time can run the automations of a file on a database. In
+                a cluster the others wait, and one of them takes over when that one ends.
 
                 Writes of other processes are noticed within a second, or within --poll. An
                 automation on a whole table then reads all its rows; for a large table, let it
@@ -180,7 +181,8 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 guard let name else {
                     try AutomationLock.take(of: file, on: database)
                     let service = AutomationService(file: file, database: database, host: host, poll: period, colors: colors)
-                    return try await service.run()
+                    guard let database, DatabaseFile.isCluster(database) else { return try await service.run() }
+                    return try await AutomationLease(file: file, database: database, host: host, colors: colors).run { try await service.run() }
                 }
                 try await host.loadAutomations(file: file, isLive: false)
                 try await Self.runOnce(name, host, colors)

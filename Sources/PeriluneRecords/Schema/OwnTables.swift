@@ -6,8 +6,10 @@ package enum OwnTables {
     /// The checksums of those that came from files.
     package static let checksums = "perilune_migration"
     package static let automationRuns = "perilune_automation_run"
+    /// The last commit of each client of a cluster, and which program has which right there.
+    private static let commits = "perilune_commit", leases = "perilune_lease"
 
-    private static let names: Set<String> = [migrations, checksums, automationRuns]
+    private static let names: Set<String> = [migrations, checksums, automationRuns, commits, leases]
 
     package static func contain(_ table: String) -> Bool {
         names.contains(table.lowercased())

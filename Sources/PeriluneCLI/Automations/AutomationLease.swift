@@ -1,0 +1,55 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneCluster
+internal import PeriluneLua
+internal import Synchronization
+
+/// Sees to it that the automations of a file run in one process only, of all those that use a database in a cluster: the others wait until that one
+/// ends, or is gone.
+struct AutomationLease: Sendable {
+    let file: String
+    /// The URL of the database.
+    let database: String
+    let host: ScriptHost
+    let colors: Colors
+
+    /// Waits for the lease, and runs a closure while this process has it.
+    ///
+    /// - Throws: What the closure throws; `LuaError` of kind `already_running` if the lease was lost.
+    func run(_ body: @Sendable () async throws -> Void) async throws {
+        let lease = try ClusterLease(url: database, name: "automations " + URL(filePath: file).lastPathComponent)
+        do {
+            try await lease.wait {
+                CommandOutput.note("another process runs the automations of \(file) in the cluster; waiting until it ends", colors)
+            }
+        } catch let failure as ClusterFailure {
+            throw Self.error(failure.message, kind: failure.kind.rawValue)
+        }
+        let isLost = Atomic(false)
+        let keeping = Task {
+            await lease.keep()
+            guard !Task.isCancelled else { return }
+            isLost.store(true, ordering: .releasing)
+            try? await host.stopAutomations()
+            host.cancel()
+        }
+        defer {
+            keeping.cancel()
+            if !isLost.load(ordering: .acquiring) { lease.release() }
+        }
+        do {
+            try await body()
+        } catch {
+            guard isLost.load(ordering: .acquiring) else { throw error }
+        }
+        if isLost.load(ordering: .acquiring) {
+            throw Self.error("the lease for the automations of \(file) could not be renewed in time; another process may run them", kind: "already_running")
+        }
+    }
+
+    private static func error(_ message: String, kind: String) -> LuaError {
+        var error = LuaError(.host, message)
+        error.fields["kind"] = .string(LuaString(kind))
+        return error
+    }
+}
