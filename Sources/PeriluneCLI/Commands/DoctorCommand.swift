@@ -39,6 +39,9 @@ struct DoctorCommand: AsyncParsableCommand {
         var findings = LibraryExamination.findings() + IsolationExamination.findings()
         if let path = database.path {
             let queue = try DatabaseFile.openForReading(path)
+            if DatabaseFile.isCluster(path) {
+                findings += try DatabaseFile.inCluster(path) { _, cluster in try ClusterExamination(cluster: cluster, copy: queue).findings() }
+            }
             findings += try await DatabaseFile.reading(queue) { db in try DatabaseExamination(path: path, db: db).findings() }
         }
         let text = format == .json ? Self.json(findings) : Self.text(findings, common.outputColors)

@@ -5,6 +5,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneRecords
+internal import Synchronization
 
 /// Runs one statement and writes its rows.
 struct QueryRunner {
@@ -37,8 +38,15 @@ struct QueryRunner {
             throw CommandFailure(ErrorReport("the SQL contains a NUL character", kind: "sql"))
         }
         let queue = try open()
-        if let cluster = ClusterDatabase.of(queue) { return try run(in: cluster, queue, makeFormatter) }
-        Interrupts.onFirst { queue.interrupt() }
+        let isInterrupted = Flag()
+        Interrupts.onFirst {
+            isInterrupted.set()
+            queue.interrupt()
+        }
+        if let cluster = ClusterDatabase.of(queue) {
+            cluster.session.isCancelled = { isInterrupted.isSet }
+            return try run(in: cluster, queue, makeFormatter)
+        }
         return try queue.writeWithoutTransaction { db in
             do {
                 let statement = try db.makeStatement(sql: sql)
@@ -230,4 +238,13 @@ extension Cell {
         case .blob(let bytes): Data(bytes).databaseValue
         }
     }
+}
+
+/// Whether the statement is to end; set by a signal.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+
+    func set() { value.store(true, ordering: .relaxed) }
 }
