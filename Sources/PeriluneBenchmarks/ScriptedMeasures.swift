@@ -19,6 +19,11 @@ struct ScriptedMeasures {
         ScriptedMeasures(title: "the scale", script: "with_scale.py", scripts: scripts, programs: programs)
     }
 
+    /// A database in a cluster, whose nodes it starts.
+    static func cluster(scripts: String, programs: URL) -> ScriptedMeasures {
+        ScriptedMeasures(title: "the cluster", script: "with_cluster.py", scripts: scripts, programs: programs)
+    }
+
     func run() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -57,6 +57,8 @@ func compare(scripts: String, filter: String, writesReport: Bool = false) async 
     if isWanted("sets") { try await SetMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("scenarios") { try ScriptedMeasures.scenarios(scripts: scripts, programs: programs).run() }
     if isWanted("scale") { try ScriptedMeasures.scale(scripts: scripts, programs: programs).run() }
+    // Not with everything: the nodes are not installed everywhere.
+    if filter == "cluster" { try ScriptedMeasures.cluster(scripts: scripts, programs: programs).run() }
     if isWanted("isolation") { try await IsolationMeasures(rounds: max(rounds, 3), folder: workspace.folder).run() }
     if isWanted("host") { try await HostMeasures(rounds: rounds, folder: workspace.folder).run() }
 
