@@ -520,7 +520,7 @@ package final class ClusterSession: RemoteEngine {
     /// How much of what nothing reads any more is received before the connection is ended instead.
     private static let mostUnread = 4 << 20
     /// How much is kept of rows that are read while other statements run.
-    private static let mostKept = 256 << 20
+    private static let mostKept = 64 << 20
 
     /// Has the rows that the node still sends come: it reads nothing before it has sent them.
     private func settle(_ connection: NodeConnection, until deadline: Deadline) throws {
