@@ -1,5 +1,6 @@
 public import GRDB
 internal import PeriluneBindings
+internal import PeriluneCluster
 
 /// Reports the SQL that runs on the default database of scripts.
 public struct SQLTrace: Sendable {
@@ -81,7 +82,8 @@ extension SQLTrace {
         }
     }
 
-    private func report(_ sql: String, _ duration: Duration?) {
+    private func report(_ traced: String, _ duration: Duration?) {
+        let sql = CarrierNames.source(of: traced)
         if sql != Self.openingSQL, !OwnSQL.contains(sql) { receive(Event(sql: sql, duration: duration)) }
     }
 }

@@ -1,6 +1,7 @@
 internal import CPeriluneRows
 internal import CPeriluneSQLite
 package import GRDB
+internal import PeriluneCluster
 internal import PeriluneLua
 
 /// How a database is opened: what the second argument of `perilune.queue` and `perilune.pool` says.
@@ -128,9 +129,9 @@ struct Trace {
         try fields.setMetatable(metatable)
         switch event {
         case .statement(let statement):
-            try fields.set("sql", .string(LuaString(showsValues ? statement.expandedSQL : statement.sql)))
+            try fields.set("sql", .string(LuaString(CarrierNames.source(of: showsValues ? statement.expandedSQL : statement.sql))))
         case .profile(let statement, let duration):
-            try fields.set("sql", .string(LuaString(showsValues ? statement.expandedSQL : statement.sql)))
+            try fields.set("sql", .string(LuaString(CarrierNames.source(of: showsValues ? statement.expandedSQL : statement.sql))))
             try fields.set("duration", .number(duration))
         }
         return fields

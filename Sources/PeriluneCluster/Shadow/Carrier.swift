@@ -20,21 +20,26 @@ package final class Carrier {
             isReading: isReading, insertion: try Self.insertion(of: sql, in: db), session: database.session)
         self.database = database
         connection = db.sqliteConnection!
-        name = "perilune_carrier_\(database.nextCarrier())"
+        name = CarrierNames.make(for: remote.source)
         let code = pcl_define_carrier(
             connection, name, shape.declaration, CInt(shape.columns.count), CInt(shape.parameters.count),
             Unmanaged.passUnretained(remote).toOpaque(), CarrierCalls.pointer)
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        guard code == SQLITE_OK else {
+            CarrierNames.remove(name)
+            throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
         do {
             statement = try db.makeStatement(sql: shape.sql(name))
         } catch {
             pcl_remove_carrier(connection, name)
+            CarrierNames.remove(name)
             throw error
         }
     }
 
     deinit {
         statement = nil
+        CarrierNames.remove(name)
         // A connection that is closed has let go of it.
         if let database, database.isOpen { pcl_remove_carrier(connection, name) }
     }

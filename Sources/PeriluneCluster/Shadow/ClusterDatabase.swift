@@ -14,7 +14,6 @@ package final class ClusterDatabase: @unchecked Sendable {
     private weak var queue: DatabaseQueue?
     private weak var connection: Database?
     package let session: ClusterSession
-    private var carriers = 0
     /// How often the schema has been loaded: statements that were compiled before are to be compiled anew.
     package private(set) var loads = 0
 
@@ -78,11 +77,6 @@ package final class ClusterDatabase: @unchecked Sendable {
 
     /// Whether the database that stands for it is open.
     var isOpen: Bool { connection?.sqliteConnection != nil }
-
-    func nextCarrier() -> Int {
-        carriers += 1
-        return carriers
-    }
 
     // MARK: - The schema
 
