@@ -42,7 +42,7 @@ struct DoctorCommand: AsyncParsableCommand {
             if DatabaseFile.isCluster(path) {
                 findings += try DatabaseFile.inCluster(path) { _, cluster in try ClusterExamination(cluster: cluster, copy: queue).findings() }
             }
-            findings += try await DatabaseFile.reading(queue) { db in try DatabaseExamination(path: path, db: db).findings() }
+            findings += try await DatabaseFile.reading(queue) { db in try DatabaseExamination(path: path, db: db, isCopy: DatabaseFile.isCluster(path)).findings() }
         }
         let text = format == .json ? Self.json(findings) : Self.text(findings, common.outputColors)
         try StandardStreams.write(Array(text.utf8))

@@ -41,9 +41,12 @@ enum LibraryExamination {
 struct DatabaseExamination {
     let path: String
     let db: Database
+    /// Whether it is a copy of a database in a cluster, whose file says nothing.
+    var isCopy = false
 
     func findings() throws -> [Finding] {
-        try integrity() + foreignKeys() + keysWithoutIndex() + journal() + pages() + processes()
+        let contents = try integrity() + foreignKeys() + keysWithoutIndex()
+        return isCopy ? contents : try contents + journal() + pages() + processes()
     }
 
     private func integrity() throws -> [Finding] {

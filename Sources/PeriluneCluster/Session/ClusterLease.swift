@@ -59,7 +59,7 @@ package final class ClusterLease: @unchecked Sendable {
     /// Gives the lease up, so that another program need not wait until it has run out.
     package func release() {
         lock.withLock {
-            try? inTransaction {
+            _ = try? inTransaction {
                 try session.execute("DELETE FROM \(Self.table) WHERE name = \(Self.literal(name)) AND holder = '\(holder)'", changesSchema: false)
                 return true
             }

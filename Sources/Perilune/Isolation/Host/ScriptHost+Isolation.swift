@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import Logging
 internal import PeriluneBindings
+internal import PeriluneCluster
 internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
@@ -242,14 +243,19 @@ extension ScriptHost.Configuration {
     func isolatedDatabase(in container: Dependencies) async throws -> IsolatedDatabase {
         switch database {
         case .inMemory: return IsolatedDatabase(path: nil, isReadonly: isReadonly)
+        case .file(let path) where ClusterAddress.isMeant(by: path): throw Self.noNetwork
         case .file(let path): return IsolatedDatabase(path: path, isReadonly: isReadonly)
         case .open(let writer): return try await Self.isolated(writer, isReadonly)
         case .prepared: return try await Self.isolated(container.value(for: DefaultDatabaseKey.self), isReadonly)
         }
     }
 
+    private static let noNetwork = LuaError(
+        .usage, "a process of its own reaches no cluster, because it has no network; use a copy of the database in a file, or no isolation")
+
     /// The file of a database that is open.
     static func isolated(_ writer: any DatabaseWriter, _ isReadonly: Bool) async throws -> IsolatedDatabase {
+        guard ClusterDatabase.of(writer) == nil else { throw noNetwork }
         // Where SQLite is interrupted as it prepares a statement it gives its general error.
         let path = try await Task.preferringCancellation {
             // Not its path, which is an URI in tests.
