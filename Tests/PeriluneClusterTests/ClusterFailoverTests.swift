@@ -100,6 +100,28 @@ import Testing
         }
     }
 
+    @Test func `a bank stays right while the lead is transferred`() async throws {
+        let nodes = try await ClusterNodes()
+        try await check(nodes, rounds: 3) { nodes, leader in
+            let ids = try nodes.ids()
+            let other = try #require(ids.first { $0.key != nodes.address(leader) })
+            try nodes.transfer(from: leader, to: other.value)
+            _ = await eventually { nodes.leader().map { $0 != leader } ?? false }
+        }
+    }
+
+    @Test func `a node that joins empty has the data, and the others may go`() async throws {
+        let nodes = try await ClusterNodes(3, spare: 1)
+        let host = try await host(nodes)
+        try await host.run(source: "db:execute('CREATE TABLE t (a)') for i = 1, 100 do db:execute('INSERT INTO t VALUES (?)', i) end")
+        try nodes.start(4)
+        #expect(await eventually { nodes.shell(".cluster").contains(nodes.address(4)) })
+        let leader = try #require(await leader(of: nodes))
+        nodes.kill(leader)
+        #expect(try await host.run(source: "return db:fetch_value('SELECT count(*) FROM t')") == 100)
+        try nodes.start(leader)
+    }
+
     @Test func `a block runs again after a change of leader if that is asked for`() async throws {
         let nodes = try await ClusterNodes()
         let host = try await host(nodes)

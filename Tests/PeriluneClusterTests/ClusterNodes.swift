@@ -1,5 +1,7 @@
+import CPeriluneCluster
 import Foundation
 import Glibc
+@testable import PeriluneCluster
 import PeriluneTestTools
 import Testing
 
@@ -20,16 +22,19 @@ final class ClusterNodes: @unchecked Sendable {
     nonisolated(unsafe) private static var nextPort = 19_000 + Int(getpid()) % 200 * 100
 
     /// Starts the nodes.
-    init(_ count: Int = 3) async throws {
+    ///
+    /// - Parameter spare: How many more may be started later.
+    init(_ count: Int = 3, spare: Int = 0) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "perilune-nodes-\(UUID().uuidString)")
         self.count = count
         firstPort = Self.lock.withLock {
             Self.nextPort += 20
             return Self.nextPort
         }
-        processes = Array(repeating: nil, count: count)
-        for node in 1...count {
+        processes = Array(repeating: nil, count: count + spare)
+        for node in 1...count + spare {
             try FileManager.default.createDirectory(at: folder.appending(path: "n\(node)"), withIntermediateDirectories: true)
+            if node > count { continue }
             try start(node)
             if node == 1 { try #require(await eventually { self.shell(".leader").contains(self.address(1)) }) }
         }
@@ -50,12 +55,27 @@ final class ClusterNodes: @unchecked Sendable {
     /// The URL of a database.
     func url(_ name: String, timeout: String = "20s") -> String { "dqlite://\(servers.joined(separator: ","))/\(name)?timeout=\(timeout)" }
 
+    /// The ids of the nodes, by address.
+    func ids() throws -> [String: UInt64] {
+        let connection = try NodeConnection(ServerAddress(address(1)), until: Deadline(after: .seconds(10)), isCancelled: { false })
+        return try Dictionary(uniqueKeysWithValues: connection.servers(until: Deadline(after: .seconds(10))).map { ($0.name, $0.id) })
+    }
+
+    /// Has the leader give the lead to another node.
+    func transfer(from leader: Int, to id: UInt64) throws {
+        let connection = try NodeConnection(ServerAddress(address(leader)), until: Deadline(after: .seconds(10)), isCancelled: { false })
+        try connection.put(.transfer) { pcl_put_u64(&$0, id) }
+        try connection.flush(until: Deadline(after: .seconds(10)))
+        // It may end the connection in place of an answer.
+        _ = try? connection.answer(.empty, until: Deadline(after: .seconds(10)))
+    }
+
     // MARK: - Nodes
 
     func start(_ node: Int) throws {
         let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/dqlite-demo")
-        process.arguments = ["-a", "127.0.0.1:\(firstPort + 10 + node)", "-d", address(node), "-D", folder.appending(path: "n\(node)").path]
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["dqlite-demo", "-a", "127.0.0.1:\(firstPort + 10 + node)", "-d", address(node), "-D", folder.appending(path: "n\(node)").path]
         if node > 1 { process.arguments! += ["-j", address(1)] }
         let log = folder.appending(path: "\(node).log")
         if !FileManager.default.fileExists(atPath: log.path) { FileManager.default.createFile(atPath: log.path, contents: nil) }
@@ -84,8 +104,8 @@ final class ClusterNodes: @unchecked Sendable {
     /// What the shell of dqlite says: a second client, which knows nothing of this one.
     func shell(_ command: String, database: String = "shop") -> String {
         let process = Process(), pipe = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/dqlite")
-        process.arguments = ["-s", servers.joined(separator: ","), database, command]
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["dqlite", "-s", servers.joined(separator: ","), database, command]
         (process.standardOutput, process.standardError) = (pipe, FileHandle.nullDevice)
         guard (try? process.run()) != nil else { return "" }
         let data = pipe.fileHandleForReading.readDataToEndOfFile()

@@ -3,6 +3,8 @@
 /// - SeeAlso: https://canonical.com/dqlite/docs/reference/wire-protocol
 enum RequestType: UInt8 {
     case leader = 0, client = 1, open = 3, prepare = 4, exec = 5, query = 6, finalize = 7, execSQL = 8, querySQL = 9, dump = 15, cluster = 16
+    /// Gives the lead to another node: for tests.
+    case transfer = 17
 }
 
 enum ResponseType: UInt8 {
