@@ -10,6 +10,13 @@ enum LibraryChunks {
         case kept(LuaCompiledChunk)
     }
 
+    /// Whether what is kept is without lines and names of variables. Debug builds keep them for those who work on the library.
+    #if DEBUG
+        private static let isStripped = false
+    #else
+        private static let isStripped = true
+    #endif
+
     private static let entries = Mutex<[String: Entry]>([:])
 
     /// The chunk of a module; `nil` if no library has one of that name.
@@ -32,7 +39,7 @@ enum LibraryChunks {
     private static func keep(_ function: LuaFunction, of name: String, file: String, isKnown: Bool) throws {
         if !isKnown {
             entries.withLock { $0[name] = .compiledOnce }
-        } else if let chunk = try function.compiled(named: PLUA_LIBRARY_CHUNK + file, isLibrary: true) {
+        } else if let chunk = try function.compiled(named: PLUA_LIBRARY_CHUNK + file, isLibrary: isStripped) {
             entries.withLock { $0[name] = .kept(chunk) }
         }
     }

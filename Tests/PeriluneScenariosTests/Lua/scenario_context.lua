@@ -358,3 +358,13 @@ test("the name of a snapshot is that of a file", function()
     matches(failure("expect(1):snapshot(" .. name .. ")", snapshot_host{}).message, "expected a name that can be a file's")
   end
 end)
+
+test("the way of a failure ends at the runner, with and without the lines of the library", function()
+  local failures = library("scenarios.failures")
+  for _, line in ipairs{ "", ":77" } do
+    local text = "stack traceback:\n\ta_scenario.lua:5: in local 'total'\n\ta_scenario.lua:3: in function <a_scenario.lua:2>\n\t[C]: in ?"
+      .. "\n\t[lib] scenarios/running.lua" .. line .. ": in upvalue 'play'\n\tafter.lua:9: in main chunk"
+    equal(table.concat(failures.places(text), " "), "a_scenario.lua:5 a_scenario.lua:3")
+    equal(table.concat(failures.way(text), " "), "a_scenario.lua:3 a_scenario.lua:5")
+  end
+end)
