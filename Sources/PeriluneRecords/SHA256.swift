@@ -1,51 +1,93 @@
 /// SHA-256, for naming scripts and schemas by their content, in plans that other processes read.
 ///
 /// Neither the standard library nor Foundation has it on Linux, `Hasher` gives other values in each process, and the package that
-/// has it takes longer to build than all of this one: so these are the sixty lines.
+/// has it takes longer to build than all of this one: so these are the eighty lines.
 ///
 /// - SeeAlso: FIPS 180-4, section 6.2.
-package enum SHA256 {
+package struct SHA256 {
+    private var state = initial
+    /// What does not fill a block yet.
+    private var rest: [UInt8] = []
+    private var count: UInt64 = 0
+
+    /// The hash of no bytes, until some are added.
+    package init() {}
+
     /// The hash in hexadecimal digits, as `sha256sum` prints it.
     package static func hash(_ bytes: some Sequence<UInt8>) -> String {
-        let padded = padded(Array(bytes))
-        var state = initial
-        for start in stride(from: 0, to: padded.count, by: 64) { compress(padded[start..<start + 64], into: &state) }
-        return state.map(hexadecimal).joined()
+        var hash = SHA256()
+        Array(bytes).withUnsafeBytes { hash.add($0) }
+        return hash.digits()
     }
 
-    private static func padded(_ message: [UInt8]) -> [UInt8] {
-        let zeros = (119 - message.count % 64) % 64
-        let bits = UInt64(message.count) * 8
-        return message + [0x80] + Array(repeating: 0, count: zeros)
-            + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
-    }
-
-    private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-        var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
-            block[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    /// Adds bytes to those that were added before.
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        count += UInt64(bytes.count)
+        var bytes = bytes
+        if !rest.isEmpty {
+            let missing = min(64 - rest.count, bytes.count)
+            rest.append(contentsOf: bytes.prefix(missing))
+            bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(missing))
+            guard rest.count == 64 else { return }
+            rest.withUnsafeBytes { Self.compress($0, into: &state) }
+            rest.removeAll(keepingCapacity: true)
         }
+        let whole = bytes.count & ~63
+        Self.compress(UnsafeRawBufferPointer(rebasing: bytes[..<whole]), into: &state)
+        rest.append(contentsOf: bytes[whole...])
+    }
+
+    /// The hash of all that was added, in hexadecimal digits.
+    package consuming func digits() -> String {
+        let zeros = (119 - rest.count) % 64
+        let bits = count * 8
+        let last = rest + [0x80] + Array(repeating: 0, count: zeros) + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
+        last.withUnsafeBytes { Self.compress($0, into: &state) }
+        return (0..<8).map { Self.hexadecimal(state[$0]) }.joined()
+    }
+
+    /// Takes whole blocks.
+    private static func compress(_ blocks: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
+            constants.withUnsafeBufferPointer { constants in
+                for start in stride(from: 0, to: blocks.count, by: 64) {
+                    for index in 0..<16 {
+                        words[index] = UInt32(bigEndian: blocks.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self))
+                    }
+                    expand(words)
+                    state = state &+ mixed(state, words, constants)
+                }
+            }
+        }
+    }
+
+    private static func expand(_ words: UnsafeMutableBufferPointer<UInt32>) {
         for index in 16..<64 {
             let (early, late) = (words[index - 15], words[index - 2])
-            let first = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
-            let second = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
-            words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
+            let first = rotated(early, 7) ^ rotated(early, 18) ^ early &>> 3
+            let second = rotated(late, 17) ^ rotated(late, 19) ^ late &>> 10
+            words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
         }
+    }
+
+    private static func mixed(
+        _ state: SIMD8<UInt32>, _ words: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>
+    ) -> SIMD8<UInt32> {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for index in 0..<64 {
             let choice = (e & f) ^ (~e & g)
-            let first =
-                h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ choice &+ constants[index] &+ words[index]
+            let first = h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ choice &+ constants[index] &+ words[index]
             let majority = (a & b) ^ (a & c) ^ (b & c)
             let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
             (h, g, f, e) = (g, f, e, d &+ first)
             (d, c, b, a) = (c, b, a, first &+ second)
         }
-        for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
+        return SIMD8(a, b, c, d, e, f, g, h)
     }
 
     private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
-        word >> count | word << (32 - count)
+        word &>> count | word &<< (32 - count)
     }
 
     private static func hexadecimal(_ word: UInt32) -> String {
@@ -53,9 +95,8 @@ package enum SHA256 {
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    private static let initial: [UInt32] = [
-        0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
-    ]
+    private static let initial = SIMD8<UInt32>(
+        0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19)
 
     private static let constants: [UInt32] = [
         0x428A_2F98, 0x7137_4491, 0xB5C0_FBCF, 0xE9B5_DBA5, 0x3956_C25B, 0x59F1_11F1, 0x923F_82A4, 0xAB1C_5ED5,

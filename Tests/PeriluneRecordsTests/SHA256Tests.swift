@@ -16,4 +16,15 @@ import Testing
     func `hashes are those of the standard`(text: String, hash: String) {
         #expect(SHA256.hash(text.utf8) == hash)
     }
+
+    @Test func `bytes that come in pieces have the hash of the whole`() {
+        let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        for size in [1, 3, 63, 64, 65, 127, 128, 500] {
+            var hash = SHA256()
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                Array(bytes[start..<min(start + size, bytes.count)]).withUnsafeBytes { hash.add($0) }
+            }
+            #expect(hash.digits() == SHA256.hash(bytes))
+        }
+    }
 }
