@@ -17,12 +17,14 @@ int sqlite3session_enable(sqlite3_session *session, int is_enabled);
 int sqlite3session_attach(sqlite3_session *session, const char *table);
 void sqlite3session_table_filter(sqlite3_session *session, int (*filter)(void *context, const char *table), void *context);
 int sqlite3session_changeset(sqlite3_session *session, int *length, void **bytes);
-int sqlite3session_diff(sqlite3_session *session, const char *former_schema, const char *table, char **message);
+int sqlite3session_changeset_strm(sqlite3_session *session, int (*output)(void *context, const void *bytes, int length), void *context);
 sqlite3_int64 sqlite3session_memory_used(sqlite3_session *session);
 
 int sqlite3changeset_invert(int length, const void *bytes, int *inverse_length, void **inverse);
 int sqlite3changeset_concat(int first_length, void *first, int second_length, void *second, int *length, void **bytes);
-int sqlite3changeset_start(sqlite3_changeset_iter **iterator, int length, void *bytes);
+int sqlite3changeset_start_v2(sqlite3_changeset_iter **iterator, int length, void *bytes, int flags);
+int sqlite3changeset_start_v2_strm(sqlite3_changeset_iter **iterator, int (*input)(void *context, void *bytes, int *length), void *context,
+                                   int flags);
 int sqlite3changeset_next(sqlite3_changeset_iter *iterator);
 int sqlite3changeset_op(sqlite3_changeset_iter *iterator, const char **table, int *column_count, int *operation, int *is_indirect);
 int sqlite3changeset_pk(sqlite3_changeset_iter *iterator, unsigned char **is_key, int *column_count);
@@ -30,8 +32,13 @@ int sqlite3changeset_old(sqlite3_changeset_iter *iterator, int column, sqlite3_v
 int sqlite3changeset_new(sqlite3_changeset_iter *iterator, int column, sqlite3_value **value);
 int sqlite3changeset_conflict(sqlite3_changeset_iter *iterator, int column, sqlite3_value **value);
 int sqlite3changeset_finalize(sqlite3_changeset_iter *iterator);
-int sqlite3changeset_apply(sqlite3 *db, int length, void *bytes, int (*filter)(void *context, const char *table),
-                           int (*resolve)(void *context, int conflict, sqlite3_changeset_iter *iterator), void *context);
+int sqlite3changeset_apply_v2(sqlite3 *db, int length, void *bytes, int (*filter)(void *context, const char *table),
+                              int (*resolve)(void *context, int conflict, sqlite3_changeset_iter *iterator), void *context,
+                              void **rebasing, int *rebasing_length, int flags);
+int sqlite3changeset_apply_v2_strm(sqlite3 *db, int (*input)(void *context, void *bytes, int *length), void *input_context,
+                                   int (*filter)(void *context, const char *table),
+                                   int (*resolve)(void *context, int conflict, sqlite3_changeset_iter *iterator), void *context,
+                                   void **rebasing, int *rebasing_length, int flags);
 
 void *sqlite3_preupdate_hook(sqlite3 *db,
                              void (*call)(void *context, sqlite3 *db, int kind, const char *schema, const char *table,
@@ -53,6 +60,13 @@ enum {
     PSQL_CHANGESET_OMIT = 0,
     PSQL_CHANGESET_REPLACE = 1,
     PSQL_CHANGESET_ABORT = 2,
+};
+
+/* How a changeset is read and applied. */
+enum {
+    PSQL_CHANGESET_START_INVERTED = 2,
+    PSQL_CHANGESET_APPLY_WITHOUT_SAVEPOINT = 1,
+    PSQL_CHANGESET_APPLY_INVERTED = 2,
 };
 
 /* sqlite3_db_config takes a variable list of arguments, which Swift cannot pass. */

@@ -47,13 +47,13 @@ extension Changeset {
         to db: Database, tables: Set<String>? = nil, resolving resolve: (ChangesetConflict) throws -> Resolution = { _ in .abort }
     ) throws -> (applied: Int, omitted: Int) {
         let folded = tables.map { Set($0.map(\.foldedName)) }
-        let count = try countChanges(in: db, only: folded) { table in
+        let count = try stream.outline().countChanges(in: db, only: folded) { table in
             ChangesetError(
                 .schema, "the table `\(table)` is missing, or has other columns or another key than in the changeset", table: table)
         }
         guard count > 0 else { return (0, 0) }
         var omitted = 0
-        try run(on: db, only: folded) { code, iterator in
+        try stream.run(on: db, only: folded) { code, iterator in
             guard Int(code) != PSQL_CHANGESET_FOREIGN_KEY, let iterator else {
                 throw ChangesetError(.foreignKey, "the changes would leave a row that refers to one that does not exist")
             }
@@ -74,34 +74,36 @@ extension Changeset {
         }
         return (count - omitted, omitted)
     }
+}
 
+extension ChangesetOutline {
     /// SQLite skips the changes of tables that it does not find, or finds different: none may be skipped.
     ///
     /// - Parameter mismatch: The error for the name of such a table.
     /// - Returns: How many changes there are to be made.
-    func countChanges(in db: Database, only tables: Set<String>? = nil, mismatch: (String) -> any Error) throws -> Int {
-        var (count, former): (Int, String?) = (0, nil)
-        try forEach { change in
-            guard tables?.contains(change.table.foldedName) != false else { return }
-            count += 1
-            guard change.table != former else { return }
+    func countChanges(in db: Database, only names: Set<String>? = nil, mismatch: (String) -> any Error) throws -> Int {
+        let tables = tables.filter { $0.count > 0 && names?.contains($0.name.foldedName) != false }
+        for table in tables {
             let keys = try Bool.fetchAll(
-                db, sql: "SELECT pk <> 0 FROM pragma_table_info(?, 'main') ORDER BY cid", arguments: [change.table])
-            let isSame = keys.count == change.columnCount && keys.indices.filter { keys[$0] } == change.keyColumns
-            guard isSame, !change.table.foldedName.hasPrefix("sqlite_") else { throw mismatch(change.table) }
-            former = change.table
+                db, sql: "SELECT pk <> 0 FROM pragma_table_info(?, 'main') ORDER BY cid", arguments: [table.name])
+            guard keys == table.isKey, !table.name.foldedName.hasPrefix("sqlite_") else { throw mismatch(table.name) }
         }
-        return count
+        return tables.reduce(0) { $0 + $1.count }
     }
+}
 
+extension ChangesetStream {
     /// Has SQLite make the changes, without triggers.
     ///
-    /// - Parameter answer: Called with the kind of each conflict and the change: what SQLite is to do. What it throws ends everything.
+    /// - Parameters:
+    ///   - usesSavepoint: Whether what was done is undone if something fails; else the transaction is to be rolled back then.
+    ///   - answer: Called with the kind of each conflict and the change: what SQLite is to do. What it throws ends everything.
     func run(
-        on db: Database, only tables: Set<String>? = nil, answering answer: (CInt, OpaquePointer?) throws -> Int
+        on db: Database, only tables: Set<String>? = nil, usesSavepoint: Bool = true,
+        answering answer: (CInt, OpaquePointer?) throws -> Int
     ) throws {
         try withoutActuallyEscaping(answer) { answer in
-            try ChangesetApplication(tables: tables, answer: answer).run(self, on: db)
+            try ChangesetApplication(tables: tables, answer: answer).run(self, on: db, usesSavepoint: usesSavepoint)
         }
     }
 }
@@ -116,17 +118,15 @@ private final class ChangesetApplication {
         (self.tables, self.answer) = (tables, answer)
     }
 
-    func run(_ changeset: Changeset, on db: Database) throws {
+    func run(_ changeset: ChangesetStream, on db: Database, usesSavepoint: Bool) throws {
         let connection = db.sqliteConnection
         let hadTriggers = psql_enable_triggers(connection, 0)
         defer { _ = psql_enable_triggers(connection, hadTriggers) }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        let code = changeset.bytes.withUnsafeBytes { buffer in
-            sqlite3changeset_apply(
-                connection, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress),
-                { context, table in ChangesetApplication.of(context!).wants(String(cString: table!)) ? 1 : 0 },
-                { context, kind, iterator in CInt(ChangesetApplication.of(context!).take(kind, iterator)) }, context)
-        }
+        let callbacks = ChangesetStream.ApplicationCallbacks(
+            filter: { context, table in ChangesetApplication.of(context!).wants(String(cString: table!)) ? 1 : 0 },
+            resolve: { context, kind, iterator in CInt(ChangesetApplication.of(context!).take(kind, iterator)) },
+            context: Unmanaged.passUnretained(self).toOpaque())
+        let code = try changeset.apply(to: connection, usesSavepoint: usesSavepoint, callbacks)
         if let error { throw error }
         guard code == SQLITE_OK else {
             // What the connection says last is of the rollback.

@@ -71,12 +71,12 @@ public struct Changeset: Sendable, Equatable {
         }
     }
 
-    /// A change of one row, to be used only while it is visited.
+    /// A change of one row, to be used only while it is visited; so are SQLite's own values of it.
     struct Change {
         let table: String
         let kind: RowChange.Kind
         let columnCount: Int
-        private let isKey: UnsafeMutablePointer<UInt8>
+        private let keyFlags: UnsafeMutablePointer<UInt8>
         private let iterator: OpaquePointer
 
         /// The change that an iterator stands on.
@@ -89,37 +89,49 @@ public struct Changeset: Sendable, Equatable {
             self.table = String(cString: table)
             kind = operation == SQLITE_INSERT ? .inserted : operation == SQLITE_DELETE ? .deleted : .updated
             columnCount = Int(count)
-            self.isKey = isKey
+            keyFlags = isKey
             self.iterator = iterator
         }
 
         /// The positions of the key's columns, in the order of the table.
         var keyColumns: [Int] {
-            (0..<columnCount).filter { isKey[$0] != 0 }
+            (0..<columnCount).filter { keyFlags[$0] != 0 }
         }
+
+        /// Whether a column belongs to the key.
+        func isKey(_ column: Int) -> Bool { keyFlags[column] != 0 }
 
         /// The value before; nil where there is none: of inserted rows, and of columns that an update did not change, but that the key is
         /// always there.
         func old(_ column: Int) -> PreviewValue? {
+            oldValue(column).map { PreviewValue($0) }
+        }
+
+        /// The same, as SQLite has it.
+        func oldValue(_ column: Int) -> OpaquePointer? {
             kind == .inserted ? nil : value(column, sqlite3changeset_old)
         }
 
         /// The value afterwards; nil where there is none: of deleted rows, and of columns that an update did not change.
         func new(_ column: Int) -> PreviewValue? {
+            newValue(column).map { PreviewValue($0) }
+        }
+
+        /// The same, as SQLite has it.
+        func newValue(_ column: Int) -> OpaquePointer? {
             kind == .deleted ? nil : value(column, sqlite3changeset_new)
         }
 
         /// The value of the row that stands in the way of this change, in a conflict that has one.
         func found(_ column: Int) -> PreviewValue? {
-            value(column, sqlite3changeset_conflict)
+            value(column, sqlite3changeset_conflict).map { PreviewValue($0) }
         }
 
         private func value(
             _ column: Int, _ read: (OpaquePointer, CInt, UnsafeMutablePointer<OpaquePointer?>) -> CInt
-        ) -> PreviewValue? {
+        ) -> OpaquePointer? {
             var value: OpaquePointer?
-            guard read(iterator, CInt(column), &value) == SQLITE_OK else { return nil }
-            return value.map { PreviewValue($0) }
+            return read(iterator, CInt(column), &value) == SQLITE_OK ? value : nil
         }
 
         /// The values of the key's columns.
@@ -132,23 +144,9 @@ public struct Changeset: Sendable, Equatable {
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset.
     func forEach(_ body: (Change) throws -> Void) throws {
-        guard !isEmpty else { return }
-        try bytes.withUnsafeBytes { buffer in
-            var iterator: OpaquePointer?
-            var code = sqlite3changeset_start(&iterator, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress))
-            guard code == SQLITE_OK, let iterator else { throw Self.error(code) }
-            do {
-                while sqlite3changeset_next(iterator) == SQLITE_ROW { try body(Change(iterator)) }
-            } catch {
-                sqlite3changeset_finalize(iterator)
-                throw error
-            }
-            code = sqlite3changeset_finalize(iterator)
-            guard code == SQLITE_OK else { throw Self.error(code) }
-        }
+        try stream.forEach(body)
     }
 
-    private static func error(_ code: CInt) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: code), message: "not an SQLite changeset")
-    }
+    /// Its bytes, to be read as those of any other changeset.
+    var stream: ChangesetStream { ChangesetStream(StoredBytes(bytes)) }
 }

@@ -4,49 +4,73 @@ package import Foundation
 ///
 /// - SeeAlso: "Changeset format" in SQLite's `sqlite3session.c`: for each table a header, then changes with the values before and after.
 package struct ChangesetStructure {
-    private var rest: Data.SubSequence
+    private var scanner: ByteScanner
     /// Of the table whose changes are read: which of its columns make up the key.
     private var isKey: [Bool] = []
+    private var outline = ChangesetOutline()
 
     private let deletedRow: Row
 
     /// Whether bytes are a changeset that is as SQLite makes them, or as ``SeenRows`` makes them: deletions that leave columns out.
     package static func isSound(_ bytes: Data, ofSeenRows: Bool = false) -> Bool {
-        var structure = ChangesetStructure(rest: bytes[...], deletedRow: ofSeenRows ? .former : .whole)
-        while !structure.rest.isEmpty {
-            guard structure.takeEntry() else { return false }
-        }
-        return true
+        (try? outline(of: StoredBytes(bytes), ofSeenRows: ofSeenRows)) != nil
     }
 
-    private init(rest: Data.SubSequence, deletedRow: Row) {
-        (self.rest, self.deletedRow) = (rest, deletedRow)
+    /// What a changeset changes.
+    ///
+    /// - Parameter ofSeenRows: Whether it is to be as ``SeenRows`` makes it.
+    /// - Returns: `nil` if the bytes are not sound.
+    /// - Throws: ``StorageError`` if they cannot be read.
+    static func outline(of bytes: StoredBytes, ofSeenRows: Bool = false) throws -> ChangesetOutline? {
+        var structure = ChangesetStructure(scanner: ByteScanner(bytes), deletedRow: ofSeenRows ? .former : .whole)
+        while let byte = try structure.scanner.next() {
+            guard try structure.takeEntry(byte) else { return nil }
+        }
+        return structure.outline
+    }
+
+    private init(scanner: ByteScanner, deletedRow: Row) {
+        (self.scanner, self.deletedRow) = (scanner, deletedRow)
     }
 
     /// A header or a change.
-    private mutating func takeEntry() -> Bool {
-        switch takeByte() {
-        case UInt8(ascii: "T"): takeHeader()
-        case 18: takeIndirection() && takeValues(.whole)
-        case 9: takeIndirection() && takeValues(deletedRow)
-        case 23: takeIndirection() && takeValues(.former) && takeValues(.changed)
+    private mutating func takeEntry(_ byte: UInt8) throws -> Bool {
+        switch byte {
+        case UInt8(ascii: "T"): try takeHeader()
+        case 18: try takeIndirection(.inserted) && takeValues(.whole)
+        case 9: try takeIndirection(.deleted) && takeValues(deletedRow)
+        case 23: try takeIndirection(.updated) && takeValues(.former) && takeValues(.changed)
         default: false
         }
     }
 
     /// The number of columns, for each whether it belongs to the key, and the name of the table.
-    private mutating func takeHeader() -> Bool {
-        guard let count = takeVariableInteger(), (1...32_767).contains(count), let flags = takeBytes(count) else { return false }
-        isKey = flags.map { $0 != 0 }
-        guard isKey.contains(true), flags.allSatisfy({ $0 <= count }) else { return false }
-        guard let end = rest.firstIndex(of: 0), end > rest.startIndex else { return false }
-        let name = rest[..<end]
-        rest = rest[rest.index(after: end)...]
-        return String(validating: name, as: UTF8.self) != nil
+    private mutating func takeHeader() throws -> Bool {
+        guard let count = try takeVariableInteger(), (1...32_767).contains(count) else { return false }
+        isKey = []
+        for _ in 0..<count {
+            guard let flag = try scanner.next(), flag <= count else { return false }
+            isKey.append(flag != 0)
+        }
+        guard isKey.contains(true) else { return false }
+        guard let name = try takeName(), !name.isEmpty, let name = String(validating: name, as: UTF8.self) else { return false }
+        outline.begin(name, isKey: isKey)
+        return true
     }
 
-    private mutating func takeIndirection() -> Bool {
-        guard !isKey.isEmpty, let byte = takeByte() else { return false }
+    /// Bytes up to a zero.
+    private mutating func takeName() throws -> [UInt8]? {
+        var name: [UInt8] = []
+        while let byte = try scanner.next() {
+            if byte == 0 { return name }
+            name.append(byte)
+        }
+        return nil
+    }
+
+    private mutating func takeIndirection(_ kind: RowChange.Kind) throws -> Bool {
+        guard !isKey.isEmpty, let byte = try scanner.next() else { return false }
+        outline.count(kind)
         return byte <= 1
     }
 
@@ -60,48 +84,38 @@ package struct ChangesetStructure {
         case changed
     }
 
-    private mutating func takeValues(_ row: Row) -> Bool {
-        for isKey in isKey {
-            guard let type = takeByte(), takeValue(ofType: type) else { return false }
+    private mutating func takeValues(_ row: Row) throws -> Bool {
+        for index in isKey.indices {
+            guard let type = try scanner.next(), try takeValue(ofType: type) else { return false }
             let isThere = type != 0
             switch row {
             case .whole where !isThere: return false
-            case .whole where isKey && type == 5: return false
-            case .former where isKey && (!isThere || type == 5): return false
-            case .changed where isKey && isThere: return false
+            case .whole where isKey[index] && type == 5: return false
+            case .former where isKey[index] && (!isThere || type == 5): return false
+            case .changed where isKey[index] && isThere: return false
+            case .changed where isThere: outline.noteUpdated(index)
             default: break
             }
         }
         return true
     }
 
-    private mutating func takeValue(ofType type: UInt8) -> Bool {
+    private mutating func takeValue(ofType type: UInt8) throws -> Bool {
         switch type {
         case 0, 5: return true
-        case 1, 2: return takeBytes(8) != nil
+        case 1, 2: return try scanner.skip(8)
         case 3, 4:
-            guard let length = takeVariableInteger() else { return false }
-            return takeBytes(length) != nil
+            guard let length = try takeVariableInteger() else { return false }
+            return try scanner.skip(length)
         default: return false
         }
     }
 
-    // MARK: - Bytes
-
-    private mutating func takeByte() -> UInt8? { rest.popFirst() }
-
-    private mutating func takeBytes(_ count: Int) -> Data.SubSequence? {
-        guard count <= rest.count else { return nil }
-        let bytes = rest.prefix(count)
-        rest = rest.dropFirst(count)
-        return bytes
-    }
-
     /// Seven bits a byte, the highest first; less than 2^31.
-    private mutating func takeVariableInteger() -> Int? {
+    private mutating func takeVariableInteger() throws -> Int? {
         var value = 0
         for _ in 0..<5 {
-            guard let byte = takeByte() else { return nil }
+            guard let byte = try scanner.next() else { return nil }
             value = value << 7 | Int(byte & 0x7F)
             if byte < 0x80 { return value < 1 << 31 ? value : nil }
         }

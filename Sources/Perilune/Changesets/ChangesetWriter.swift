@@ -6,7 +6,7 @@ internal import GRDB
 ///
 /// - SeeAlso: SQLite's `ext/session/sqlite3session.c`, "Changeset Format".
 struct ChangesetWriter {
-    private(set) var bytes = Data()
+    private(set) var bytes: [UInt8] = []
     private var table: String?
 
     /// Begins the changes of a table, which come one after the other.
@@ -18,7 +18,8 @@ struct ChangesetWriter {
         bytes.append(UInt8(ascii: "T"))
         append(count: keyPositions.count)
         bytes.append(contentsOf: keyPositions)
-        bytes.append(contentsOf: name.utf8 + [0])
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(0)
     }
 
     /// Adds a change.
@@ -27,19 +28,37 @@ struct ChangesetWriter {
     ///   - isIndirect: Whether triggers and foreign keys alone have made it.
     ///   - rows: The values of the row: of an update those before and those afterwards; `nil` for what is left out.
     mutating func add(_ kind: RowChange.Kind, isIndirect: Bool = false, _ rows: [PreviewValue?]...) {
-        let operation = kind == .inserted ? SQLITE_INSERT : kind == .deleted ? SQLITE_DELETE : SQLITE_UPDATE
-        bytes.append(contentsOf: [UInt8(operation), isIndirect ? 1 : 0])
+        beginChange(kind, isIndirect: isIndirect)
         for value in rows.joined() { append(value) }
     }
 
-    private mutating func append(_ value: PreviewValue?) {
+    /// Begins a change, of which a value for each column follows, of an update two.
+    mutating func beginChange(_ kind: RowChange.Kind, isIndirect: Bool = false) {
+        let operation = kind == .inserted ? SQLITE_INSERT : kind == .deleted ? SQLITE_DELETE : SQLITE_UPDATE
+        bytes.append(UInt8(operation))
+        bytes.append(isIndirect ? 1 : 0)
+    }
+
+    /// Adds the value of a column; `nil` where it is left out.
+    mutating func append(_ value: PreviewValue?) {
         switch value {
         case nil: bytes.append(0)
         case .null: bytes.append(UInt8(SQLITE_NULL))
         case .integer(let value): append(UInt8(SQLITE_INTEGER), UInt64(bitPattern: value))
         case .real(let value): append(UInt8(SQLITE_FLOAT), value.bitPattern)
-        case .text(let text): append(UInt8(SQLITE3_TEXT), text)
-        case .blob(let blob): append(UInt8(SQLITE_BLOB), blob)
+        case .text(let text): text.withUnsafeBytes { append(UInt8(SQLITE3_TEXT), $0) }
+        case .blob(let blob): blob.withUnsafeBytes { append(UInt8(SQLITE_BLOB), $0) }
+        }
+    }
+
+    /// Adds the value of a column, as SQLite has it; `nil` where it is left out.
+    mutating func append(_ value: OpaquePointer?) {
+        guard let value else { return bytes.append(0) }
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: append(UInt8(SQLITE_INTEGER), UInt64(bitPattern: sqlite3_value_int64(value)))
+        case SQLITE_FLOAT: append(UInt8(SQLITE_FLOAT), sqlite3_value_double(value).bitPattern)
+        case SQLITE_NULL: bytes.append(UInt8(SQLITE_NULL))
+        case let type: append(UInt8(type), SQLiteValue.bytes(of: value))
         }
     }
 
@@ -48,7 +67,7 @@ struct ChangesetWriter {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    private mutating func append(_ type: UInt8, _ contents: [UInt8]) {
+    private mutating func append(_ type: UInt8, _ contents: UnsafeRawBufferPointer) {
         bytes.append(type)
         append(count: contents.count)
         bytes.append(contentsOf: contents)
@@ -56,6 +75,7 @@ struct ChangesetWriter {
 
     /// SQLite's variable-length integer: seven bits a byte, the highest first.
     private mutating func append(count: Int) {
+        guard count > 0x7f else { return bytes.append(UInt8(count)) }
         var groups = [UInt8(count & 0x7f)]
         var rest = count >> 7
         while rest > 0 {
@@ -63,5 +83,12 @@ struct ChangesetWriter {
             rest >>= 7
         }
         bytes.append(contentsOf: groups.reversed())
+    }
+
+    /// Moves what is written to a spool, if it is much.
+    mutating func flush(to spool: ByteSpool, ifMoreThan limit: Int = 64 << 10) throws {
+        guard bytes.count > limit else { return }
+        defer { bytes.removeAll(keepingCapacity: bytes.capacity <= 4 << 20) }
+        try bytes.withUnsafeBytes { try spool.append($0) }
     }
 }

@@ -1,5 +1,6 @@
 internal import CPeriluneRows
 internal import CPeriluneSQLite
+internal import Foundation
 internal import GRDB
 
 /// Records changes as a session of SQLite's would, from the hook of the observers of a connection.
@@ -43,6 +44,12 @@ final class HookRecording {
 
     init(_ connection: SQLiteConnection) {
         self.connection = connection
+    }
+
+    /// Forgets all rows, which are too many.
+    func removeAll() {
+        tables = []
+        memoryInBytes = 0
     }
 
     /// Takes the change that SQLite reports now.
@@ -118,7 +125,7 @@ final class HookRecording {
                 return nil
             }
         }
-        return Changeset(bytes: writer.bytes)
+        return Changeset(bytes: Data(writer.bytes))
     }
 
     private func write(_ table: Table, to writer: inout ChangesetWriter) -> Bool {

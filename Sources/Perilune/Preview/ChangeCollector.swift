@@ -1,5 +1,6 @@
-internal import Foundation
+internal import CPeriluneRows
 internal import GRDB
+internal import PeriluneRecords
 
 /// Finds out what a previewed script has changed in its copy.
 struct ChangeCollector {
@@ -10,69 +11,100 @@ struct ChangeCollector {
     }
 
     private let db: Database
-    private let copy: PreviewCopy
     private let start: Start
     private let rowLimit: Int
     private let schema: SchemaSnapshot
     private let usesRecording: Bool
     private var report = PreviewReport()
-    private var isFormerStateAttached = false
+    private let formerState: FormerStateAttachment
+    /// Of the tables that are compared.
+    private let comparedChanges: PlanChangesWriter
 
-    /// - Parameter usesRecording: Else all tables are compared: `db` is a clone of what was recorded.
-    init(_ db: Database, copy: PreviewCopy, start: Start, rowLimit: Int, usesRecording: Bool = true) throws {
+    /// - Parameters:
+    ///   - fileLimitInBytes: How large a temporary file of changes may become.
+    ///   - usesRecording: Else all tables are compared: `db` is a clone of what was recorded.
+    init(
+        _ db: Database, copy: PreviewCopy, start: Start, rowLimit: Int, fileLimitInBytes: Int, usesRecording: Bool = true
+    ) throws {
         self.db = db
-        self.copy = copy
+        formerState = FormerStateAttachment(copy, to: db)
         self.start = start
         self.rowLimit = rowLimit
         self.usesRecording = usesRecording
+        comparedChanges = PlanChangesWriter(limitInBytes: fileLimitInBytes)
         schema = try SchemaSnapshot(db)
     }
 
-    /// What a plan makes of the changes.
-    struct Changes {
-        let changeset: Changeset
-        let seen: SeenRows
-    }
-
     /// Makes the report, and the changes for a plan if one can hold all that has changed.
-    consuming func collect() throws -> (report: PreviewReport, changes: Changes?) {
+    ///
+    /// - Throws: A `DatabaseError` with the code `SQLITE_INTERRUPT` soon after the task was cancelled.
+    consuming func collect() throws -> (report: PreviewReport, changes: PlanChanges?) {
+        // GRDB interrupts the statement that runs, which may be one of very many.
+        let connection = db.sqliteConnection
+        sqlite3_progress_handler(connection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
+        defer { sqlite3_progress_handler(connection, 0, nil, nil) }
         report.schema = schema.changes(since: start.schema)
         // A recording knows nothing of changes to the schema, and of tables that are not any more what they were.
         let isSameSchema = schema.version == start.schema.version && schema.objects == start.schema.objects
-        let recorded = isSameSchema && usesRecording ? start.recording.changeset() : nil
+        let recording = isSameSchema && usesRecording ? start.recording : nil
+        if usesRecording {
+            start.recording.checkSize()
+            start.recording.removeIncomplete()
+        }
+        let recorded = try recording.flatMap(changeset)
         if let recorded {
             try takeRecorded(recorded)
+        } else if let recording, !recording.hasFailed {
+            try compareTouched()
         } else {
             try compareAll()
         }
         report.tables.sort { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
+        let compared = recorded == nil ? comparedChanges.finish() : nil
         addObstacles()
-        guard report.obstacles.isEmpty else { return (report, nil) }
-        let changeset = try recorded ?? compared()
-        if let obstacle = try obstacleToRepeating(changeset) {
+        guard report.obstacles.isEmpty, let changes = try recorded.map(planChanges) ?? compared else { return (report, nil) }
+        let check = RepetitionCheck(db: db, schema: schema, changes: changes, formerState: formerState)
+        if let obstacle = try check.obstacle() {
             report.obstacles.append(obstacle)
             return (report, nil)
         }
-        return (report, Changes(changeset: changeset, seen: try SeenRows(changeset, in: db, schema: schema)))
-    }
-
-    private mutating func attachFormerState() throws {
-        guard !isFormerStateAttached else { return }
-        try copy.attachFormerState(db)
-        isFormerStateAttached = true
+        return (report, changes)
     }
 
     // MARK: - Recorded changes
 
-    private mutating func takeRecorded(_ changeset: Changeset) throws {
-        var others: [PreviewTable] = []
-        for table in start.recording.touchedTables.compactMap(schema.table) {
-            if table.unrecordable != nil {
-                others.append(table.kind == .shadow ? owner(of: table) ?? table : table)
-            } else if try keyObstacle(table, start.schema.table(table.name)) != nil {
-                others.append(table)
-            }
+    /// What was recorded; `nil` if that is not all or not right, or there is no room for it.
+    private func changeset(of recording: ChangeRecording) throws -> ChangesetStream? {
+        do {
+            guard let changeset = try recording.storedChangeset().map({ ChangesetStream($0) }) else { return nil }
+            return try hasRepeatedKeys(changeset) ? nil : changeset
+        } catch let error as StorageError {
+            comparedChanges.fail(error)
+            return nil
         }
+    }
+
+    /// Whether a row is changed twice: where one key has taken the place of another that SQLite considers equal, a session finds the row
+    /// that is there in the end under both.
+    private func hasRepeatedKeys(_ changeset: ChangesetStream) throws -> Bool {
+        let loose = Set(touchedTables.filter(\.hasLooseKey).map(\.name.foldedName))
+        guard !loose.isEmpty else { return false }
+        var keys: [String: Set<[PreviewValue]>] = [:]
+        var isRepeated = false
+        try changeset.forEach { change in
+            guard !isRepeated, loose.contains(change.table.foldedName) else { return }
+            isRepeated = !keys[change.table, default: []].insert(change.key).inserted
+        }
+        return isRepeated
+    }
+
+    private func planChanges(_ changeset: ChangesetStream) throws -> PlanChanges {
+        PlanChanges(changeset: changeset, seen: try SeenRows(changeset, in: db, schema: schema), outline: try changeset.outline())
+    }
+
+    private mutating func takeRecorded(_ changeset: ChangesetStream) throws {
+        var others: [PreviewTable] = []
+        for table in touchedTables where try !canBeRecorded(table) { others.append(table) }
         let compared = Set(others.map(\.name))
         for changes in try ChangesetSummary(changeset, rowLimit: rowLimit, schema: schema).tables
         where !compared.contains(changes.name) {
@@ -83,11 +115,23 @@ struct ChangeCollector {
         }
     }
 
+    /// The tables that were written to; virtual ones in place of those in which they keep their rows.
+    private var touchedTables: [PreviewTable] {
+        start.recording.touchedTables.compactMap(schema.table).map { table in
+            table.kind == .shadow ? owner(of: table) ?? table : table
+        }
+    }
+
+    /// Whether sessions record all changes of a table that was there before.
+    private mutating func canBeRecorded(_ table: PreviewTable) throws -> Bool {
+        try table.unrecordable == nil && keyObstacle(table, start.schema.table(table.name)) == nil
+    }
+
     private mutating func completed(_ changes: TableChanges) throws -> TableChanges {
         var changes = changes
         do {
             try changes.complete(from: db)
-        } catch let error as DatabaseError {
+        } catch let error as DatabaseError where error.resultCode != .SQLITE_INTERRUPT {
             // Names that are not UTF-8 do not come back unchanged.
             changes.rows = []
             report.warnings.append("the rows of \(changes.name) cannot be shown: \(error.message ?? "\(error.resultCode)")")
@@ -98,7 +142,7 @@ struct ChangeCollector {
     /// Why sessions cannot record a table that they can record otherwise: for the keys of its rows, now or before.
     private mutating func keyObstacle(_ new: PreviewTable, _ old: PreviewTable?) throws -> String? {
         guard let old, !new.nullableKey.isEmpty || new.hasLooseKey else { return nil }
-        try attachFormerState()
+        try formerState.attach()
         if try TableComparison.hasNullKey(db, new, "main") || TableComparison.hasNullKey(db, old, PreviewCopy.formerSchema) {
             return "some of its rows have NULL in their key"
         }
@@ -115,63 +159,67 @@ struct ChangeCollector {
 
     // MARK: - Compared tables
 
+    /// What was written to, where too much was to record it.
+    private mutating func compareTouched() throws {
+        for name in Set(touchedTables.map(\.name)).sorted() {
+            try compareForPlan(schema.table(name), start.schema.table(name), keepsRowIDs: true, isTouched: true)
+        }
+    }
+
     private mutating func compareAll() throws {
         let names = (schema.tables + start.schema.tables).filter { $0.kind != .shadow }.map { $0.name.lowercased() }
         for name in Set(names).sorted() {
-            try compare(schema.table(name), start.schema.table(name), keepsRowIDs: false, isTouched: false)
+            let (new, old) = (schema.table(name), start.schema.table(name))
+            if report.schema.isEmpty {
+                try compareForPlan(new, old, keepsRowIDs: false, isTouched: false)
+            } else {
+                try compare(new, old, keepsRowIDs: false, isTouched: false)
+            }
+        }
+    }
+
+    /// Compares a table, and keeps what has changed if a plan can hold it.
+    private mutating func compareForPlan(_ new: PreviewTable?, _ old: PreviewTable?, keepsRowIDs: Bool, isTouched: Bool) throws {
+        do {
+            guard let new, let old, new.columns.map(\.name) == old.columns.map(\.name), try canBeRecorded(new) else {
+                return try compare(new, old, keepsRowIDs: keepsRowIDs, isTouched: isTouched)
+            }
+            try formerState.attach()
+            add(try KeyedTableComparison(db, new, rowLimit: rowLimit, to: comparedChanges).run())
+        } catch let error as DatabaseError where error.resultCode != .SQLITE_INTERRUPT {
+            addFailure(error, of: new ?? old, isTouched: isTouched)
         }
     }
 
     private mutating func compare(_ new: PreviewTable?, _ old: PreviewTable?, keepsRowIDs: Bool, isTouched: Bool) throws {
-        guard let table = new ?? old else { return }
-        try attachFormerState()
+        guard new != nil || old != nil else { return }
+        try formerState.attach()
         do {
             let comparison = try TableComparison(db, new: new, old: old, keepsRowIDs: keepsRowIDs, rowLimit: rowLimit)
             var changes = try comparison.run()
             if changes.unrecordable == nil, let new { changes.unrecordable = try keyObstacle(new, old) }
-            if changes.count > 0 { report.tables.append(changes) }
-        } catch let error as DatabaseError {
-            // Functions and collations of the script cannot be called any more, virtual tables refuse what they like.
-            report.warnings.append(
-                "the rows of \(table.name) cannot be compared: \(error.message ?? "\(error.resultCode)")")
-            guard isTouched else { return }
-            var changes = TableChanges(name: table.name)
-            changes.unrecordable = table.unrecordable
-            changes.isCounted = false
-            report.tables.append(changes)
+            add(changes)
+        } catch let error as DatabaseError where error.resultCode != .SQLITE_INTERRUPT {
+            addFailure(error, of: new ?? old, isTouched: isTouched)
         }
     }
 
-    /// The changeset of the tables that were found different.
-    private func compared() throws -> Changeset {
-        try Changeset(db, since: PreviewCopy.formerSchema, of: report.tables.map(\.name))
+    private mutating func add(_ changes: TableChanges) {
+        if changes.count > 0 { report.tables.append(changes) }
+    }
+
+    /// Functions and collations of the script cannot be called any more, virtual tables refuse what they like.
+    private mutating func addFailure(_ error: DatabaseError, of table: PreviewTable?, isTouched: Bool) {
+        guard let table else { return }
+        report.warnings.append("the rows of \(table.name) cannot be compared: \(error.message ?? "\(error.resultCode)")")
+        guard isTouched else { return }
+        var changes = TableChanges(name: table.name)
+        changes.unrecordable = table.unrecordable
+        changes.isCounted = false
+        report.tables.append(changes)
     }
 
     // MARK: - Obstacles
-
-    /// Why the changes cannot be made to the original. Tried on the copy, backwards: two rows that have changed places in a unique
-    /// index, for one, cannot be written in any order.
-    private func obstacleToRepeating(_ changeset: Changeset) throws -> String? {
-        let inverse = try changeset.inverted()
-        let foreignKeys = try ForeignKeyCheck(db, schema, changeset)
-        let violations = try foreignKeys.countViolations()
-        let violation = try violations > 0 ? foreignKeys.describeViolation() : ""
-        try db.execute(sql: "PRAGMA foreign_keys = OFF")
-        var obstacle: String?
-        // Deferred: the former state, which is attached, cannot be written to.
-        try db.inTransaction(.deferred) {
-            do {
-                try inverse.apply(to: db, schema: schema)
-                if try foreignKeys.countViolations() < violations { obstacle = "a foreign key would be violated: \(violation)" }
-            } catch let error as PlanError {
-                obstacle = "the changes cannot be applied row by row: \(error.message.replacing("conflict: ", with: ""))"
-            } catch let error as DatabaseError {
-                obstacle = "the changes cannot be applied row by row: \(error.message ?? "\(error.resultCode)")"
-            }
-            return .rollback
-        }
-        return obstacle
-    }
 
     private mutating func addObstacles() {
         if !report.schema.isEmpty { report.obstacles.append("the schema would change, and a plan holds only row changes") }
@@ -180,9 +228,7 @@ struct ChangeCollector {
                 report.obstacles.append("\(table.name) cannot be recorded: \(reason)")
             }
         }
-        if start.recording.isTooLarge {
-            report.obstacles.append("too many rows would change to record them; they were only counted")
-        }
+        if let failure = comparedChanges.failure { report.obstacles.append(failure) }
         if !report.warnings.isEmpty { report.obstacles.append("not all tables could be compared") }
     }
 }

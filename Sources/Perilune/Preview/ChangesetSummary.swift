@@ -3,62 +3,27 @@ internal import PeriluneRecords
 
 /// Counts the changes of a changeset, and keeps the first of each table.
 struct ChangesetSummary {
-    private struct Sample {
-        let key: [PreviewValue]
-        let change: RowChange
-    }
-
-    private struct Table {
-        var changes: TableChanges
-        var samples: [RowChange.Kind: [Sample]] = [:]
-    }
-
     /// By name.
-    private(set) var tables: [TableChanges] = []
+    let tables: [TableChanges]
 
     /// Reads a changeset.
     ///
     /// - Parameters:
     ///   - rowLimit: How many rows of each kind are kept for a table, those with the smallest keys.
     ///   - schema: Gives the columns their names.
-    init(_ changeset: Changeset, rowLimit: Int, schema: SchemaSnapshot) throws {
-        var tables: [String: Table] = [:]
+    init(_ changeset: ChangesetStream, rowLimit: Int, schema: SchemaSnapshot) throws {
+        var tables: [String: TableSummary] = [:]
         try changeset.forEach { change in
-            let name = change.table
-            Self.count(change, rowLimit: rowLimit, in: &tables[name, default: Self.makeTable(change, schema)])
+            tables[change.table, default: Self.makeTable(change, rowLimit, schema)].count(change.kind, key: change.key, Self.rows(of: change))
         }
-        self.tables = tables.values.map(Self.finish).sorted { $0.name < $1.name }
+        self.tables = tables.values.map { $0.finish() }.sorted { $0.name < $1.name }
     }
 
-    private static func makeTable(_ change: Changeset.Change, _ schema: SchemaSnapshot) -> Table {
-        var changes = TableChanges(name: change.table)
+    private static func makeTable(_ change: Changeset.Change, _ rowLimit: Int, _ schema: SchemaSnapshot) -> TableSummary {
         let shape = schema.table(change.table)
-        changes.columns = shape?.columns.map(\.name) ?? (1...change.columnCount).map { "column \($0)" }
-        changes.key = shape?.key ?? change.keyColumns.map { changes.columns[$0] }
-        return Table(changes: changes)
-    }
-
-    private static func count(_ change: Changeset.Change, rowLimit: Int, in table: inout Table) {
-        switch change.kind {
-        case .inserted: table.changes.inserted += 1
-        case .updated: table.changes.updated += 1
-        case .deleted: table.changes.deleted += 1
-        }
-        guard rowLimit > 0 else { return }
-        let key = change.key
-        guard rowLimit < .max else {
-            // All are kept: there is nothing to choose.
-            table.samples[change.kind, default: []].append(Sample(key: key, change: rows(of: change)))
-            return
-        }
-        var samples = table.samples[change.kind] ?? []
-        if samples.count == rowLimit {
-            guard let last = samples.last, key.lexicographicallyPrecedes(last.key) else { return }
-            samples.removeLast()
-        }
-        let place = samples.firstIndex { key.lexicographicallyPrecedes($0.key) } ?? samples.endIndex
-        samples.insert(Sample(key: key, change: rows(of: change)), at: place)
-        table.samples[change.kind] = samples
+        let columns = shape?.columns.map(\.name) ?? (1...change.columnCount).map { "column \($0)" }
+        let key = shape?.key ?? change.keyColumns.map { columns[$0] }
+        return TableSummary(name: change.table, columns: columns, key: key, rowLimit: rowLimit)
     }
 
     /// The row before and after. What an update has left alone is not in the changeset: NULL in both, for now.
@@ -72,14 +37,6 @@ struct ChangesetSummary {
             return RowChange(
                 kind: .updated, before: before, after: columns.map { change.new($0) ?? before[$0] })
         }
-    }
-
-    private static func finish(_ table: Table) -> TableChanges {
-        var changes = table.changes
-        let samples = [RowChange.Kind.inserted, .deleted, .updated].flatMap { table.samples[$0] ?? [] }
-        changes.rows = samples.map(\.change)
-        changes.sortRows()
-        return changes
     }
 }
 

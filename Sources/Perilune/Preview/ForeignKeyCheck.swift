@@ -6,10 +6,9 @@ struct ForeignKeyCheck {
     /// The tables whose foreign keys the changes could break: those that they change, and those that refer to them.
     private let tables: [String]
 
-    init(_ db: Database, _ schema: SchemaSnapshot, _ changeset: Changeset) throws {
+    init(_ db: Database, _ schema: SchemaSnapshot, _ outline: ChangesetOutline) throws {
         self.db = db
-        var changed: Set<String> = []
-        try changeset.forEach { changed.insert($0.table.lowercased()) }
+        let changed = Set(outline.tables.filter { $0.count > 0 }.map { $0.name.lowercased() })
         tables = try schema.tables.filter { $0.kind == .table }.map(\.name).filter { name in
             let parents = try String.fetchAll(db, sql: #"SELECT "table" FROM pragma_foreign_key_list(?)"#, arguments: [name])
             guard !parents.isEmpty else { return false }
@@ -17,10 +16,14 @@ struct ForeignKeyCheck {
         }
     }
 
-    /// How many rows refer to rows that are not there.
-    func countViolations() throws -> Int {
+    /// Whether no foreign key could be broken.
+    var isEmpty: Bool { tables.isEmpty }
+
+    /// How many rows refer to rows that are not there, in an attached database.
+    func countViolations(in schema: String = "main") throws -> Int {
         try tables.reduce(0) { count, name in
-            try count + (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM pragma_foreign_key_check(?)", arguments: [name]) ?? 0)
+            try count
+                + (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM pragma_foreign_key_check(?, ?)", arguments: [name, schema]) ?? 0)
         }
     }
 

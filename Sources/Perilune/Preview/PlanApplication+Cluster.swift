@@ -6,7 +6,9 @@ internal import PeriluneRecords
 
 /// Applying a plan to a database in a cluster: by statements that change a row only if it is as it was, in one transaction.
 struct ClusterPlanApplication {
-    let changeset: Changeset
+    let changeset: ChangesetStream
+    /// Of the changeset, inverted or not: the tables are the same.
+    let outline: ChangesetOutline
     /// What must be as it was beside what is changed.
     let seen: SeenRows?
     let schemaHash: String
@@ -39,7 +41,7 @@ struct ClusterPlanApplication {
 
     /// What triggers did is part of the plan, and a cluster would have them do it again.
     private func requireNoTriggers(_ schema: SchemaSnapshot) throws {
-        let tables = try Set(changeset.rows().map { $0.table.lowercased() })
+        let tables = Set(outline.tables.filter { $0.count > 0 }.map { $0.name.lowercased() })
         guard let trigger = schema.objects.first(where: { $0.type == "trigger" && tables.contains($0.table.lowercased()) }) else { return }
         throw PlanError(
             .schema, "the table \(trigger.table) has the trigger \(trigger.name), which cannot be switched off in a cluster; run the script without --preview")
@@ -50,10 +52,10 @@ struct ClusterPlanApplication {
         let db: Database
         let schema: SchemaSnapshot
 
-        func apply(_ changeset: Changeset, _ seen: SeenRows?) throws {
+        func apply(_ changeset: ChangesetStream, _ seen: SeenRows?) throws {
             let before = try violations()
-            for row in try seen?.rows.rows() ?? [] { try requireUnchanged(row) }
-            for row in try changeset.rows() { try apply(row) }
+            try seen?.rows.forEach { try requireUnchanged(ChangesetRow($0)) }
+            try changeset.forEach { try apply(ChangesetRow($0)) }
             guard try violations() <= before else { throw PlanError(.foreignKey, "conflict: a foreign key would refer to a row that does not exist") }
         }
 

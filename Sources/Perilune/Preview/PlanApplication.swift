@@ -24,9 +24,11 @@ extension PreviewPlan {
     ///   - isUndoing: Makes the inverse changes: takes the plan back.
     /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
     public func apply(to path: String, comparing comparison: Comparison = .allColumns, isUndoing: Bool = false) async throws {
+        let changeset = isUndoing ? changes.changeset.inverted() : changes.changeset
+        let seen = comparison == .allColumns ? changes.seen : nil
         if ClusterAddress.isMeant(by: path) {
             let application = ClusterPlanApplication(
-                changeset: isUndoing ? try changeset.inverted() : changeset, seen: comparison == .allColumns ? seen : nil, schemaHash: origin.schemaHash)
+                changeset: changeset, outline: changes.outline, seen: seen, schemaHash: origin.schemaHash)
             return try application.run(in: path)
         }
         guard LiveFile(path: path).exists else {
@@ -37,12 +39,11 @@ extension PreviewPlan {
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in UnicodeCollation.install(on: db) }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
-        let changeset = isUndoing ? try changeset.inverted() : changeset
-        let schemaHash = origin.schemaHash
-        let seen = comparison == .allColumns ? seen : nil
+        let application = PlanApplication(
+            changeset: changeset, outline: changes.outline, seen: seen, schemaHash: origin.schemaHash)
         try await queue.writeWithoutTransaction { db in
             try db.inTransaction(.immediate) {
-                try PlanApplication(db: db, changeset: changeset, seen: seen, schemaHash: schemaHash).run()
+                try application.run(on: db)
                 return .commit
             }
         }
@@ -52,13 +53,14 @@ extension PreviewPlan {
 
 /// Applies a changeset within a transaction that is open.
 private struct PlanApplication {
-    let db: Database
-    let changeset: Changeset
+    let changeset: ChangesetStream
+    /// Of the changeset, inverted or not: the tables are the same.
+    let outline: ChangesetOutline
     /// What must be as it was beside what is changed.
     let seen: SeenRows?
     let schemaHash: String
 
-    func run() throws {
+    func run(on db: Database) throws {
         let schema = try SchemaSnapshot(db)
         guard schema.hash == schemaHash else {
             throw PlanError(
@@ -66,12 +68,15 @@ private struct PlanApplication {
                 "the schema of the database has changed since the plan was made; make the plan again"
             )
         }
-        let foreignKeys = try ForeignKeyCheck(db, schema, changeset)
+        let foreignKeys = try ForeignKeyCheck(db, schema, outline)
         let violations = try foreignKeys.countViolations()
         if var conflict = try seen?.firstDifference(in: db, schema: schema) {
             conflict.isInUnchangedColumns = true
             throw PlanError(
                 .conflict, "conflict: \(conflict.row) has changed since the plan was made\(conflict.differences)", conflict: conflict)
+        }
+        _ = try outline.countChanges(in: db) { table in
+            PlanError(.schema, "the table \(table) is missing, or has changed since the plan was made")
         }
         try changeset.apply(to: db, schema: schema)
         guard try foreignKeys.countViolations() <= violations else {
@@ -80,17 +85,15 @@ private struct PlanApplication {
     }
 }
 
-extension Changeset {
-    /// Makes the changes, within a transaction that is open; at the first conflict none.
+extension ChangesetStream {
+    /// Makes the changes of some tables, or of all, within a transaction that is open, and to be rolled back if this fails.
     ///
-    /// - Throws: ``PlanError``.
-    func apply(to db: Database, schema: SchemaSnapshot) throws {
-        guard !isEmpty else { return }
-        _ = try countChanges(in: db) { table in
-            PlanError(.schema, "the table \(table) is missing, or has changed since the plan was made")
-        }
+    /// - Throws: ``PlanError`` at the first conflict.
+    func apply(to db: Database, only tables: Set<String>? = nil, schema: SchemaSnapshot) throws {
         let conflicts = ConflictReport(schema: schema)
-        try run(on: db) { kind, iterator in throw conflicts.describe(Int(kind), try Changeset.Change(iterator!)) }
+        try run(on: db, only: tables, usesSavepoint: false) { kind, iterator in
+            throw conflicts.describe(Int(kind), try Changeset.Change(iterator!))
+        }
     }
 }
 

@@ -19,14 +19,14 @@ struct PlanFile {
     /// Writes, to a file in one piece or not at all.
     ///
     /// - Throws: ``PlanError``.
-    func write(_ data: Data) throws {
-        if try kind() == .device { return try write(data, to: path, mode: "w") }
+    func write(_ plan: PreviewPlan) throws {
+        if try kind() == .device { return try write(plan, to: path, mode: "w") }
         try check()
         // A link stays one.
         let target = ScriptFile.resolved(path) ?? path
         let part = "\(target).\(UUID().uuidString).part"
         do {
-            try write(data, to: part, mode: "wx")
+            try write(plan, to: part, mode: "wx")
             if rename(part, target) != 0 { throw failure(errno) }
         } catch {
             unlink(part)
@@ -34,13 +34,16 @@ struct PlanFile {
         }
     }
 
-    private func write(_ data: Data, to path: String, mode: String) throws {
+    private func write(_ plan: PreviewPlan, to path: String, mode: String) throws {
         guard let file = fopen(path, mode) else { throw failure(errno) }
-        let isWritten = data.withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) == $0.count }
-        let reason = errno
-        guard isWritten else {
+        do {
+            try PlanWriter { bytes in
+                if fwrite(bytes.baseAddress, 1, bytes.count, file) != bytes.count { throw failure(errno) }
+            }.write(plan)
+        } catch {
             fclose(file)
-            throw failure(reason)
+            if let error = error as? StorageError { throw failure(error.reason) }
+            throw error
         }
         if fclose(file) != 0 { throw failure(errno) }
     }
@@ -73,12 +76,9 @@ struct PlanFile {
         }
     }
 
+    /// Whether it is one, perhaps of a version to come.
     private var isPlan: Bool {
-        // A database is not read to its end for this.
-        guard let file = FileHandle(forReadingAtPath: path) else { return false }
-        defer { try? file.close() }
-        guard (try? file.read(upToCount: 1)) == Data("{".utf8), let bytes = try? ScriptFile.read(path) else { return false }
-        return PreviewPlan.isPlan(Data(bytes))
+        (try? PlanReader(path: path).isPlan()) ?? false
     }
 
     private var folder: String {
@@ -86,7 +86,9 @@ struct PlanFile {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    private func failure(_ code: Int32) -> PlanError {
-        PlanError(.file, "cannot write the plan \(path): \(String(cString: strerror(code)))")
+    private func failure(_ code: Int32) -> PlanError { failure(String(cString: strerror(code))) }
+
+    private func failure(_ reason: String) -> PlanError {
+        PlanError(.file, "cannot write the plan \(path): \(reason)")
     }
 }

@@ -93,6 +93,24 @@ final class PreviewCopy: Sendable {
     }
 }
 
+/// Attaches the former state to the connection of the copy when it is first needed.
+final class FormerStateAttachment {
+    private let copy: PreviewCopy
+    private let db: Database
+    private var isAttached = false
+
+    init(_ copy: PreviewCopy, to db: Database) {
+        (self.copy, self.db) = (copy, db)
+    }
+
+    /// Attaches it as ``PreviewCopy/formerSchema``, unless that is done.
+    func attach() throws {
+        guard !isAttached else { return }
+        try copy.attachFormerState(db)
+        isAttached = true
+    }
+}
+
 /// A database as bytes. Used by one thread after the other: those who hold the connection of the copy, and `deinit`.
 private final class FormerState: @unchecked Sendable {
     private var bytes: UnsafeMutablePointer<UInt8>?

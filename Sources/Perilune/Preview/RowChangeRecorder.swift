@@ -25,7 +25,7 @@ package final class RowChangeRecorder {
         }
         let schema = try SchemaSnapshot(db)
         var tables: [TableChanges] = []
-        for var changes in try ChangesetSummary(changeset, rowLimit: .max, schema: schema).tables {
+        for var changes in try ChangesetSummary(changeset.stream, rowLimit: .max, schema: schema).tables {
             try changes.complete(from: db)
             tables.append(changes)
         }

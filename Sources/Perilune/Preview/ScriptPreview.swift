@@ -25,7 +25,8 @@ public final class ScriptPreview: Sendable {
         public var rowLimit = 10
         /// Up to what size the copy is in memory; larger ones are files in a private temporary folder.
         public var copyLimitInBytes = 64 << 20
-        /// The memory for recording changes. If they take more, they are counted by comparing all tables, and there is no plan.
+        /// The memory for recording changes; a quarter of the size of the database is enough, and 16 MB of it always. If they take more,
+        /// the tables that were written to are compared row by row with what they were.
         public var recordingLimitInBytes = 64 << 20
         /// Whether scripts may change files and run programs, if their libraries let them.
         public var allowsEffects = false
@@ -46,10 +47,12 @@ public final class ScriptPreview: Sendable {
     private let source: PreviewSource
     private let environment: ScriptEnvironment
     private let trace: SQLTrace?
+    /// How large a temporary file of changes may become.
+    private let fileLimitInBytes: Int
     /// Only touched on the queue of the copy.
     private nonisolated(unsafe) var start: ChangeCollector.Start
     /// Only touched on the queue of the copy.
-    private nonisolated(unsafe) var found: (report: PreviewReport, changes: ChangeCollector.Changes?)?
+    private nonisolated(unsafe) var found: (report: PreviewReport, changes: PlanChanges?)?
 
     /// Copies the database and begins to record.
     ///
@@ -77,6 +80,7 @@ public final class ScriptPreview: Sendable {
         self.source = source
         self.environment = environment
         trace = configuration.trace
+        fileLimitInBytes = configuration.limits.diskInBytes ?? .max
         origin = PreviewPlan.Origin(path: source.path, schemaHash: start.schema.hash)
         effects = configuration.effects ?? EffectRecorder()
         var configuration = configuration
@@ -114,9 +118,11 @@ extension ScriptPreview {
     package func look() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
         let seen = try copy.clone(in: environment)
         let found = try await Self.cancellable {
-            let start = UncheckedBox(start), rowLimit = options.rowLimit
+            let (start, rowLimit, limit) = (UncheckedBox(start), options.rowLimit, fileLimitInBytes)
             return try await seen.writer.writeWithoutTransaction { db in
-                UncheckedBox(try ChangeCollector(db, copy: seen, start: start.value, rowLimit: rowLimit, usesRecording: false).collect())
+                let collector = try ChangeCollector(
+                    db, copy: seen, start: start.value, rowLimit: rowLimit, fileLimitInBytes: limit, usesRecording: false)
+                return UncheckedBox(try collector.collect())
             }.value
         }
         var report = found.report
@@ -140,11 +146,17 @@ extension ScriptPreview {
         try await copy.writer.writeWithoutTransaction { db in
             let schema = try SchemaSnapshot(db)
             let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
-            let recording = try ChangeRecording(db, excluding: excluded, limitInBytes: options.recordingLimitInBytes)
+            let recording = try ChangeRecording(db, excluding: excluded, limitInBytes: try recordingLimit(db, options))
             // Earlier statements are not the script's.
             trace?.start(onRecorded: db)
             return UncheckedBox(ChangeCollector.Start(schema: schema, recording: recording))
         }
+    }
+
+    /// What is larger is found as fast by comparing, which takes no memory; in a large database that takes long.
+    private static func recordingLimit(_ db: Database, _ options: Options) throws -> Int {
+        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0, pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
+        return min(options.recordingLimitInBytes, max(16 << 20, pages * pageSize / 4))
     }
 
     /// Runs an operation; what SQLite makes of its cancellation, which may be any error, is a cancellation.
@@ -158,10 +170,12 @@ extension ScriptPreview {
         }
     }
 
-    private func collect(_ db: Database) throws -> (report: PreviewReport, changes: ChangeCollector.Changes?) {
+    private func collect(_ db: Database) throws -> (report: PreviewReport, changes: PlanChanges?) {
         if let found { return found }
         db.trace(options: [])
-        let found = try ChangeCollector(db, copy: copy, start: start, rowLimit: options.rowLimit).collect()
+        let collector = try ChangeCollector(
+            db, copy: copy, start: start, rowLimit: options.rowLimit, fileLimitInBytes: fileLimitInBytes)
+        let found = try collector.collect()
         self.found = found
         return found
     }

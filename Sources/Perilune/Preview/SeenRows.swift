@@ -1,5 +1,4 @@
 internal import CPeriluneRows
-internal import Foundation
 internal import GRDB
 
 /// The rows that a changeset updates, in the columns that it does not change: sessions record of an update only what changes.
@@ -8,23 +7,29 @@ internal import GRDB
 ///
 /// - SeeAlso: SQLite's `ext/session/sqlite3session.c`, "Changeset Format".
 struct SeenRows {
-    let rows: Changeset
+    let rows: ChangesetStream
 
-    init(rows: Changeset) {
+    init(rows: ChangesetStream) {
         self.rows = rows
     }
 
     /// Reads the rows from a database in which the changeset is applied, or is not: their other columns are the same.
-    init(_ changeset: Changeset, in db: Database, schema: SchemaSnapshot) throws {
+    init(_ changeset: ChangesetStream, in db: Database, schema: SchemaSnapshot) throws {
         var writer = ChangesetWriter()
+        let spool = ByteSpool()
         let finder = RowFinder(db, schema)
         try changeset.forEach { change in
-            guard change.kind == .updated, let row = try finder.row(of: change) else { return }
-            let key = change.keyColumns
-            writer.begin(change.table, keyPositions: row.indices.map { key.contains($0) ? 1 : 0 })
-            writer.add(.deleted, row.enumerated().map { index, value in key.contains(index) || change.new(index) == nil ? value : nil })
+            guard change.kind == .updated, try finder.find(change) else { return }
+            writer.begin(change.table, keyPositions: finder.isKey.map { $0 ? 1 : 0 })
+            writer.beginChange(.deleted)
+            for index in finder.isKey.indices {
+                let isSeen = finder.isKey[index] || change.newValue(index) == nil
+                writer.append(isSeen ? finder.value(index) : nil as OpaquePointer?)
+            }
+            try writer.flush(to: spool)
         }
-        rows = Changeset(bytes: writer.bytes)
+        try writer.flush(to: spool, ifMoreThan: 0)
+        rows = ChangesetStream(try spool.finish())
     }
 
     /// Finds the first row that is different now; one that is gone is left to who applies the changes.
@@ -32,10 +37,14 @@ struct SeenRows {
         let finder = RowFinder(db, schema)
         var conflict: PlanConflict?
         try rows.forEach { seen in
-            guard conflict == nil, let found = try finder.row(of: seen) else { return }
-            let expected = found.indices.map { seen.old($0) }
-            guard found.indices.contains(where: { expected[$0] != nil && expected[$0] != found[$0] }) else { return }
-            conflict = PlanConflict(seen, in: schema, kind: .updated, expected: expected, found: found)
+            guard conflict == nil, try finder.find(seen) else { return }
+            let isDifferent = finder.isKey.indices.contains { index in
+                seen.oldValue(index).map { !SQLiteValue.areSame($0, finder.value(index)) } ?? false
+            }
+            guard isDifferent else { return }
+            let columns = finder.isKey.indices
+            conflict = PlanConflict(
+                seen, in: schema, kind: .updated, expected: columns.map { seen.old($0) }, found: columns.map { PreviewValue(finder.value($0)) })
         }
         return conflict
     }
@@ -47,32 +56,49 @@ private final class RowFinder {
     private let schema: SchemaSnapshot
     private var statement: Statement?
     private var table = ""
+    /// Of the table whose row was searched for last: for each column whether it belongs to the key.
+    private(set) var isKey: [Bool] = []
 
     init(_ db: Database, _ schema: SchemaSnapshot) {
         self.db = db
         self.schema = schema
     }
 
-    /// All columns of the row that a change names; `nil` if there is none.
-    func row(of change: Changeset.Change) throws -> [PreviewValue]? {
-        guard let statement = try statement(for: change)?.sqliteStatement else { return nil }
-        defer { sqlite3_reset(statement) }
-        for (index, value) in change.key.enumerated() { value.bind(to: statement, at: CInt(index + 1)) }
+    deinit {
+        if let statement { sqlite3_reset(statement.sqliteStatement) }
+    }
+
+    /// Looks for the row that a change names. Returns whether there is one; its values are valid until the next call.
+    func find(_ change: Changeset.Change) throws -> Bool {
+        guard let statement = try statement(for: change)?.sqliteStatement else { return false }
+        sqlite3_reset(statement)
+        var parameter: CInt = 0
+        for index in isKey.indices where isKey[index] {
+            parameter += 1
+            sqlite3_bind_value(statement, parameter, change.oldValue(index))
+        }
         let code = sqlite3_step(statement)
         guard code == SQLITE_ROW || code == SQLITE_DONE else {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)))
         }
-        return code == SQLITE_DONE ? nil : (0..<change.columnCount).map { PreviewValue(statement, column: $0) }
+        return code == SQLITE_ROW
+    }
+
+    /// A value of the row that was found.
+    func value(_ column: Int) -> OpaquePointer {
+        sqlite3_column_value(statement!.sqliteStatement, CInt(column))
     }
 
     /// The changes of a table come one after the other.
     private func statement(for change: Changeset.Change) throws -> Statement? {
         if table == change.table { return statement }
+        if let statement { sqlite3_reset(statement.sqliteStatement) }
         table = change.table
         guard let columns = schema.table(table)?.columns, columns.count == change.columnCount else {
             statement = nil
             return nil
         }
+        isKey = (0..<columns.count).map(change.isKey)
         let names = columns.map(\.name.quotedName).joined(separator: ", ")
         let match = change.keyColumns.map { "\(columns[$0].name.quotedName) IS ?" }.joined(separator: " AND ")
         statement = try db.makeStatement(sql: "SELECT \(names) FROM main.\(table.quotedName) WHERE \(match)")

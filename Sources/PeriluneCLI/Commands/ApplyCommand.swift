@@ -62,7 +62,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
             }
             try context.resolved().requireLive("apply", database: path)
             try DatabaseFile.requireExisting(path)
-            let changes = try Self.describe(plan.summary())
+            let changes = Self.describe(plan.summary())
             guard try confirms("\(undo ? "Revert in" : "Apply to") \(path): \(changes)?") else {
                 throw ExitCode(ExitStatus.failure)
             }

@@ -13,7 +13,8 @@ extension ScriptRunner {
         let trace = makeTrace(), start = ContinuousClock.now
         let log = request.pagePath.map { _ in StatementLog() }
         let timeLimit = self.request.timeout.map { TimeLimit($0) }
-        let preview = try await openPreview(request, trace, log, within: timeLimit)
+        let interruption = PreviewInterruption()
+        let preview = try await openPreview(request, trace, log, interruption, within: timeLimit)
         // Programs read the report from standard output, and nothing else.
         let output = request.format == .json ? StandardStreams.redirectOutputToErrors() : nil
         let ending = await run(scripts, on: preview.host, texts, within: timeLimit)
@@ -21,7 +22,7 @@ extension ScriptRunner {
         if let output { StandardStreams.restoreOutput(output) }
         let duration = ContinuousClock.now - start
         let statements = await log?.records(on: preview.host) ?? []
-        let (report, plan) = try await finish(preview)
+        let (report, plan) = try await finish(preview, interruption, within: timeLimit)
         if let path = request.pagePath {
             let name = self.request.sources.last?.name ?? "the script"
             var page = PreviewPage(name: name, database: self.request.database, report: report, statements: statements)
@@ -38,22 +39,21 @@ extension ScriptRunner {
     /// Runs the scripts on a copy of the database that is discarded.
     func runOnCopy(_ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
         let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0) } : nil
-        let preview = try await openPreview(PreviewRequest(), nil, nil, within: timeLimit)
+        let preview = try await openPreview(PreviewRequest(), nil, nil, PreviewInterruption(), within: timeLimit)
         let ending = await run(scripts, on: preview.host, texts, within: timeLimit)
         if let failure = ending.failure { throw failure }
         return ending.status
     }
 
     private func openPreview(
-        _ request: PreviewRequest, _ trace: TraceWriter?, _ log: StatementLog?, within timeLimit: TimeLimit?
+        _ request: PreviewRequest, _ trace: TraceWriter?, _ log: StatementLog?, _ interruption: PreviewInterruption,
+        within timeLimit: TimeLimit?
     ) async throws -> ScriptPreview {
         var options = ScriptPreview.Options()
         options.rowLimit = request.rowLimit
         options.allowsEffects = request.allowsEffects
-        if request.planPath != nil { options.recordingLimitInBytes = 512 << 20 }
         options.copyProgress = Self.showCopying(self.request.database)
         let source = self.request.database.map { PreviewSource.live($0) } ?? .empty
-        let interruption = PreviewInterruption()
         var configuration = makeConfiguration(trace)
         if let log {
             // Both hear of each statement; the page shows no values.
@@ -93,9 +93,21 @@ extension ScriptRunner {
         }
     }
 
-    private func finish(_ preview: ScriptPreview) async throws -> (report: PreviewReport, plan: PreviewPlan?) {
+    /// Looks at what has changed. That may take long, and ends with the time limit or at Ctrl-C; where the script has used up the time
+    /// itself, it may take as long again.
+    private func finish(
+        _ preview: ScriptPreview, _ interruption: PreviewInterruption, within timeLimit: TimeLimit?
+    ) async throws -> (report: PreviewReport, plan: PreviewPlan?) {
+        let limit = timeLimit.map { $0.hasPassed ? TimeLimit($0.duration) : $0 }
+        let finishing = Task { try await preview.finish() }
+        interruption.begin { finishing.cancel() }
         do {
-            return try await preview.finish()
+            return try await TimeLimit.bounding(limit) { try await finishing.value }
+        } catch let failure as CommandFailure {
+            finishing.cancel()
+            throw failure
+        } catch is CancellationError {
+            throw CommandFailure(ErrorReport("interrupted", kind: "cancelled"))
         } catch {
             throw CommandFailure(ErrorReport("the changes cannot be shown: \(error)", kind: "host"))
         }
@@ -147,6 +159,11 @@ private final class PreviewInterruption: Sendable {
     func set(_ action: @escaping @Sendable () -> Void) {
         lock.withLock { self.action = action }
         if lock.withLock({ isInterrupted }) { action() }
+    }
+
+    /// Replaces the action, after which the next interruption counts: what the script was interrupted for is still reported.
+    func begin(_ action: @escaping @Sendable () -> Void) {
+        lock.withLock { (self.action, isInterrupted) = (action, false) }
     }
 
     func interrupt() {

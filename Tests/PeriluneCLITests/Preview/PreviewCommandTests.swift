@@ -223,6 +223,24 @@ import Testing
             result.output.hasPrefix("Before it failed, the script would have changed in shop.sqlite: 3 rows deleted\n"))
     }
 
+    @Test func `the time limit of a preview bounds the comparing, too`() throws {
+        let folder = try TestFolder(["temporary/x": ""])
+        let making = """
+            db:execute[[
+              CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE);
+              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) INSERT INTO t SELECT i, i FROM n;
+            ]]
+            """
+        #expect(try folder.perilune("run", "--database", "slow.sqlite", "-e", making).status == 0)
+        // Each row waits for the next one, which SQLite finds out by trying.
+        let result = try folder.perilune(
+            "run", "--database", "slow.sqlite", "--preview", "--timeout", "1s", "-e", "db:execute('UPDATE t SET a = -a; UPDATE t SET a = -a - 1')",
+            environment: ["TMPDIR": folder.path + "/temporary"])
+        #expect(result.status == 5)
+        #expect(result.errors.contains("the script ran longer than its limit of 1.0 seconds"), "\(result.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/temporary") == ["x"])
+    }
+
     @Test(arguments: ["", "error('stop')", "os.exit(3)"])
     func `copies that are files are removed`(ending: String) throws {
         let folder = try TestFolder(["temporary/x": ""])

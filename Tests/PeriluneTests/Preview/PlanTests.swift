@@ -209,7 +209,7 @@ import Testing
         #expect(read.origin.path == folder.database.replacing("//", with: "/"))
         #expect(read.scripts.first?.hash == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         #expect(read.created == plan.created)
-        #expect(try read.summary().map(\.counts) == [[0, 0, 1]])
+        #expect(read.summary().map(\.counts) == [[0, 0, 1]])
         try await read.apply(to: folder.database)
         #expect(try folder.values("SELECT id FROM book") == ["1", "3"])
     }

@@ -1,0 +1,67 @@
+internal import Foundation
+
+/// Reads bytes one after the other, from wherever they come in pieces.
+struct ByteScanner {
+    private let fill: (UnsafeMutableRawBufferPointer) throws -> Int
+    private var buffer: [UInt8]
+    private var position = 0
+    private var end = 0
+
+    /// - Parameter fill: Puts the next bytes into a buffer, and returns how many; 0 at the end.
+    init(_ fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
+        self.fill = fill
+        buffer = [UInt8](repeating: 0, count: 64 << 10)
+    }
+
+    init(_ bytes: StoredBytes) {
+        var offset = 0
+        self.init { buffer in
+            let count = try bytes.copy(from: offset, into: buffer)
+            offset += count
+            return count
+        }
+    }
+
+    /// The next byte; `nil` at the end.
+    @inline(__always)
+    mutating func next() throws -> UInt8? {
+        if position == end, try !refill() { return nil }
+        defer { position += 1 }
+        return buffer[position]
+    }
+
+    /// The next byte, which stays the next one; `nil` at the end.
+    mutating func peek() throws -> UInt8? {
+        if position == end, try !refill() { return nil }
+        return buffer[position]
+    }
+
+    /// Goes past bytes. Returns whether there are as many.
+    mutating func skip(_ count: Int) throws -> Bool {
+        var count = count
+        while count > end - position {
+            count -= end - position
+            guard try refill() else { return false }
+        }
+        position += count
+        return true
+    }
+
+    /// Takes what is there of the next bytes, without copying it.
+    ///
+    /// - Parameter body: Called with at least one byte; returns how many it has taken.
+    /// - Returns: Whether there was any byte.
+    mutating func takePiece(_ body: (UnsafeRawBufferPointer) throws -> Int) throws -> Bool {
+        if position == end, try !refill() { return false }
+        let taken = try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[position..<end])) }
+        position += taken
+        return true
+    }
+
+    private mutating func refill() throws -> Bool {
+        position = 0
+        end = 0
+        end = try buffer.withUnsafeMutableBytes { try fill($0) }
+        return end > 0
+    }
+}

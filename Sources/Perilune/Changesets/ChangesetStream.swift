@@ -1,0 +1,142 @@
+internal import CPeriluneSQLite
+internal import Foundation
+internal import GRDB
+
+/// A changeset that SQLite reads from wherever its bytes are, piece by piece if they are in a file; as it is, or inverted.
+struct ChangesetStream {
+    let bytes: StoredBytes
+    private var isInverted = false
+
+    init(_ bytes: StoredBytes) {
+        self.bytes = bytes
+    }
+
+    /// The same changeset, read as the one that undoes it.
+    func inverted() -> ChangesetStream {
+        var inverse = self
+        inverse.isInverted.toggle()
+        return inverse
+    }
+
+    /// What it changes.
+    ///
+    /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset; ``StorageError``.
+    func outline() throws -> ChangesetOutline {
+        guard let outline = try ChangesetStructure.outline(of: bytes) else { throw Self.error(SQLITE_CORRUPT) }
+        return outline
+    }
+
+    /// Visits every change, those of a table one after the other.
+    ///
+    /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset; ``StorageError``.
+    func forEach(_ body: (Changeset.Change) throws -> Void) throws {
+        guard bytes.count > 0 else { return }
+        let flags = CInt(isInverted ? PSQL_CHANGESET_START_INVERTED : 0)
+        if let data = bytes.memory {
+            try data.withUnsafeBytes { buffer in
+                var iterator: OpaquePointer?
+                let code = sqlite3changeset_start_v2(
+                    &iterator, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress), flags)
+                try Self.iterate(iterator, code, body)
+            }
+        } else {
+            let input = ChangesetInput(bytes)
+            var iterator: OpaquePointer?
+            let code = sqlite3changeset_start_v2_strm(&iterator, ChangesetInput.read, input.context, flags)
+            try withExtendedLifetime(input) {
+                do { try Self.iterate(iterator, code, body) } catch { throw input.error ?? error }
+            }
+        }
+    }
+
+    private static func iterate(_ iterator: OpaquePointer?, _ code: CInt, _ body: (Changeset.Change) throws -> Void) throws {
+        guard code == SQLITE_OK, let iterator else { throw error(code) }
+        do {
+            while sqlite3changeset_next(iterator) == SQLITE_ROW { try body(Changeset.Change(iterator)) }
+        } catch {
+            sqlite3changeset_finalize(iterator)
+            throw error
+        }
+        let code = sqlite3changeset_finalize(iterator)
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    private static func error(_ code: CInt) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: "not an SQLite changeset")
+    }
+
+    // MARK: - Applying
+
+    /// What SQLite calls while it applies a changeset.
+    struct ApplicationCallbacks {
+        /// Whether the changes of a table are made.
+        let filter: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> CInt
+        /// What is done about a conflict.
+        let resolve: @convention(c) (UnsafeMutableRawPointer?, CInt, OpaquePointer?) -> CInt
+        let context: UnsafeMutableRawPointer
+    }
+
+    /// Has SQLite make the changes.
+    ///
+    /// - Parameter usesSavepoint: Whether SQLite undoes what it has done if it fails; else the transaction is to be rolled back.
+    /// - Returns: SQLite's result code.
+    /// - Throws: ``StorageError``.
+    func apply(to connection: OpaquePointer?, usesSavepoint: Bool, _ callbacks: ApplicationCallbacks) throws -> CInt {
+        guard bytes.count > 0 else { return SQLITE_OK }
+        var flags = CInt(isInverted ? PSQL_CHANGESET_APPLY_INVERTED : 0)
+        if !usesSavepoint { flags |= CInt(PSQL_CHANGESET_APPLY_WITHOUT_SAVEPOINT) }
+        if let data = bytes.memory {
+            return data.withUnsafeBytes { buffer in
+                sqlite3changeset_apply_v2(
+                    connection, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress), callbacks.filter, callbacks.resolve,
+                    callbacks.context, nil, nil, flags)
+            }
+        }
+        let input = ChangesetInput(bytes)
+        let code = sqlite3changeset_apply_v2_strm(
+            connection, ChangesetInput.read, input.context, callbacks.filter, callbacks.resolve, callbacks.context, nil, nil, flags)
+        if let error = input.error { throw error }
+        return code
+    }
+}
+
+/// Hands stored bytes to SQLite, from the first to the last.
+private final class ChangesetInput {
+    private let bytes: StoredBytes
+    /// What was read ahead: SQLite asks for a thousand bytes at a time.
+    private var piece = [UInt8](repeating: 0, count: 64 << 10)
+    private var (position, end) = (0, 0)
+    /// Of the next piece.
+    private var offset = 0
+    private(set) var error: (any Error)?
+
+    init(_ bytes: StoredBytes) {
+        self.bytes = bytes
+    }
+
+    /// Valid as long as this object.
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static let read: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<CInt>?) -> CInt = {
+        context, start, length in
+        let input = Unmanaged<ChangesetInput>.fromOpaque(context!).takeUnretainedValue()
+        do {
+            length!.pointee = CInt(try input.read(into: UnsafeMutableRawBufferPointer(start: start, count: Int(length!.pointee))))
+            return SQLITE_OK
+        } catch {
+            input.error = error
+            return SQLITE_IOERR
+        }
+    }
+
+    private func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        if position == end {
+            (position, end) = (0, try piece.withUnsafeMutableBytes { try bytes.copy(from: offset, into: $0) })
+            offset += end
+        }
+        let count = min(buffer.count, end - position)
+        piece.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position..<position + count])) }
+        position += count
+        return count
+    }
+}

@@ -1,0 +1,27 @@
+internal import CPeriluneRows
+internal import GRDB
+
+/// Reading SQLite's values without copying them.
+enum SQLiteValue {
+    /// The bytes of a text or blob, valid until the value changes.
+    static func bytes(of value: OpaquePointer) -> UnsafeRawBufferPointer {
+        let isText = sqlite3_value_type(value) == SQLITE_TEXT
+        // Before the count, which is that of the text in UTF-8 then.
+        let start = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+    }
+
+    /// Whether two values are stored as the same: 1 and 1.0 are not.
+    static func areSame(_ left: OpaquePointer, _ right: OpaquePointer) -> Bool {
+        let type = sqlite3_value_type(left)
+        guard type == sqlite3_value_type(right) else { return false }
+        switch type {
+        case SQLITE_INTEGER: return sqlite3_value_int64(left) == sqlite3_value_int64(right)
+        case SQLITE_FLOAT: return sqlite3_value_double(left) == sqlite3_value_double(right)
+        case SQLITE_NULL: return true
+        default:
+            let (left, right) = (bytes(of: left), bytes(of: right))
+            return left.count == right.count && (left.isEmpty || memcmp(left.baseAddress!, right.baseAddress!, left.count) == 0)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import Foundation
+
+/// Goes through the members of one object of JSON, whose texts may be larger than memory.
+///
+/// It finds where values end. Whether short ones are as they should be is left to `JSONDecoder`.
+struct JSONObjectScanner {
+    private var scanner: ByteScanner
+    private var hasMembers = false
+
+    init(_ scanner: ByteScanner) {
+        self.scanner = scanner
+    }
+
+    /// Goes past the opening brace. Returns whether there is one.
+    mutating func begin() throws -> Bool {
+        try skipSpace()
+        return try scanner.next() == UInt8(ascii: "{")
+    }
+
+    /// The next key, as it is written: without its escapes resolved. The value stands behind it. `nil` at the closing brace, or where
+    /// something else stands: see ``isAtEnd()``.
+    mutating func nextKey() throws -> String? {
+        try skipSpace()
+        if hasMembers {
+            guard try scanner.peek() == UInt8(ascii: ",") else { return nil }
+            _ = try scanner.next()
+            try skipSpace()
+        }
+        hasMembers = true
+        guard try scanner.peek() == UInt8(ascii: "\""), let quoted = try takeValue(limitInBytes: 1000) else { return nil }
+        try skipSpace()
+        guard try scanner.next() == UInt8(ascii: ":") else { return nil }
+        try skipSpace()
+        return String(validating: quoted.dropFirst().dropLast(), as: UTF8.self)
+    }
+
+    /// Whether nothing comes behind the closing brace.
+    mutating func isAtEnd() throws -> Bool {
+        try skipSpace()
+        guard try scanner.next() == UInt8(ascii: "}") else { return false }
+        try skipSpace()
+        return try scanner.peek() == nil
+    }
+
+    /// Whether the value that comes is a text.
+    mutating func isAtString() throws -> Bool {
+        try scanner.peek() == UInt8(ascii: "\"")
+    }
+
+    /// Goes past a text, and hands on its contents, without resolving escapes but that of the slash, which base64 may have.
+    ///
+    /// - Returns: Whether it has an end.
+    mutating func takeString(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        _ = try scanner.next()
+        var (isEscaped, hasEnded) = (false, false)
+        while !hasEnded {
+            let isThere = try scanner.takePiece { piece in
+                if isEscaped {
+                    isEscaped = false
+                    try body(UnsafeRawBufferPointer(rebasing: piece[..<1]))
+                    return 1
+                }
+                let end = piece.firstIndex { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") } ?? piece.count
+                try body(UnsafeRawBufferPointer(rebasing: piece[..<end]))
+                guard end < piece.count else { return end }
+                if piece[end] == UInt8(ascii: "\"") { hasEnded = true } else { isEscaped = true }
+                return end + 1
+            }
+            guard isThere else { return false }
+        }
+        return true
+    }
+
+    /// The text of a value, as it is written; `nil` if it has no end, or is longer than it may be.
+    mutating func takeValue(limitInBytes: Int) throws -> [UInt8]? {
+        var (value, depth, isInString) = ([UInt8](), 0, false)
+        while let byte = try scanner.peek() {
+            if !isInString, depth == 0, !value.isEmpty, Self.endsValue(byte) { return value }
+            guard value.count < limitInBytes else { return nil }
+            _ = try scanner.next()
+            value.append(byte)
+            if isInString {
+                if byte == UInt8(ascii: "\\"), let escaped = try scanner.next() { value.append(escaped) }
+                isInString = byte != UInt8(ascii: "\"")
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): isInString = true
+                case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+                case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+                default: break
+                }
+            }
+            guard depth >= 0 else { return nil }
+            if depth == 0, !isInString, [UInt8(ascii: "\""), UInt8(ascii: "}"), UInt8(ascii: "]")].contains(byte) { return value }
+        }
+        return nil
+    }
+
+    /// Whether a byte stands behind a number or a word.
+    private static func endsValue(_ byte: UInt8) -> Bool {
+        [UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]")].contains(byte) || isSpace(byte)
+    }
+
+    private mutating func skipSpace() throws {
+        while let byte = try scanner.peek(), Self.isSpace(byte) { _ = try scanner.next() }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        [UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t")].contains(byte)
+    }
+}

@@ -1,0 +1,45 @@
+internal import Foundation
+
+/// What stands in the file of a plan beside the changes of rows.
+struct PlanHeader: Codable {
+    /// What plans of all versions have.
+    struct Version: Codable {
+        let format: String
+        let version: Int
+    }
+
+    let format: String
+    let version: Int
+    let origin: PreviewPlan.Origin
+    let created: Date
+    let scripts: [PreviewPlan.Script]
+    let effects: [PreviewEffect]
+
+    init(_ plan: PreviewPlan) {
+        (format, version, origin, created) = (plan.format, plan.version, plan.origin, plan.created)
+        (scripts, effects) = (plan.scripts, plan.effects)
+    }
+
+    /// Of the changes, in the file.
+    enum ChangesKey {
+        static let changeset = "changeset"
+        static let seen = "seen"
+        /// The SHA-256 of both: SQLite does not find out whatever is wrong with them.
+        static let hash = "changeset_hash"
+    }
+
+    static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        decoder.dateDecodingStrategy = .iso8601
+        return decoder
+    }
+}

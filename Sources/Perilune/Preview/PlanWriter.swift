@@ -1,0 +1,38 @@
+internal import Foundation
+internal import PeriluneRecords
+
+/// Writes a plan as JSON, piece by piece: first what is short, then the changes.
+struct PlanWriter {
+    /// Takes the next bytes of the file.
+    let output: (UnsafeRawBufferPointer) throws -> Void
+
+    /// - Throws: ``StorageError`` if the changes cannot be read, what `output` throws.
+    func write(_ plan: PreviewPlan) throws {
+        var header = Array(try PlanHeader.encoder.encode(PlanHeader(plan)))
+        // An object, whose end comes later.
+        header.removeLast(header.count - (header.lastIndex { $0 != UInt8(ascii: "}") && $0 != UInt8(ascii: "\n") } ?? -1) - 1)
+        try write(header)
+        var hash = SHA256()
+        try write(plan.changes.changeset.bytes, as: PlanHeader.ChangesKey.changeset, adding: &hash)
+        try write(plan.changes.seen.rows.bytes, as: PlanHeader.ChangesKey.seen, adding: &hash)
+        try write(Array(",\n  \"\(PlanHeader.ChangesKey.hash)\" : \"\(hash.digits())\"\n}\n".utf8))
+    }
+
+    private func write(_ bytes: StoredBytes, as key: String, adding hash: inout SHA256) throws {
+        try write(Array(",\n  \"\(key)\" : \"".utf8))
+        var (encoder, text) = (Base64.Encoder(), [UInt8]())
+        try bytes.forEachPiece { piece in
+            hash.add(piece)
+            text.removeAll(keepingCapacity: true)
+            encoder.encode(piece, to: &text)
+            try write(text)
+        }
+        text.removeAll()
+        encoder.finish(to: &text)
+        try write(text + Array("\"".utf8))
+    }
+
+    private func write(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { try output($0) }
+    }
+}

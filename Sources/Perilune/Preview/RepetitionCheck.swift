@@ -1,0 +1,75 @@
+internal import Foundation
+internal import GRDB
+internal import PeriluneRecords
+
+/// Finds out why changes that a preview has found could not be made to the original.
+///
+/// Applying them row by row can fail, though both states are possible: two rows that have changed places in a unique index, for one,
+/// cannot be written in any order. Where that cannot be excluded it is tried on the copy, backwards.
+struct RepetitionCheck {
+    let db: Database
+    let schema: SchemaSnapshot
+    let changes: PlanChanges
+    let formerState: FormerStateAttachment
+
+    /// What is in the way; `nil` if nothing is.
+    func obstacle() throws -> String? {
+        try db.execute(sql: "PRAGMA foreign_keys = OFF")
+        return try conflict() ?? violation()
+    }
+
+    // MARK: - Conflicts
+
+    private func conflict() throws -> String? {
+        let tables = Set(try changes.outline.tables.filter(needsTrial).map(\.name.foldedName))
+        guard !tables.isEmpty else { return nil }
+        var conflict: String?
+        // Deferred: the former state, which is attached, cannot be written to.
+        try db.inTransaction(.deferred) {
+            do {
+                try changes.changeset.inverted().apply(to: db, only: tables, schema: schema)
+            } catch let error as PlanError {
+                conflict = "the changes cannot be applied row by row: \(error.message.replacing("conflict: ", with: ""))"
+            } catch let error as DatabaseError where error.resultCode != .SQLITE_INTERRUPT {
+                conflict = "the changes cannot be applied row by row: \(error.message ?? "\(error.resultCode)")"
+            }
+            return .rollback
+        }
+        return conflict
+    }
+
+    /// Whether applying the changes of a table row by row may fail.
+    ///
+    /// Each change has a key of its own, so that keys are never in the way. In a unique index, what an inserted row needs was given up by
+    /// a row that is deleted or updated, and SQLite tries again what fails: only updated rows can wait for each other. All else that a
+    /// table demands of a row it demands of one row at a time; what is computed then is tried.
+    private func needsTrial(_ table: ChangesetOutline.Table) throws -> Bool {
+        guard table.count > 0 else { return false }
+        let sql = schema.objects.first { $0.type == "table" && $0.name.foldedName == table.name.foldedName }?.sql ?? ""
+        if sql.range(of: "CHECK", options: .caseInsensitive) != nil { return true }
+        let indexed = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT part.cid, list."unique" AND list.origin <> 'pk', list.partial
+                FROM pragma_index_list(?1, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS part
+                WHERE part."key"
+                """, arguments: [table.name])
+        return indexed.contains { row in
+            let (column, isUnique, isPartial) = (row[0] as Int, row[1] as Bool, row[2] as Bool)
+            guard column >= 0, !isPartial else { return true }
+            return isUnique && table.updated > 1 && table.isUpdated.indices.contains(column) && table.isUpdated[column]
+        }
+    }
+
+    // MARK: - Foreign keys
+
+    private func violation() throws -> String? {
+        let foreignKeys = try ForeignKeyCheck(db, schema, changes.outline)
+        guard !foreignKeys.isEmpty else { return nil }
+        let violations = try foreignKeys.countViolations()
+        guard violations > 0 else { return nil }
+        try formerState.attach()
+        guard try foreignKeys.countViolations(in: PreviewCopy.formerSchema) < violations else { return nil }
+        return "a foreign key would be violated: \(try foreignKeys.describeViolation())"
+    }
+}

@@ -1,0 +1,56 @@
+/// Counts the changes of a table as they are found, and keeps the first rows of each kind.
+struct TableSummary {
+    private struct Sample {
+        let key: [PreviewValue]
+        let change: RowChange
+    }
+
+    private var changes: TableChanges
+    private var samples: [RowChange.Kind: [Sample]] = [:]
+    private let rowLimit: Int
+
+    /// - Parameters:
+    ///   - key: The names of the columns of the key.
+    ///   - rowLimit: How many rows of each kind are kept, those with the smallest keys.
+    init(name: String, columns: [String], key: [String], rowLimit: Int) {
+        changes = TableChanges(name: name)
+        (changes.columns, changes.key) = (columns, key)
+        self.rowLimit = rowLimit
+    }
+
+    /// Counts a change.
+    ///
+    /// - Parameters:
+    ///   - key: The values of the key, in the order of the columns.
+    ///   - change: The row, which is only asked for if it is kept.
+    mutating func count(_ kind: RowChange.Kind, key: @autoclosure () -> [PreviewValue], _ change: @autoclosure () -> RowChange) {
+        switch kind {
+        case .inserted: changes.inserted += 1
+        case .updated: changes.updated += 1
+        case .deleted: changes.deleted += 1
+        }
+        guard rowLimit > 0 else { return }
+        guard rowLimit < .max else {
+            // All are kept: there is nothing to choose.
+            samples[kind, default: []].append(Sample(key: key(), change: change()))
+            return
+        }
+        let key = key()
+        if let kept = samples[kind], kept.count == rowLimit, !key.lexicographicallyPrecedes(kept[rowLimit - 1].key) { return }
+        insert(Sample(key: key, change: change()), to: &samples[kind, default: []])
+    }
+
+    private func insert(_ sample: Sample, to samples: inout [Sample]) {
+        if samples.count == rowLimit { samples.removeLast() }
+        let place = samples.firstIndex { sample.key.lexicographicallyPrecedes($0.key) } ?? samples.endIndex
+        samples.insert(sample, at: place)
+    }
+
+    /// The numbers and the rows, these sorted by key.
+    func finish() -> TableChanges {
+        var changes = changes
+        changes.rows = [RowChange.Kind.inserted, .deleted, .updated].flatMap { samples[$0] ?? [] }.map(\.change)
+        changes.sortRows()
+        return changes
+    }
+}
