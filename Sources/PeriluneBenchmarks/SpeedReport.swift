@@ -112,6 +112,8 @@ struct SpeedReport {
 
     /// Puts both in their places in the package, which is the current folder.
     func write() throws {
+        let folder = URL(fileURLWithPath: Self.picturePath).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try picture.write(toFile: Self.picturePath, atomically: true, encoding: .utf8)
         let readme = try String(contentsOfFile: "README.md", encoding: .utf8)
         guard let begin = readme.range(of: Self.marks.begin), let end = readme.range(of: Self.marks.end) else {
