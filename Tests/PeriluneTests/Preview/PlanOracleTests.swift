@@ -7,7 +7,7 @@ import Testing
 /// plan makes of the original what the same statements make of it.
 @Suite struct PlanOracleTests {
     /// More where the environment asks for them.
-    private static let rounds = ProcessInfo.processInfo.environment["PERILUNE_ROUNDS"].flatMap(Int.init) ?? 24
+    private static let rounds = ProcessInfo.processInfo.environment["PERILUNE_ROUNDS"].flatMap(Int.init) ?? 8
 
     @Test(arguments: 0..<rounds)
     func `a plan makes what the statements make, however its changes were found`(seed: Int) async throws {
