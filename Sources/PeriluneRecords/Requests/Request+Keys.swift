@@ -43,7 +43,7 @@ extension Request {
         guard !values.isEmpty else { throw RequestError.argument("a key cannot be empty") }
         guard table.containsUniqueKey(values.map(\.column)) else {
             let names = values.map { "`\($0.column < 0 ? "rowid" : table.columns[$0.column].name)`" }.joined(separator: ", ")
-            let keys = table.uniqueKeys.map { "(" + $0.map { table.columns[$0].name }.joined(separator: ", ") + ")" }
+            let keys = table.distinctKeys.map { "(" + $0.map { table.columns[$0].name }.joined(separator: ", ") + ")" }
             throw RequestError.argument(
                 "\(names) is not a unique key of `\(table.name)`, whose unique keys are: "
                     + (keys.isEmpty ? "none" : keys.joined(separator: ", ")) + "; use filter{...} for any other columns")

@@ -38,8 +38,8 @@ extension TableSchema {
         }
         return TableSchema(
             databaseName: databaseName, name: name, kind: kind, isWithoutRowID: isWithoutRowID, isStrict: isStrict, columns: columns,
-            primaryKey: primaryKey, primaryKeyIsRowID: primaryKeyIsRowID, uniqueKeys: uniqueKeys, foreignKeys: foreignKeys,
-            indexes: indexes, fieldNames: names)
+            primaryKey: primaryKey, primaryKeyIsRowID: primaryKeyIsRowID, uniqueKeys: uniqueKeys, distinctKeys: distinctKeys,
+            foreignKeys: foreignKeys, indexes: indexes, fieldNames: names)
     }
 
     /// The position of the column that has this name in the database, in any case.

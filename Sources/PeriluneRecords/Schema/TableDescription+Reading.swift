@@ -87,10 +87,10 @@ private struct TableReader {
 
     func indexes() throws -> [TableDescription.Index] {
         try rows("pragma_index_list", of: name, order: "name").map { row in
-            let columns = try rows("pragma_index_info", of: row["name"], order: "seqno")
+            let columns = try rows("pragma_index_xinfo", of: row["name"], order: "seqno").filter { $0["key"] }
             return TableDescription.Index(
-                name: row["name"], columns: columns.map { $0["name"] }, isUnique: row["unique"], isPartial: row["partial"],
-                origin: row["origin"])
+                name: row["name"], columns: columns.map { $0["name"] }, collations: columns.map { $0["coll"] }, isUnique: row["unique"],
+                isPartial: row["partial"], origin: row["origin"])
         }
     }
 }

@@ -35,14 +35,17 @@ package struct TableDescription: Equatable {
         package let name: String
         /// `nil` stands for an expression.
         package let columns: [String?]
+        /// By which collation it compares each of the columns; empty for an index that is only planned.
+        package let collations: [String]
         package let isUnique: Bool
         package let isPartial: Bool
         /// c: CREATE INDEX, u: UNIQUE, pk: PRIMARY KEY.
         package let origin: String
 
-        package init(name: String, columns: [String?], isUnique: Bool, isPartial: Bool, origin: String) {
+        package init(name: String, columns: [String?], collations: [String] = [], isUnique: Bool, isPartial: Bool, origin: String) {
             self.name = name
             self.columns = columns
+            self.collations = collations
             self.isUnique = isUnique
             self.isPartial = isPartial
             self.origin = origin

@@ -32,18 +32,27 @@ extension TableSchema {
         let positions = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         let key = description.key.map { positions[$0]! }
         // An INTEGER PRIMARY KEY has no index of its own, unless it is the DESC form.
+        let hasKeyIndex = description.indexes.contains { $0.origin == "pk" }
         let isRowID =
             key.count == 1 && columns[key[0]].type.isIntegerKey && !description.isWithoutRowID
-            && description.kind == "table" && !description.indexes.contains { $0.origin == "pk" }
+            && description.kind == "table" && !hasKeyIndex
         let indexes = description.indexes.filter { !$0.isPartial }
         func members(_ index: TableDescription.Index) -> [Int] { index.columns.prefix { $0 != nil }.map { positions[$0!]! } }
-        var uniqueKeys = indexes.filter { $0.isUnique && !$0.columns.contains(nil) }.map(members)
-        if !key.isEmpty, !uniqueKeys.contains(key) { uniqueKeys.insert(key, at: 0) }
+        let unique = indexes.filter { $0.isUnique && !$0.columns.contains(nil) }
+        func withKey(_ keys: [[Int]]) -> [[Int]] { key.isEmpty || hasKeyIndex ? keys : [key] + keys }
+        // By the collation BINARY nothing is equal that differs, so any other one holds that apart, too.
+        func isDistinct(_ index: TableDescription.Index) -> Bool {
+            zip(members(index), index.collations).allSatisfy { position, collation in
+                let declared = columns[position].collation
+                return declared == "BINARY" || declared == collation.uppercased()
+            }
+        }
         self.init(
             databaseName: description.database, name: description.name,
             kind: description.kind == "view" ? .view : description.kind == "virtual" ? .virtual : .table,
             isWithoutRowID: description.isWithoutRowID, isStrict: description.isStrict, columns: columns, primaryKey: key,
-            primaryKeyIsRowID: isRowID, uniqueKeys: uniqueKeys,
+            primaryKeyIsRowID: isRowID, uniqueKeys: withKey(unique.map(members)),
+            distinctKeys: withKey(unique.filter(isDistinct).map(members)),
             foreignKeys: try description.foreignKeys.map { try ForeignKey($0, of: description, in: db) },
             indexes: indexes.map(members).filter { !$0.isEmpty })
     }

@@ -20,6 +20,9 @@ package final class TableSchema: Sendable {
     /// The keys that no two rows share, as positions of columns: the primary key and the unique indexes that are neither partial
     /// nor on expressions.
     package let uniqueKeys: [[Int]]
+    /// Those of the unique keys whose columns no two rows have equal: an index may compare by another collation than its column does, and
+    /// tell rows apart that `=` does not.
+    package let distinctKeys: [[Int]]
     package let foreignKeys: [ForeignKey]
     /// The columns with which the indexes begin that are not partial, for finding whether a key is indexed.
     let indexes: [[Int]]
@@ -80,7 +83,7 @@ package final class TableSchema: Sendable {
     init(
         databaseName: String, name: String, kind: Kind, isWithoutRowID: Bool = false, isStrict: Bool = false,
         columns: [Column], primaryKey: [Int] = [], primaryKeyIsRowID: Bool = false, uniqueKeys: [[Int]] = [],
-        foreignKeys: [ForeignKey] = [], indexes: [[Int]] = [], fieldNames: FieldNames? = nil
+        distinctKeys: [[Int]] = [], foreignKeys: [ForeignKey] = [], indexes: [[Int]] = [], fieldNames: FieldNames? = nil
     ) {
         id = Self.lastID.withLock {
             $0 += 1; return $0
@@ -94,6 +97,7 @@ package final class TableSchema: Sendable {
         self.primaryKey = primaryKey
         self.primaryKeyIsRowID = primaryKeyIsRowID
         self.uniqueKeys = uniqueKeys
+        self.distinctKeys = distinctKeys
         self.foreignKeys = foreignKeys
         self.indexes = indexes
         self.fieldNames = fieldNames
@@ -143,12 +147,13 @@ package final class TableSchema: Sendable {
         databaseName == other.databaseName && name == other.name && kind == other.kind
             && isWithoutRowID == other.isWithoutRowID && isStrict == other.isStrict && columns == other.columns
             && primaryKey == other.primaryKey && primaryKeyIsRowID == other.primaryKeyIsRowID
-            && uniqueKeys == other.uniqueKeys && foreignKeys == other.foreignKeys && indexes == other.indexes
+            && uniqueKeys == other.uniqueKeys && distinctKeys == other.distinctKeys && foreignKeys == other.foreignKeys
+            && indexes == other.indexes
     }
 
-    /// Whether these columns, in any order, hold a key that no two rows share.
+    /// Whether these columns, in any order, hold a key that no two rows have equal.
     package func containsUniqueKey(_ columns: some Sequence<Int>) -> Bool {
         let given = Set(columns)
-        return given.contains(Self.rowID) || uniqueKeys.contains { given.isSuperset(of: $0) }
+        return given.contains(Self.rowID) || distinctKeys.contains { given.isSuperset(of: $0) }
     }
 }

@@ -68,6 +68,24 @@ import Testing
         }
     }
 
+    @Test func `a unique column is searched once, and its cursor is that of any order`() async throws {
+        let queue = try makeQueue()
+        let host = try testHost { $0.database = .open(queue) }
+        try await host.run(source: "request = perilune.record('item'):order('code') cursor = request:page_after(nil, 2000).next")
+        let first = try await steps(of: "request:page_after(nil, 10)", on: host, queue)
+        let far = try await steps(of: "request:page_after(cursor, 10)", on: host, queue)
+        #expect(far <= first + 10, "\(far) steps, the first page \(first)")
+        // A cursor that was made beside the index is good without it.
+        try await host.run(source: """
+            local before = request:page_after(cursor, 10).records
+            db:execute "CREATE TABLE plain AS SELECT * FROM item; DROP TABLE item; ALTER TABLE plain RENAME TO item"
+            db:execute "CREATE INDEX item_by_code ON item (code)"
+            local after = perilune.record("item", { primary_key = "id" }):order("code"):page_after(cursor, 10).records
+            assert(#before == 10 and #after == 10, #after)
+            for index, record in ipairs(before) do assert(after[index].code == record.code) end
+            """)
+    }
+
     @Test func `an order without an index is sorted once for a page`() async throws {
         let queue = try makeQueue()
         let host = try testHost { $0.database = .open(queue) }

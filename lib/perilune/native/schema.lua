@@ -11,6 +11,7 @@
 ---@field columns perilune.column_schema[]
 ---@field primary_key { columns: string[], rowid: boolean }
 ---@field unique_keys string[][]
+---@field distinct_keys string[][] those of them whose columns no two rows have equal, by the collations of the columns
 ---@field foreign_keys perilune.foreign_key_schema[]
 
 ---@class perilune.column_schema

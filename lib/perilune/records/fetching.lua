@@ -142,7 +142,7 @@ end
 
 local function list_keys(description)
   local lists = {}
-  for index, names in ipairs(description.schema.unique_keys) do lists[index] = "(" .. table.concat(names, ", ") .. ")" end
+  for index, names in ipairs(description.schema.distinct_keys) do lists[index] = "(" .. table.concat(names, ", ") .. ")" end
   return #lists > 0 and table.concat(lists, ", ") or "none"
 end
 
@@ -158,7 +158,7 @@ local function is_unique(description, given)
     return count == 0
   end
   if matches(description.key) and #description.key > 0 then return true end
-  for _, names in ipairs(description.schema.unique_keys) do
+  for _, names in ipairs(description.schema.distinct_keys) do
     if matches(names) then return true end
   end
   return false

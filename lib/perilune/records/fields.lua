@@ -274,8 +274,9 @@ local function make_view(info, schema)
     return result
   end
   view.primary_key = { columns = renamed(schema.primary_key.columns), rowid = schema.primary_key.rowid }
-  view.unique_keys, view.foreign_keys = {}, {}
+  view.unique_keys, view.distinct_keys, view.foreign_keys = {}, {}, {}
   for index, key in ipairs(schema.unique_keys) do view.unique_keys[index] = renamed(key) end
+  for index, key in ipairs(schema.distinct_keys) do view.distinct_keys[index] = renamed(key) end
   for index, key in ipairs(schema.foreign_keys) do
     view.foreign_keys[index] = copy_of(key)
     view.foreign_keys[index].columns = renamed(key.columns)

@@ -16,7 +16,7 @@ local function describe(info, names)
     class = info.class, table = info.table, columns = columns, positions = positions, key = {}, keys = {}, key_count = 0,
     generation = -1, is_unbound = true,
     schema = {
-      name = info.table, kind = "table", columns = columns, primary_key = { columns = {} }, unique_keys = {}, foreign_keys = {},
+      name = info.table, kind = "table", columns = columns, primary_key = { columns = {} }, unique_keys = {}, distinct_keys = {}, foreign_keys = {},
     },
   }
 end

@@ -112,6 +112,28 @@ local function is_not_null(term, schema)
   return true
 end
 
+--- Whether the columns of these names hold a key that no two rows have equal, of columns that are never NULL.
+local function holds_key(known, schema)
+  for _, key in ipairs(schema.distinct_keys) do
+    local is_held = true
+    for _, name in ipairs(key) do is_held = is_held and known[name] end
+    if is_held then return true end
+  end
+  return false
+end
+
+--- How many of the terms, from the first one, no two rows have equal.
+local function count_telling(terms, schema)
+  local known = {}
+  for index, term in ipairs(terms) do
+    if schema and term.name and not term.may_be_null then
+      known[term.name] = true
+      if holds_key(known, schema) then return index end
+    end
+  end
+  return #terms
+end
+
 -- Rows behind a row -----------------------------------------------------------------------------------------------------------
 
 -- The rows behind one are stretches of the order, the nearest first: behind (1, 2, 3) these are a = 1 AND b = 2 AND c > 3, then
@@ -133,11 +155,11 @@ local function equal(term, value)
   return value == null and term.column:is_null() or term.column:eq(expression.of_value(value))
 end
 
---- The conditions of the stretches behind the row with these values.
-local function stretches(terms, values)
+--- The conditions of the stretches behind the row with these values in the first `count` terms.
+local function stretches(terms, count, values)
   local same, result = {}, {}
-  for index = 1, #terms - 1 do same[index + 1] = both(same[index], equal(terms[index], values[index])) end
-  for index = #terms, 1, -1 do
+  for index = 1, count - 1 do same[index + 1] = both(same[index], equal(terms[index], values[index])) end
+  for index = count, 1, -1 do
     for _, condition in ipairs(behind(terms[index], values[index])) do result[#result + 1] = both(same[index], condition) end
   end
   return result
@@ -248,6 +270,7 @@ local function make_form(self, method)
       if name == term.name then term.name = nil end
     end
   end
+  form.telling = count_telling(terms, schema)
   if method == "page_before" then reverse(terms) end
   return form
 end
@@ -300,11 +323,12 @@ end
 --- The searches for the rows behind a cursor.
 local function make_searches(self, form, values, db)
   local markers, marked, found = {}, {}, {}
-  for index, value in ipairs(values) do
+  for index = 1, form.telling do
+    local value = values[index]
     marked[index] = value == null and null or {}
     markers[marked[index]] = value ~= null and index or nil
   end
-  local conditions = stretches(form.terms, marked)
+  local conditions = stretches(form.terms, form.telling, marked)
   for index, condition in ipairs(conditions) do found[index] = new_search(self, form, condition, markers) end
   if #found < 2 or not sorts_all(request_of(self, found[#found], values, 1), db) then return found end
   local any = conditions[1]
@@ -315,7 +339,7 @@ end
 --- The kept searches. Which there are depends on which values are NULL.
 local function searches_for(self, form, values, db)
   local key = values and "" or "first"
-  for index = 1, values and #values or 0 do
+  for index = 1, values and form.telling or 0 do
     if values[index] == null then key = key .. index .. " " end
   end
   local searches = form.searches[key]
