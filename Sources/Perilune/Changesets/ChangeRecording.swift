@@ -2,6 +2,7 @@ internal import CPeriluneRows
 internal import CPeriluneSQLite
 internal import Foundation
 internal import GRDB
+internal import PeriluneRecords
 internal import Synchronization
 
 /// Records what changes in the schema "main" of one connection: by SQLite's session extension, or where scripts observe each change by
@@ -152,7 +153,7 @@ final class ChangeRecording {
     }
 
     private func wants(_ table: String) -> Bool {
-        guard !table.lowercased().hasPrefix("sqlite_") else { return false }
+        guard !table.foldedName.hasPrefix("sqlite_") else { return false }
         if !touchedTables.contains(where: { $0.isSameTable(as: table) }) { touchedTables.append(table) }
         return !excluded.contains { $0.isSameTable(as: table) }
     }

@@ -50,7 +50,7 @@ package struct Suggestion: Equatable {
         } else if let name = Self.name(after: "no such function: ", in: message) {
             self.init(name, among: schema.functions, listing: nil)
         } else if let (table, column) = Self.tableAndColumn(in: message) {
-            self.init(column: column, in: schema.tables.filter { $0.name.lowercased() == table.lowercased() })
+            self.init(column: column, in: schema.tables.filter { $0.name.foldedName == table.foldedName })
         } else {
             return nil
         }

@@ -167,8 +167,8 @@ struct ChangeCollector {
     }
 
     private mutating func compareAll() throws {
-        let names = (schema.tables + start.schema.tables).filter { $0.kind != .shadow }.map { $0.name.lowercased() }
-        for name in Set(names).sorted() {
+        let names = (schema.tables + start.schema.tables).filter { $0.kind != .shadow }.map { ($0.name.foldedName, $0.name) }
+        for (_, name) in Dictionary(names) { first, _ in first }.sorted(by: { $0.key < $1.key }) {
             let (new, old) = (schema.table(name), start.schema.table(name))
             if report.schema.isEmpty {
                 try compareForPlan(new, old, keepsRowIDs: false, isTouched: false)

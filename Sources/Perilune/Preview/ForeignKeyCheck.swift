@@ -1,4 +1,5 @@
 internal import GRDB
+internal import PeriluneRecords
 
 /// Finds out whether changes break foreign keys.
 struct ForeignKeyCheck {
@@ -8,11 +9,11 @@ struct ForeignKeyCheck {
 
     init(_ db: Database, _ schema: SchemaSnapshot, _ outline: ChangesetOutline) throws {
         self.db = db
-        let changed = Set(outline.tables.filter { $0.count > 0 }.map { $0.name.lowercased() })
+        let changed = Set(outline.tables.filter { $0.count > 0 }.map(\.name.foldedName))
         tables = try schema.tables.filter { $0.kind == .table }.map(\.name).filter { name in
             let parents = try String.fetchAll(db, sql: #"SELECT "table" FROM pragma_foreign_key_list(?)"#, arguments: [name])
             guard !parents.isEmpty else { return false }
-            return changed.contains(name.lowercased()) || parents.contains { changed.contains($0.lowercased()) }
+            return changed.contains(name.foldedName) || parents.contains { changed.contains($0.foldedName) }
         }
     }
 

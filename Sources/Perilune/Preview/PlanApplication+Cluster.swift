@@ -41,8 +41,8 @@ struct ClusterPlanApplication {
 
     /// What triggers did is part of the plan, and a cluster would have them do it again.
     private func requireNoTriggers(_ schema: SchemaSnapshot) throws {
-        let tables = Set(outline.tables.filter { $0.count > 0 }.map { $0.name.lowercased() })
-        guard let trigger = schema.objects.first(where: { $0.type == "trigger" && tables.contains($0.table.lowercased()) }) else { return }
+        let tables = Set(outline.tables.filter { $0.count > 0 }.map(\.name.foldedName))
+        guard let trigger = schema.objects.first(where: { $0.type == "trigger" && tables.contains($0.table.foldedName) }) else { return }
         throw PlanError(
             .schema, "the table \(trigger.table) has the trigger \(trigger.name), which cannot be switched off in a cluster; run the script without --preview")
     }

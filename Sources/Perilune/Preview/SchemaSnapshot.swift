@@ -36,7 +36,7 @@ struct SchemaSnapshot {
     }
 
     func table(_ name: String) -> PreviewTable? {
-        tables.first { $0.name.lowercased() == name.lowercased() }
+        tables.first { $0.name.foldedName == name.foldedName }
     }
 
     /// A name for the schema that other schemas do not have.

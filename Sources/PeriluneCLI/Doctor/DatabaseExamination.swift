@@ -85,9 +85,9 @@ struct DatabaseExamination {
     }
 
     private func hasIndex(_ table: TableDescription, _ columns: [String]) -> Bool {
-        let wanted = Set(columns.map { $0.lowercased() })
+        let wanted = Set(columns.map(\.foldedName))
         let lists = [table.key] + table.indexes.filter { !$0.isPartial }.map { $0.columns.prefix { $0 != nil }.compactMap { $0 } }
-        return lists.contains { Set($0.prefix(wanted.count).map { $0.lowercased() }) == wanted }
+        return lists.contains { Set($0.prefix(wanted.count).map(\.foldedName)) == wanted }
     }
 
     private func journal() throws -> [Finding] {

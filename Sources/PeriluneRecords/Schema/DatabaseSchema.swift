@@ -72,7 +72,7 @@ package final class DatabaseSchema: Sendable {
     /// The table of a name if it has been read in this generation.
     package func knownTable(_ name: String) -> TableSchema? {
         tables.withLock { tables in
-            guard let entry = tables[name] ?? tables[name.foldedName], entry.isCurrent else { return nil }
+            guard let entry = tables[name.foldedName], entry.isCurrent else { return nil }
             return entry.table
         }
     }

@@ -61,8 +61,10 @@ extension UInt8 {
 }
 
 extension String {
-    /// The name in the case by which SQLite compares: ASCII letters are lower, all others unchanged.
+    /// A text that is equal for the names that SQLite takes for one, and for no others: ASCII letters are lower. Beyond them each byte is a
+    /// character, since Swift takes `é` and `e` with an accent behind it for one. For comparing, not for showing, nor to be folded again.
     package var foldedName: String {
-        String(decoding: utf8.map(\.foldedByte), as: UTF8.self)
+        guard utf8.contains(where: { $0 > 0x7f }) else { return String(decoding: utf8.map(\.foldedByte), as: UTF8.self) }
+        return String(String.UnicodeScalarView(utf8.map { Unicode.Scalar($0.foldedByte) }))
     }
 }

@@ -12,6 +12,6 @@ package enum OwnTables {
     private static let names: Set<String> = [migrations, checksums, automationRuns, commits, leases]
 
     package static func contain(_ table: String) -> Bool {
-        names.contains(table.lowercased())
+        names.contains(table.foldedName)
     }
 }

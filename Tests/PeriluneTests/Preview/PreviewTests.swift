@@ -198,6 +198,22 @@ import Testing
         #expect(report["no\"key"]?.rows == [RowChange(kind: .updated, before: [1], after: [2])])
     }
 
+    @Test func `names that SQLite holds apart are not one`() async throws {
+        let folder = try PreviewFolder(
+            """
+            CREATE TABLE "Ä" (id INTEGER PRIMARY KEY, a); CREATE TABLE "ä" (id INTEGER PRIMARY KEY, b);
+            CREATE TABLE "e\u{301}" (id INTEGER PRIMARY KEY, c); CREATE TABLE "\u{e9}" (id INTEGER PRIMARY KEY, d);
+            """)
+        let (report, _) = try await folder.preview(
+            """
+            db:execute([[INSERT INTO "ä" VALUES (1, 2); INSERT INTO "e\u{301}" VALUES (3, 4); INSERT INTO "\u{e9}" VALUES (5, 6)]])
+            db:execute([[ALTER TABLE "Ä" ADD COLUMN more]])
+            """)
+        #expect(report.tables.map { Array($0.name.unicodeScalars) } == ["ä", "e\u{301}", "\u{e9}"].map { Array($0.unicodeScalars) })
+        #expect(report.tables.map(\.columns) == [["id", "b"], ["id", "c"], ["id", "d"]])
+        #expect(report.tables.flatMap(\.rows).map(\.after) == [[1, 2], [3, 4], [5, 6]])
+    }
+
     @Test func `keys that change to others which count as the same are reported, and make no plan`() async throws {
         let folder = try PreviewFolder(
             """
