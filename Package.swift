@@ -132,7 +132,7 @@ let package = Package(
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
-                "CPeriluneConsoleLibrary", "Perilune", "PeriluneBindings", "PeriluneCluster", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
+                "CPeriluneConsoleLibrary", "Perilune", "PeriluneBindings", "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
                 "PeriluneTOML",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -210,7 +210,7 @@ let package = Package(
         .testTarget(
             name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneCLITests", dependencies: ["PeriluneCLI", "PeriluneTestTools"], swiftSettings: swiftSettings),
+            name: "PeriluneCLITests", dependencies: ["PeriluneCLI", "PeriluneDependencies", "PeriluneTestTools"], swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 internal import CPeriluneLibrary
+internal import PeriluneDependencies
 
 #if DEBUG
     internal import Foundation
@@ -26,7 +27,7 @@ package struct LibraryModules: Sendable {
     package func source(of name: String) -> String? {
         guard name == folder || name.hasPrefix(folder + ".") else { return nil }
         #if DEBUG
-            if let perilune = ProcessInfo.processInfo.environment["PERILUNE_LIBRARY"] {
+            if let perilune = EnvironmentVariables.ofProcess["PERILUNE_LIBRARY"] {
                 return try? String(contentsOfFile: "\(perilune)/../\(file(of: name))", encoding: .utf8)
             }
         #endif

@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import Foundation
 internal import Perilune
+internal import PeriluneDependencies
 internal import PeriluneRecords
 
 /// The command `perilune`.
@@ -33,6 +34,7 @@ struct PeriluneCommand: ParsableCommand {
 enum Main {
     // On the first thread, and before there is another one: a process can take files only from threads that are still to come.
     @MainActor static func main() async {
+        DependencyContext.setOwnProgram()
         StandardStreams.endOnClosedPipe()
         SQLiteTuning.disableMemoryStatistics()
         let words = Array(CommandLine.arguments.dropFirst())

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import IssueReporting
+internal import Synchronization
 
 /// What code runs for.
 public enum DependencyContext: String, Sendable, CaseIterable {
@@ -17,11 +17,23 @@ public enum DependencyContext: String, Sendable, CaseIterable {
     /// The context of the process: what the environment variable says; a test if a test runner runs it; else live.
     static let ofProcess = Result<DependencyContext, DependencyError> {
         () throws(DependencyError) in
-        try detect(environment: ProcessInfo.processInfo.environment, isTesting: isTesting)
+        try detect(environment: .ofProcess, isTesting: isOwnProgram.load(ordering: .relaxed) ? hasTestVariable(.ofProcess) : isTesting)
     }
 
-    static func detect(environment: [String: String], isTesting: Bool) throws(DependencyError) -> DependencyContext {
-        guard let name = environment[environmentVariable], !name.isEmpty else { return isTesting ? .test : .live }
+    private static let isOwnProgram = Atomic(false)
+
+    /// Says that the process is a program of Perilune's, to be called before anything asks for the context. Its arguments are those of
+    /// scripts, and do not say that a test runner runs it: only variables do.
+    package static func setOwnProgram() { isOwnProgram.store(true, ordering: .relaxed) }
+
+    /// Whether there is a variable that test runners give to what they start.
+    static func hasTestVariable(_ environment: EnvironmentVariables) -> Bool {
+        ["XCTestBundlePath", "XCTestBundleInjectPath", "XCTestConfigurationFilePath", "XCTestSessionIdentifier", "BAZEL_TEST"]
+            .contains { environment[$0] != nil }
+    }
+
+    static func detect(environment: EnvironmentVariables, isTesting: @autoclosure () -> Bool) throws(DependencyError) -> DependencyContext {
+        guard let name = environment[environmentVariable], !name.isEmpty else { return isTesting() ? .test : .live }
         if let context = DependencyContext(rawValue: name) { return context }
         let names = allCases.map(\.rawValue).joined(separator: ", ")
         throw DependencyError(

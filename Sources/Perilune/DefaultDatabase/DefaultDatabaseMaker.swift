@@ -94,9 +94,8 @@ struct DefaultDatabaseMaker {
 enum DataFolder {
     /// The path of a file in it.
     static func path(_ name: String, isMaking: Bool) throws -> String {
-        let environment = ProcessInfo.processInfo.environment
         let data =
-            if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") {
+            if let folder = EnvironmentVariables.ofProcess["XDG_DATA_HOME"], folder.hasPrefix("/") {
                 URL(filePath: folder)
             } else {
                 FileManager.default.homeDirectoryForCurrentUser.appending(path: ".local/share")

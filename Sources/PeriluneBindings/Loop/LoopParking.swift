@@ -17,6 +17,19 @@ package final class LoopParking: Sendable {
     private struct State {
         var waiting: [Place: [Waiting]] = [:]
         var released: Set<Place> = []
+        /// Whether ``Place/change`` is released: at the end of each run, and for most it is the only one.
+        var hasChanged = false
+
+        mutating func keepRelease(of place: Place) {
+            if place == .change { hasChanged = true } else { released.insert(place) }
+        }
+
+        /// Whether there was one.
+        mutating func takeRelease(of place: Place) -> Bool {
+            guard place == .change else { return released.remove(place) != nil }
+            defer { hasChanged = false }
+            return hasChanged
+        }
         var count = 0
     }
 
@@ -34,7 +47,7 @@ package final class LoopParking: Sendable {
     func add(at place: Place, _ resume: @escaping @Sendable () -> Void) -> Int {
         let (id, isReleased) = state.withLock { state in
             state.count += 1
-            let isReleased = state.released.remove(place) != nil
+            let isReleased = state.takeRelease(of: place)
             if !isReleased { state.waiting[place, default: []].append(Waiting(id: state.count, resume: resume)) }
             return (state.count, isReleased)
         }
@@ -70,7 +83,7 @@ package final class LoopParking: Sendable {
     package func release(_ place: Place) {
         let waiting = state.withLock { state -> [Waiting] in
             guard let waiting = state.waiting.removeValue(forKey: place), !waiting.isEmpty else {
-                state.released.insert(place)
+                state.keepRelease(of: place)
                 return []
             }
             return waiting
@@ -80,7 +93,7 @@ package final class LoopParking: Sendable {
 
     /// Forgets a place that will have no more waiters.
     package func forget(_ place: Place) {
-        state.withLock { _ = $0.released.remove(place) }
+        state.withLock { _ = $0.takeRelease(of: place) }
     }
 }
 

@@ -27,6 +27,9 @@ extension ScriptLoop {
         }
     }
 
+    /// Whether a scope has not ended; that of scripts, 0, never does.
+    func isLive(_ scope: Int) -> Bool { scope == 0 || liveScopes.contains(scope) }
+
     /// The scope of what is called now.
     var currentScope: Int {
         assertThread()
@@ -35,7 +38,7 @@ extension ScriptLoop {
 
     /// Raises in what an ended scope has left.
     func requireLive(_ scope: Int) throws {
-        guard liveScopes.contains(scope) else {
+        guard isLive(scope) else {
             throw BindingError("cancelled", "the file was reloaded, and everything that its previous version started was stopped")
         }
     }

@@ -15,7 +15,7 @@ package final class ScriptLoop {
     private(set) var sources: [Int: LoopSource] = [:]
     private var count = 0
     var scopeCount = 0
-    var liveScopes: Set = [0]
+    var liveScopes: Set<Int> = []
     /// That of the observer which is called now, inside of a run of another scope.
     var enteredScope: Int?
 
@@ -175,7 +175,7 @@ package final class ScriptLoop {
             }
             // It was interrupted with its scope, or cancelled.
             if wasToldToStop { return }
-            if !liveScopes.contains(source.scope), (error as? LuaError)?.kind == "cancelled" { return }
+            if !isLive(source.scope), (error as? LuaError)?.kind == "cancelled" { return }
         }
         failures.append(error)
     }
@@ -281,7 +281,7 @@ package final class ScriptLoop {
     /// before.
     private func liveCore() throws -> LuaCore {
         let core = try requireCore()
-        if !liveScopes.contains(currentScope) { core.cancelWaitingRun() }
+        if !isLive(currentScope) { core.cancelWaitingRun() }
         try requireLive(currentScope)
         return core
     }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Perilune
+internal import PeriluneDependencies
 
 /// What commands say besides their data.
 enum CommandOutput {
@@ -12,7 +13,7 @@ enum CommandOutput {
     }
 
     private static func colors(_ choice: ColorChoice, isTerminal: Bool) -> Colors {
-        Colors(choice, environment: ProcessInfo.processInfo.environment, isTerminal: isTerminal)
+        Colors(choice, environment: .ofProcess, isTerminal: isTerminal)
     }
 
     /// Writes a line to standard error.

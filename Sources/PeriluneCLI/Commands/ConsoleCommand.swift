@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import Foundation
 internal import Perilune
+internal import PeriluneDependencies
 
 /// The command `perilune console`.
 struct ConsoleCommand: AsyncParsableCommand {
@@ -91,7 +92,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     private func makeEditor(_ options: ConsoleOptions) -> any LineEditor {
         guard options.isTerminal else { return PlainEditor() }
         let path = LineHistory.path(
-            forFolder: FileManager.default.currentDirectoryPath, environment: ProcessInfo.processInfo.environment)
+            forFolder: FileManager.default.currentDirectoryPath, environment: .ofProcess)
         return TerminalEditor(history: LineHistory(path: path), usesStyles: options.colors.isOn)
     }
 }

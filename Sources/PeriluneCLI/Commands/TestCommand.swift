@@ -1,5 +1,6 @@
 import ArgumentParser
 internal import Foundation
+internal import PeriluneDependencies
 internal import PeriluneScenarios
 
 /// The command `perilune test`.
@@ -198,7 +199,7 @@ extension TestCommand {
         (options.rounds, options.stress) = (rounds, stress)
         options.bail = bail ? 1 : maxFailures
         if let timeout { options.timeout = timeout }
-        options.isCI = !(ProcessInfo.processInfo.environment["CI"] ?? "").isEmpty
+        options.isCI = EnvironmentVariables.ofProcess.isSet("CI")
         options.removesObsoleteSnapshots = removeObsoleteSnapshots
         options.snapshots = updateSnapshots ? .replace : .beside
         if let noChecks = ScenarioOptions.NoChecks(rawValue: noChecks.rawValue) { options.noChecks = noChecks }

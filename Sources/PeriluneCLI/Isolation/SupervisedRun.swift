@@ -21,7 +21,7 @@ enum SupervisedRun {
     /// The variable by which the process knows what it is.
     private static let mark = "PERILUNE_SUPERVISED"
     /// Whether this process was started by another one for its scripts.
-    static let isOngoing = ProcessInfo.processInfo.environment[mark] != nil && WorkerEntry.isConnected
+    static let isOngoing = EnvironmentVariables.ofProcess[mark] != nil && WorkerEntry.isConnected
 
     /// Starts the process, and waits for its end.
     ///
@@ -62,7 +62,7 @@ enum SupervisedRun {
         // Whatever is written there is gone with this process.
         let folder = try TemporaryFolder.makeFolder("isolated")
         var environment = ["\(mark)=1", "SWIFT_BACKTRACE=enable=no", "TMPDIR=\(folder)", "SQLITE_TMPDIR=\(folder)"]
-        for name in variables { if let value = ProcessInfo.processInfo.environment[name] { environment.append("\(name)=\(value)") } }
+        for name in variables { if let value = EnvironmentVariables.ofProcess[name] { environment.append("\(name)=\(value)") } }
         return WorkerProcess.Program(path: path, arguments: RawArguments.all, environment: environment, sharesStandardStreams: true)
     }
 
@@ -115,7 +115,7 @@ enum SupervisedRun {
         for path in [request.preview?.planPath, request.preview?.pagePath].compactMap({ $0 }) {
             rules.writable.append(IsolationRules.folder(ofFile: path))
         }
-        if let folder = ProcessInfo.processInfo.environment["TMPDIR"] { rules.writable.append(folder) }
+        if let folder = EnvironmentVariables.ofProcess["TMPDIR"] { rules.writable.append(folder) }
         return rules
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import PeriluneDependencies
 internal import PeriluneScenarios
 
 /// When output is colored: what `--color` takes.
@@ -21,13 +22,12 @@ struct Colors: Equatable, Sendable {
     ///
     /// - SeeAlso: no-color.org, force-color.org, bixense.com/clicolors. `FORCE_COLOR=0`, which some read as a wish for no
     ///   colors and some as one for colors, forces nothing here.
-    init(_ choice: ColorChoice, environment: [String: String], isTerminal: Bool) {
-        func isSet(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
-        func isForced(_ name: String) -> Bool { isSet(name) && environment[name] != "0" }
+    init(_ choice: ColorChoice, environment: EnvironmentVariables, isTerminal: Bool) {
+        func isForced(_ name: String) -> Bool { environment.isSet(name) && environment[name] != "0" }
         switch choice {
         case .always: isOn = true
         case .never: isOn = false
-        case .auto where isSet("NO_COLOR"): isOn = false
+        case .auto where environment.isSet("NO_COLOR"): isOn = false
         case .auto where isForced("FORCE_COLOR") || isForced("CLICOLOR_FORCE"): isOn = true
         case .auto: isOn = isTerminal && environment["TERM"] != "dumb"
         }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Perilune
+internal import PeriluneDependencies
 
 /// How far something is, in the last line of a terminal: drawn once it takes long, and taken away. Used by one thread at a time.
 final class ProgressLine: @unchecked Sendable {
@@ -18,7 +19,7 @@ final class ProgressLine: @unchecked Sendable {
         isTerminal: Bool = StandardStreams.isErrorTerminal, columns: @escaping @Sendable () -> Int = { StandardStreams.errorColumns },
         delay: Duration = .milliseconds(500), _ write: @escaping @Sendable (String) -> Void = StandardStreams.writeError
     ) {
-        guard isTerminal, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return nil }
+        guard isTerminal, EnvironmentVariables.ofProcess["TERM"] != "dumb" else { return nil }
         (self.write, self.columns, self.delay) = (write, columns, delay)
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PeriluneDependencies
 internal import PeriluneScenarios
 
 /// Remembers which scenarios of a folder have failed last, for `--failed`: in the user's cache, since it concerns only this user.
@@ -6,7 +7,7 @@ struct LastFailures {
     private let file: URL
 
     /// Those of the project in the current folder.
-    init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    init(environment: EnvironmentVariables = .ofProcess) {
         let folder = FileManager.default.currentDirectoryPath
         let cache =
             if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneScenarios
 
@@ -10,7 +11,7 @@ enum ScenarioProgram {
     /// The seed of the run of which this process is a part; `nil`: it is the whole command.
     static var seed: RunSeed? {
         guard WorkerEntry.isConnected else { return nil }
-        return ProcessInfo.processInfo.environment[mark].flatMap { RunSeed($0) }
+        return EnvironmentVariables.ofProcess[mark].flatMap { RunSeed($0) }
     }
 
     static func make(seed: RunSeed) throws -> WorkerProcess.Program {

@@ -1,6 +1,7 @@
 internal import Foundation
 @preconcurrency internal import Glibc
 internal import Perilune
+internal import PeriluneDependencies
 
 /// The settings of the project in which the command runs: by the environment, else by `perilune.toml` in the current folder or in
 /// the nearest one above, else the standard.
@@ -47,9 +48,9 @@ struct Settings: Sendable {
     let file: SettingsFile?
     /// The way from the current folder to that of the file, with a slash at its end; empty if that is the same.
     private let prefix: String
-    private let environment: [String: String]
+    private let environment: EnvironmentVariables
 
-    init(file: SettingsFile? = nil, prefix: String = "", environment: [String: String] = [:]) {
+    init(file: SettingsFile? = nil, prefix: String = "", environment: EnvironmentVariables = [:]) {
         (self.file, self.prefix, self.environment) = (file, prefix, environment)
     }
 
@@ -73,11 +74,11 @@ struct Settings: Sendable {
 
     // MARK: - Those of the process
 
-    private static let loaded = Result { try find(environment: ProcessInfo.processInfo.environment) }
+    private static let loaded = Result { try find(environment: .ofProcess) }
 
     /// The settings of the process. Without the file, if that cannot be used: commands that matter end before, by ``require()``.
     static var current: Settings {
-        (try? loaded.get()) ?? Settings(environment: ProcessInfo.processInfo.environment)
+        (try? loaded.get()) ?? Settings(environment: .ofProcess)
     }
 
     /// The value of an option, else what holds without it; `nil` if nothing does.
@@ -101,7 +102,7 @@ struct Settings: Sendable {
     /// Looks for the file in a folder and those above it.
     ///
     /// Files above in folders that everyone can write to, such as `/tmp`, are left alone: they may be another user's.
-    static func find(in start: String = ".", environment: [String: String]) throws -> Settings {
+    static func find(in start: String = ".", environment: EnvironmentVariables) throws -> Settings {
         var prefix = ""
         while true {
             let folder = prefix.isEmpty ? start : "\(start)/\(prefix.dropLast())"

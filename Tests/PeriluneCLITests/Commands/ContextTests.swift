@@ -57,6 +57,12 @@ import Testing
         #expect(try files(folder) == before)
     }
 
+    @Test func `arguments of scripts are not those of a test runner, whose variables make it a test`() throws {
+        let folder = try TestFolder(["c.lua": "print(perilune.context, ...)"])
+        #expect(try folder.perilune("run", "c.lua", "--testing-library", "a.xctest").output == "live\t--testing-library\ta.xctest\n")
+        #expect(try folder.perilune("run", "c.lua", environment: ["XCTestConfigurationFilePath": "x"]).output == "test\n")
+    }
+
     @Test func `options of previews are for the context preview, too`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("run", "look.lua", "--database", "shop.sqlite", "--context", "preview", "--check")

@@ -1,3 +1,4 @@
+import PeriluneDependencies
 import Testing
 
 @testable import PeriluneCLI
@@ -20,9 +21,9 @@ import Testing
             (.auto, ["CLICOLOR_FORCE": "0"], true, true),
             (.always, ["NO_COLOR": "1", "TERM": "dumb"], false, true),
             (.never, ["FORCE_COLOR": "1"], true, false),
-        ] as [(ColorChoice, [String: String], Bool, Bool)])
+        ] as [(ColorChoice, EnvironmentVariables, Bool, Bool)])
     func `the flag wins, then NO_COLOR, then what forces, then the terminal`(
-        choice: ColorChoice, environment: [String: String], isTerminal: Bool, isOn: Bool
+        choice: ColorChoice, environment: EnvironmentVariables, isTerminal: Bool, isOn: Bool
     ) {
         #expect(Colors(choice, environment: environment, isTerminal: isTerminal).isOn == isOn)
     }

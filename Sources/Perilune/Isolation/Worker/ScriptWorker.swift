@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
@@ -29,7 +30,7 @@ public enum ScriptWorker {
     static func start(_ isolation: Isolation.Process) throws -> WorkerProcess {
         let path = try isolation.program ?? program()
         // Dates in scripts are of the time zone of the machine.
-        let zone = ProcessInfo.processInfo.environment["TZ"].map { ["TZ=\($0)"] } ?? []
+        let zone = EnvironmentVariables.ofProcess["TZ"].map { ["TZ=\($0)"] } ?? []
         do {
             return try WorkerProcess(
                 WorkerProcess.Program(

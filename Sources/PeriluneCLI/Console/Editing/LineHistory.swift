@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import PeriluneDependencies
 
 /// What was typed before, the oldest first, in a file of the project.
 struct LineHistory {
@@ -19,7 +20,7 @@ struct LineHistory {
     /// The file for a folder: the history is the project's.
     ///
     /// - SeeAlso: XDG Base Directory Specification, `XDG_STATE_HOME`.
-    static func path(forFolder folder: String, environment: [String: String]) -> String? {
+    static func path(forFolder folder: String, environment: EnvironmentVariables) -> String? {
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? environment["HOME"].map { $0 + "/.local/state" }
         guard let state else { return nil }
         let name = folder.split(separator: "/").last.map(String.init) ?? "root"
