@@ -27,23 +27,44 @@ MEASURES = [
     ("on_change of each row", "observation", []),
     ("preview of an UPDATE", "change", ["--preview"]),
     ("plan of it, saved", "change", ["--preview", "--save", "plan.json"]),
+    ("snapshot of a scenario", "snapshot", []),
 ]
+
+SCENARIO = """
+scenario("rows", function(t)
+  t.db:execute([[
+    CREATE TABLE sale (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, quantity INTEGER, note TEXT);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+      INSERT INTO sale SELECT i, 'Product ' || i, i * 0.25, i %% 1000, CASE i %% 3 WHEN 0 THEN 'a note about ' || i END FROM n]])
+  expect(t.db:fetch_all("SELECT * FROM sale LIMIT %d")):snapshot("sale")
+end)
+"""
+
+
+def arguments(folder, database, measure, rows, options):
+    """What the program is called with: a script on a database, or a scenario that writes a snapshot of as many rows."""
+    if measure != "snapshot":
+        return ["run", *options, "--database", database, SCRIPT, measure, str(rows)]
+    with open(os.path.join(folder, "rows_scenario.lua"), "w") as file:
+        file.write(SCENARIO % (rows, rows))
+    return ["test", "--jobs", "1", "--update-snapshots", "."]
 
 
 def run(program, folder, database, measure, rows, options):
     """Processor time in seconds, peak memory in bytes."""
     output = tempfile.TemporaryFile()
+    command = arguments(folder, database, measure, rows, options)
     child = os.fork()
     if child == 0:
         os.chdir(folder)
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
-        os.execv(program, [program, "run", *options, "--database", database, SCRIPT, measure, str(rows)])
+        os.execv(program, [program, *command])
     _, status, usage = os.wait4(child, 0)
     if status != 0:
         output.seek(0)
         sys.stderr.write(output.read().decode())
-        raise SystemExit(f"perilune run {measure} with {rows} rows failed (status {status})")
+        raise SystemExit(f"perilune {command[0]}: {measure} with {rows} rows failed (status {status})")
     output.close()
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
@@ -51,8 +72,8 @@ def run(program, folder, database, measure, rows, options):
 def least(program, folder, source, measure, rows, options):
     results = []
     for _ in range(3 if rows < 10**6 else 1):
-        for name in os.listdir(folder):
-            os.remove(os.path.join(folder, name))
+        shutil.rmtree(folder)
+        os.mkdir(folder)
         database = os.path.join(folder, "copy.sqlite")
         shutil.copyfile(source, database)
         results.append(run(program, folder, database, measure, rows, options))
