@@ -201,6 +201,9 @@ static const module modules[] = {
     {"perilune.records.records", (const char[]){
 #embed "../../lib/perilune/records/records.lua"
         , 0}},
+    {"perilune.records.rows_in_the_way", (const char[]){
+#embed "../../lib/perilune/records/rows_in_the_way.lua"
+        , 0}},
     {"perilune.records.single_row", (const char[]){
 #embed "../../lib/perilune/records/single_row.lua"
         , 0}},
@@ -224,6 +227,9 @@ static const module modules[] = {
         , 0}},
     {"perilune.records.upsert", (const char[]){
 #embed "../../lib/perilune/records/upsert.lua"
+        , 0}},
+    {"perilune.records.upsert_rules", (const char[]){
+#embed "../../lib/perilune/records/upsert_rules.lua"
         , 0}},
     {"perilune.records.upsert_sql", (const char[]){
 #embed "../../lib/perilune/records/upsert_sql.lua"

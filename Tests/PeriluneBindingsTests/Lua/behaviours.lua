@@ -110,14 +110,76 @@ test("immutable columns are written once", function()
 end)
 
 test("enumerations name requests and conditions", function()
-  local Status = perilune.enum{ draft = 0, published = 1 }
+  local Status = perilune.enum{ planned = 0, published = 1 }
   local Book = perilune.record("book", { enums = { status = Status } })
-  Book{ title = "x", status = Status.draft }:insert()
+  Book{ title = "x", status = Status.planned }:insert()
   Book{ title = "y", status = Status.published }:insert()
   equal(Book:published():pluck("title"), { "y" })
-  equal(Book:filter{ title = "x" }:draft():fetch_count(), 1)
+  equal(Book:filter{ title = "x" }:planned():fetch_count(), 1)
   local book = Book:find(1)
-  equal({ book:is_draft(), book:is_published(), book.status == Status.draft }, { true, false, true })
+  equal({ book:is_planned(), book:is_published(), book.status == Status.planned }, { true, false, true })
+end)
+
+test("cases with names of methods, or of several enumerations, need a prefix", function()
+  local Status, Other = perilune.enum{ draft = 0, published = 1 }, perilune.enum{ published = 0 }
+  local err = fails("argument", function() perilune.record("book", { enums = { status = Status } }) end)
+  matches(err, "draft")
+  matches(err, "prefix")
+  matches(fails("argument", function() perilune.record("book", { enums = { isbn = Other, status = perilune.enum{ published = 1 } } }) end), "isbn")
+  matches(fails("argument", function() perilune.record("book", { enums = { status = { Status, prefix = "not a name" } } }) end), "prefix")
+  fails("unknown_option", function() perilune.record("book", { enums = { status = { Status, prefx = "status" } } }) end)
+  local Book = perilune.record("book", { enums = { status = { Status, prefix = "status" } } })
+  Book{ title = "x", status = Status.draft }:insert()
+  equal({ Book:status_draft():fetch_count(), Book:find(1):is_status_draft(), Book:status_published():fetch_count() }, { 1, true, 0 })
+end)
+
+test("an upsert that meets a row counts its version up; one of a stale record changes nothing", function()
+  local Book = perilune.record("book", { lock_version = true })
+  local function row() return { Book:find(1).isbn, Book:find(1).lock_version } end
+  Book{ title = "x", isbn = "1" }:insert()
+  local one, other = Book:find(1), Book:find(1)
+  one.isbn = "2"
+  one:update()
+  other.isbn = "3"
+  equal(fails("stale", function() other:upsert{ target = "title" } end).key, 1)
+  fails("stale", function() other:upsert() end)
+  equal(row(), { "2", 1 })
+  one.isbn = "4"
+  equal(one:upsert{ target = "title" }.lock_version, 2)
+  Book{ title = "x", isbn = "5" }:upsert{ target = "title" }
+  equal(row(), { "5", 3 })
+  Book:insert_all({ { title = "x", isbn = "6" }, { title = "y" } }, { target = "title" })
+  equal(row(), { "6", 4 })
+  fails("stale", function() one:update() end)
+  Book:insert_from(Book:filter{ title = "x" }:select("title", (Book.c.isbn .. "7"):as("isbn")), { target = "title" })
+  equal(row(), { "67", 5 })
+  Book:insert_from(Book:filter{ title = "x" }:select("title"), { target = "title", update = { isbn = "8" } })
+  equal(row(), { "8", 6 })
+  Book{ title = "x" }:upsert{ target = "title", update = "none" }
+  equal(row(), { "8", 6 })
+end)
+
+test("an upsert leaves immutable columns, and the time at which the row was inserted", function()
+  local Book = perilune.record("book", { immutable = { "isbn" }, timestamps = true })
+  Book{ title = "x", isbn = "1" }:insert()
+  db:execute("UPDATE book SET created_at = '2001-01-01 00:00:00', updated_at = '2001-01-01 00:00:00'")
+  local function row(book)
+    book = book or Book:find(1)
+    return { book.isbn, tostring(book.created_at):sub(1, 4), tostring(book.updated_at):sub(1, 4) ~= "2001" }
+  end
+  Book:insert_from(Book:select("title", Book.c.id:as("isbn")), { target = "title" })
+  equal(row(), { "1", "2001", false })
+  equal(row(Book{ title = "x", isbn = "2", status = 1 }:upsert{ target = "title" }), { "1", "2001", true })
+  db:execute("UPDATE book SET updated_at = '2001-01-01 00:00:00'")
+  Book:insert_all({ { title = "x", isbn = "3", status = 2 } }, { target = "title", update = { "status" } })
+  equal(row(), { "1", "2001", true })
+  for _, options in ipairs{ { update = { "isbn" } }, { update = { isbn = "4" } }, { set = { isbn = "'5'" } } } do
+    options.target = "title"
+    equal(fails("immutable", function() Book{ title = "x", isbn = "2" }:upsert(options) end).column, "isbn")
+    fails("immutable", function() Book:insert_all({ { title = "x", isbn = "2" } }, options) end)
+  end
+  fails("immutable", function() Book:insert_from(Book:select("title", "isbn"), { target = "title", update = { "isbn" } }) end)
+  matches(fails("unknown_column", function() perilune.record("book", { immutable = "isbnn" }):fetch_all() end), "isbn")
 end)
 
 test("behaviours come before the hooks of the script, of the class and of those that extend it", function()
@@ -154,6 +216,58 @@ test("the row that a record belongs to counts it, and knows when it was written"
   equal(Author:order("id"):pluck("book_count"), { 1, 0 })
   fails(nil, function() Book{ title = "y", author_id = 2 }:insert() end)
   equal(Author:order("id"):pluck("book_count"), { 1, 0 })
+end)
+
+test("records that are deleted softly are not counted", function()
+  local Book = perilune.record("book", { soft_delete = true })
+  Book.author = Book:belongs_to(Author, { counter_cache = "book_count" })
+  local function count() return Author:find(1).book_count end
+  local book = Book{ title = "x", author_id = 1 }:insert()
+  Book{ title = "y", author_id = 1 }:insert()
+  book:delete()
+  equal(count(), 1)
+  book.author_id = 2
+  book:update()
+  equal({ count(), Author:find(2).book_count }, { 1, 0 })
+  book.author_id = 1
+  book:update_changes()
+  book:restore()
+  equal(count(), 2)
+  book:delete()
+  book:delete_forever()
+  equal(count(), 1)
+  Book:filter{ title = "y" }:fetch_one():delete_forever()
+  equal(count(), 0)
+end)
+
+test("rows that an upsert updates, or an insert replaces, are counted once", function()
+  db:execute("CREATE UNIQUE INDEX book_isbn ON book (isbn)")
+  local Book = perilune.record("book")
+  Book.author = Book:belongs_to(Author, { counter_cache = "book_count" })
+  local function check(...)
+    equal(Author:order("id"):pluck("book_count"), { ... })
+    equal(db:fetch_values("SELECT (SELECT COUNT(*) FROM book WHERE author_id = author.id) FROM author ORDER BY id"), { ... })
+  end
+  Book{ title = "x", author_id = 1 }:insert()
+  Book{ title = "x", author_id = 1 }:upsert{ target = "title" }
+  check(1, 0)
+  Book{ title = "x", author_id = 2 }:upsert{ target = "title" }
+  check(0, 1)
+  Book{ title = "x", author_id = 1 }:upsert{ target = "title", update = { "isbn" } }
+  check(0, 1)
+  Book{ title = "x", author_id = 1 }:upsert{ target = "title", update = "none" }
+  check(0, 1)
+  Book:insert_all({ { title = "x", author_id = 1 }, { title = "y", author_id = 1 }, { title = "z", author_id = 2, isbn = "z" } }, { target = "title" })
+  check(2, 1)
+  Book{ title = "x", author_id = 2 }:insert{ on_conflict = "replace" }
+  check(1, 2)
+  -- It takes the place of two rows.
+  Book{ title = "x", author_id = 1, isbn = "z" }:insert{ on_conflict = "replace" }
+  check(2, 0)
+  Book:insert_all({ { title = "x", author_id = 2 }, { title = "w", author_id = 1 } }, { on_conflict = "replace" })
+  check(2, 1)
+  Book{ title = "x", author_id = 1 }:insert{ on_conflict = "ignore" }
+  check(2, 1)
 end)
 
 test("misuse", function()

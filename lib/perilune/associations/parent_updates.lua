@@ -3,8 +3,8 @@
 --     Book.author = Book:belongs_to(Author, { counter_cache = "book_count", touch = true })
 --
 -- `counter_cache` is the column with the number of rows that belong to the row; `touch`, the column that says when one of them was written
--- last: a name, or true for `updated_at`. Both are changed in the transaction of the write. Changes of many rows (update_all, insert_all
--- on conflicts, SQL) do not count: `Author:update_all{ book_count = Author.books:count() }` counts anew.
+-- last: a name, or true for `updated_at`. Both are changed in the transaction of the write. Changes of many rows (update_all, insert_from,
+-- SQL) do not count: `Author:update_all{ book_count = Author.books:count() }` counts anew.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -16,9 +16,12 @@ local raise = errors.raise
 
 local parent_updates = {}
 
---- What a record has in the columns by which it belongs to another one: a list of values, nil if one is NULL.
+--- What a record has in the columns by which it belongs to another one: a list of values, nil if one is NULL. A record that is deleted
+-- softly belongs to none.
+-- @tparam ?table values what its row had before
 local function key_of(root, record, values)
-  local key, names = {}, (association_records.columns_of(root))
+  local key, names, deleted = {}, (association_records.columns_of(root)), root.deleted_column
+  if deleted and (values or record)[deleted] ~= nil then return nil end
   for index, name in ipairs(names) do
     local value
     if values then value = values[name] else value = association_records.stored_field(record, name) end
@@ -55,6 +58,17 @@ local function change(root, key, db, difference)
   if next(changes) ~= nil then parent(root, key):update_all(db, changes) end
 end
 
+--- Changes the rows of a record that was inserted, in place of others or by updating another.
+local function moved(root, replaced, now, db)
+  local has_stayed = false
+  for _, row in ipairs(replaced or {}) do
+    local before = key_of(root, row)
+    if not has_stayed and is_same(before, now) then has_stayed = true
+    else change(root, before, db, -1) end
+  end
+  change(root, now, db, has_stayed and 0 or 1)
+end
+
 --- Reads the options of an association, and adds the hooks to the class that belongs to the other.
 function parent_updates.install(root, kind, owner, options)
   if kind ~= "belongs_to" or not root.target then
@@ -71,8 +85,10 @@ function parent_updates.install(root, kind, owner, options)
   end
   root.counter_cache, root.touch = column("counter_cache"), column("touch", "updated_at")
   local info = record_class.info(owner)
+  root.deleted_column = behaviours.option(owner, "soft_delete")
   local former = setmetatable({}, { __mode = "k" })
-  behaviours.add(info, "did_insert", function(record, db) change(root, key_of(root, record), db, 1) end)
+  info.counts_replaced = true
+  behaviours.add(info, "did_insert", function(record, db, replaced) moved(root, replaced, key_of(root, record), db) end)
   behaviours.add(info, "did_delete", function(record, db, was_there)
     if was_there then change(root, key_of(root, record), db, -1) end
   end)

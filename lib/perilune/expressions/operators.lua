@@ -234,11 +234,11 @@ function metatable.__len(self)
   raise("argument", "cannot take # of an expression; use `" .. tostring(self) .. ":length()` for the length of text")
 end
 
-function marks.inline_sql(expression)
-  return require("perilune.expressions.swift_bridge").inline(expression)
+function marks.inline_sql(expression, excluded)
+  return require("perilune.expressions.swift_bridge").inline(expression, excluded)
 end
 
-metatable.__tostring = marks.inline_sql
+function metatable.__tostring(self) return marks.inline_sql(self) end
 
 return {
   metatable = metatable, join = join, join_all = join_all, collect = collect, of_value = of_value, is_storable = is_storable,

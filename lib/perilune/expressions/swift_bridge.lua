@@ -201,10 +201,11 @@ builders["as"] = function()
 end
 
 --- An expression as SQL without parameters, its columns without their table.
-local function inline(expression)
+-- @tparam ?function excluded the SQL of a column of perilune.excluded by its name, where there is such a row
+local function inline(expression, excluded)
   local values = {}
   require("perilune.expressions.expression").collect(expression, values, 0)
-  return sql_requests.inline(build(expression.shape, { next = 1, values = values }))
+  return sql_requests.inline(build(expression.shape, { next = 1, values = values, excluded = excluded }))
 end
 
 return { build = build, build_all = build_all, builders = builders, read_order = read_order, inline = inline }

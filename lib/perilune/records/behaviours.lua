@@ -6,11 +6,12 @@
 --       lock_version = true,                  -- a record that is not what its row is any more is not written
 --       soft_delete = true,                   -- deleting sets deleted_at
 --       immutable = { "isbn" },               -- written when the record is inserted, and never again
---       enums = { status = Status },          -- Book:draft(), book:is_draft()
+--       enums = { status = Status },          -- Book:published(), book:is_published()
 --     })
 --
 -- Each but `defaults`, `immutable` and `enums` takes the name of a column in place of `true`; `timestamps` takes { created = ..., updated = ... }.
--- `update_all` of requests counts versions up and refuses immutable columns; no other behaviour knows of changes of many rows.
+-- Changes of many rows by requests (`update_all`, `insert_from`) count versions up and refuse immutable columns; no other behaviour knows of
+-- them. What an upsert changes of a row that is there, upsert_rules.lua says.
 
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
@@ -18,6 +19,7 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local record = require "perilune.records.class"
+local sql_names = require "perilune.runtime.names"
 local raise = errors.raise
 
 local behaviours = {}
@@ -107,12 +109,20 @@ function record.class_options.enums(info, value)
   if type(value) ~= "table" or next(value) == nil then
     raise("argument", "perilune.record: option enums: expected { column = perilune.enum{...} }, got " .. errors.describe(value))
   end
+  info.enums, info.enum_prefixes = {}, {}
   for column, enum in pairs(value) do
+    local is_list, prefix = type(enum) == "table" and getmetatable(enum) == nil, nil
+    if is_list then
+      checks.option_names("perilune.record: option enums: " .. tostring(column), checks.rest(enum, 1), { prefix = true })
+      enum, prefix = enum[1], enum.prefix
+    end
     if type(column) ~= "string" or type(enum) ~= "table" or type(enum.cases) ~= "function" then
       raise("argument", ("perilune.record: option enums: %s: expected perilune.enum{...}, got %s"):format(tostring(column), errors.describe(enum)))
+    elseif prefix ~= nil and (type(prefix) ~= "string" or not prefix:find("^[%a_][%w_]*$")) then
+      raise("argument", ("perilune.record: option enums: %s: prefix: expected a name, got %s"):format(column, errors.describe(prefix)))
     end
+    info.enums[column], info.enum_prefixes[column] = enum, prefix and prefix .. "_" or ""
   end
-  info.enums = value
 end
 
 function record.class_options.defaults(info, value)
@@ -223,8 +233,10 @@ local function check_version(info, target, db)
 end
 
 local function add_lock_version(info)
-  behaviours.add(info, "will_insert", function(target)
+  behaviours.add(info, "will_insert", function(target, db)
     if rawget(target, info.lock_version) == nil then target[info.lock_version] = 0 end
+    -- An upsert of a record that knows its row writes that row.
+    if records.snapshot(target) then check_version(info, target, db) end
   end)
   behaviours.add(info, "will_update", function(target, db)
     target[info.lock_version] = check_version(info, target, db) + 1
@@ -258,6 +270,16 @@ end
 
 -- Columns that stay ---------------------------------------------------------------------------------------------------------------
 
+record.describers[#record.describers + 1] = function(info, description)
+  for _, name in ipairs(behaviours.option(info.class, "immutable") or {}) do
+    if not description.positions[sql_names.fold(name)] then
+      local known = {}
+      for index, column in ipairs(description.columns) do known[index] = column.name end
+      errors.raise_unknown_column(name, info.table, known)
+    end
+  end
+end
+
 local function add_immutable(info)
   behaviours.add(info, "will_update", function(target, db)
     local changed, row = {}, records.snapshot(target)
@@ -288,11 +310,28 @@ record.creators[#record.creators + 1] = function(info)
   info.types = types
 end
 
+--- Checks the name of the request that a case becomes.
+local function check_case(info, column, name, column_of)
+  local place = ("perilune.record: option enums: `%s`: the case `%s`"):format(column, name)
+  local advice = ("; give the enumeration a prefix: enums = { %s = { Enum, prefix = \"%s\" } }"):format(column, column)
+  if column_of[name] then
+    raise("argument", place .. (" is one of `%s`, too"):format(column_of[name]) .. advice)
+  elseif rawget(info.lookup, name) ~= nil or rawget(record.class_verbs, name) ~= nil or record.request_methods()[name] ~= nil then
+    raise("argument", place .. " has the name of a method of every class" .. advice)
+  end
+  column_of[name] = column
+end
+
 local function add_enums(info)
-  for column, enum in pairs(info.enums) do
-    for _, case in ipairs(enum.cases()) do
-      info.class.requests[case.name] = function(self) return self:filter{ [column] = case } end
-      info.class["is_" .. case.name] = function(target) return target[column] == case end
+  local columns, column_of = {}, {}
+  for column in pairs(info.enums) do columns[#columns + 1] = column end
+  table.sort(columns)
+  for _, column in ipairs(columns) do
+    for _, case in ipairs(info.enums[column].cases()) do
+      local name = info.enum_prefixes[column] .. case.name
+      check_case(info, column, name, column_of)
+      info.class.requests[name] = function(self) return self:filter{ [column] = case } end
+      info.class["is_" .. name] = function(target) return target[column] == case end
     end
   end
 end

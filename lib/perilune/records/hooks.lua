@@ -13,6 +13,7 @@ local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
+local rows_in_the_way = require "perilune.records.rows_in_the_way"
 local steps = require "perilune.records.steps"
 local validation = require "perilune.records.validation"
 
@@ -88,8 +89,12 @@ end
 local function insert(write, verb)
   call(write, "will_insert")
   validation.check(write.info, write.target, write.db)
-  local is_written = around(write, "around_insert", function() return run_step(write, verb, write.options) end)
-  if is_written then call(write, "did_insert") end
+  local replaced
+  local is_written = around(write, "around_insert", function()
+    replaced = rows_in_the_way.find(write.info, verb, write.target, write.db, write.options)
+    return run_step(write, verb, write.options)
+  end)
+  if is_written then call(write, "did_insert", replaced) end
   return is_written
 end
 

@@ -4,6 +4,7 @@ local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
 local fields = require "perilune.records.fields"
 local sql_fragment = require "perilune.runtime.sql_fragment"
+local upsert_rules = require "perilune.records.upsert_rules"
 
 local upsert_sql = {}
 
@@ -70,86 +71,110 @@ end
 
 -- MARK: - What is assigned
 
---- Adds an assignment that an option asks for by name; the key and the target say which row it is, and stay.
-local function check_assigned(info, fixed, column)
+-- The assignments of an upsert: SQL in a list, its parameters, `named`, the columns that are assigned; `fixed`, those that say which row
+-- it is, and stay; and the `rules` of the behaviours of the class.
+
+--- An expression as SQL: its columns mean the row that is there, those of perilune.excluded the new one.
+local function inline(info, expression)
+  return marks.inline_sql(expression, function(column)
+    if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
+    return "excluded." .. fields.sql_name(info.schema, column)
+  end)
+end
+
+--- Assigns SQL to a column.
+local function assign(assigned, column, sql)
+  assigned[#assigned + 1] = fields.sql_name(assigned.info.schema, column) .. " = " .. sql
+  assigned.named[column] = true
+end
+
+--- Assigns what was to be inserted.
+local function assign_excluded(assigned, column)
+  assign(assigned, column, "excluded." .. fields.sql_name(assigned.info.schema, column))
+end
+
+--- Checks a column that an option names.
+local function check_named(assigned, column)
+  local info = assigned.info
   if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
-  if fixed[column] then fail(info.schema, "`%s` identifies the row, and cannot be updated", column) end
+  if assigned.fixed[column] then fail(info.schema, "`%s` identifies the row, and cannot be updated", column) end
   if info.generated[column] then fail(info.schema, "`%s` is generated, and cannot be updated", column) end
+  upsert_rules.check_named(assigned.rules, "upsert", info.schema.name, column)
 end
 
---- Columns that are taken from the values to be inserted, unless the option `update` names others.
-local function default_columns(info, given, fixed, except)
-  local columns = {}
+--- Adds the columns that are taken from the values to be inserted where the option `update` does not name others.
+local function add_all(assigned, given, except)
+  local info = assigned.info
   for _, column in ipairs(given) do
-    if not fixed[column] and not except[column] and not info.generated[column] then columns[#columns + 1] = column end
+    local stays = assigned.fixed[column] or assigned.rules.kept[column] or except[column] or info.generated[column]
+    if not stays then assign_excluded(assigned, column) end
   end
-  return columns
-end
-
-local function excluded(info, column)
-  local name = fields.sql_name(info.schema, column)
-  return name .. " = excluded." .. name
 end
 
 --- Adds what the option `update` says: a list of columns, and values by name.
-local function add_updates(info, fixed, update, assignments, bound)
-  local names = {}
+local function add_updates(assigned, update)
+  local names, info = {}, assigned.info
   for key, value in pairs(update) do
     local column = math.type(key) == "integer" and value or key
-    check_assigned(info, fixed, column)
+    check_named(assigned, column)
     if column == key then names[#names + 1] = column end
   end
-  for _, column in ipairs(update) do assignments[#assignments + 1] = excluded(info, column) end
+  for _, column in ipairs(update) do assign_excluded(assigned, column) end
   table.sort(names)
   for _, column in ipairs(names) do
     if marks.is_expression(update[column]) then
-      assignments[#assignments + 1] = fields.sql_name(info.schema, column) .. " = " .. marks.inline_sql(update[column])
+      assign(assigned, column, inline(info, update[column]))
     else
-      assignments[#assignments + 1] = fields.sql_name(info.schema, column) .. " = ?"
-      bound[#bound + 1] = { column = column, value = update[column] }
+      assign(assigned, column, "?")
+      assigned.bound[#assigned.bound + 1] = { column = column, value = update[column] }
     end
   end
 end
 
 --- Adds what the option `set` says: SQL by column.
-local function add_sql(info, fixed, set, assignments)
-  if type(set) ~= "table" then fail(info.schema, "set: expected a table of SQL, got %s", errors.describe(set)) end
+local function add_sql(assigned, set)
+  if type(set) ~= "table" then fail(assigned.info.schema, "set: expected a table of SQL, got %s", errors.describe(set)) end
   local names = {}
   for column in pairs(set) do
-    check_assigned(info, fixed, column)
+    check_named(assigned, column)
     names[#names + 1] = column
   end
   table.sort(names)
   for _, column in ipairs(names) do
-    local sql = sql_fragment.expression(set[column], "set: `" .. column .. "`")
-    assignments[#assignments + 1] = fields.sql_name(info.schema, column) .. " = (" .. sql .. ")"
+    assign(assigned, column, "(" .. sql_fragment.expression(set[column], "set: `" .. column .. "`") .. ")")
   end
 end
 
+--- Adds what behaviours change with every write of a row: versions count up, and the time of the last change is that of the new row.
+local function add_behaviours(assigned, is_given)
+  local version, updated = assigned.rules.version, assigned.rules.updated
+  if version and not assigned.named[version] then assign(assigned, version, fields.sql_name(assigned.info.schema, version) .. " + 1") end
+  if updated and is_given[updated] and not assigned.named[updated] and not assigned.fixed[updated] then assign_excluded(assigned, updated) end
+end
+
 local function read_assignments(info, given, target, options)
-  local fixed, assignments, bound = set_of(target), {}, {}
-  for _, column in ipairs(info.schema.primary_key.columns) do fixed[column] = true end
+  local assigned = { info = info, rules = upsert_rules.of(info.description.class), fixed = set_of(target), named = {}, bound = {} }
+  for _, column in ipairs(info.schema.primary_key.columns) do assigned.fixed[column] = true end
   local update = options.update
   if type(update) == "table" then
-    add_updates(info, fixed, update, assignments, bound)
+    add_updates(assigned, update)
   elseif update == nil or update == "all" then
     local except = set_of(options.except and read_columns(info, "except", options.except) or {})
     for column in pairs(type(options.set) == "table" and options.set or {}) do except[column] = true end
-    for _, column in ipairs(default_columns(info, given, fixed, except)) do
-      assignments[#assignments + 1] = excluded(info, column)
-    end
+    add_all(assigned, given, except)
   else
     fail(info.schema, "update: expected \"all\", \"none\", or a table of columns and values, got %s", errors.describe(update))
   end
-  if options.set ~= nil then add_sql(info, fixed, options.set, assignments) end
+  if options.set ~= nil then add_sql(assigned, options.set) end
+  add_behaviours(assigned, set_of(given))
   -- Without any, no row would come back.
-  if #assignments == 0 then assignments[1] = fields.sql_name(info.schema, target[1]) .. " = " .. fields.sql_name(info.schema, target[1]) end
-  return table.concat(assignments, ", "), bound
+  if #assigned == 0 then assign(assigned, target[1], fields.sql_name(info.schema, target[1])) end
+  return table.concat(assigned, ", "), assigned.bound
 end
 
 --- The condition: SQL, or a list of SQL and its arguments, or an expression.
 local function read_condition(info, where, bound)
-  if marks.is_expression(where) then return " WHERE " .. marks.inline_sql(where) end
+  if marks.is_expression(where) then return " WHERE " .. inline(info, where) end
   local list = type(where) == "table" and where or { where }
   if type(list[1]) ~= "string" then
     fail(info.schema, "where: expected SQL, or a list of SQL and its arguments, got %s", errors.describe(where))

@@ -26,6 +26,7 @@ local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local request_building = require "perilune.requests.swift_bridge"
 local changing = require "perilune.requests.changes"
+local upsert_rules = require "perilune.records.upsert_rules"
 local sql_expressions = require "perilune.native.expressions"
 local raise = errors.raise
 
@@ -46,6 +47,8 @@ perilune.excluded = setmetatable({}, {
 })
 
 function building.builders.excluded(shape, context)
+  if context.excluded then return sql_expressions.fragment(context.excluded(shape.detail), {}) end
+  if not context.request then return sql_expressions.fragment("excluded." .. shape.detail, {}) end
   return sql_expressions.excluded(context.request, shape.detail)
 end
 
@@ -86,20 +89,22 @@ end
 
 --- The columns that an upsert changes, by name, and the expressions that they get.
 local function read_updates(source, update, target, columns)
-  local fixed, names, values = {}, {}, {}
+  local fixed, names, values, rules, named = {}, {}, {}, upsert_rules.of(source.class), {}
   for _, name in ipairs(target) do fixed[name] = true end
   local function add(name, value)
     local column = named_expressions.check_column(source:column(name), "insert_from")
     name = column.shape.detail
     if fixed[name] then raise("argument", "insert_from: `" .. name .. "` identifies the row, and cannot be updated") end
+    upsert_rules.check_named(rules, "insert_from", source.table, name)
     names[#names + 1] = name
+    named[name] = true
     values[#values + 1] = value == nil and perilune.excluded[name]
       or value == null and expression.of_value(value)
       or expression.operand(expression.as_column(column.shape, value), "insert_from: `" .. name .. "`")
   end
   if update == nil or update == "all" then
     for _, name in ipairs(columns) do
-      if not fixed[name] then add(name) end
+      if not fixed[name] and not rules.kept[name] then add(name) end
     end
   elseif type(update) == "table" and getmetatable(update) == nil then
     local by_name = {}
@@ -112,6 +117,7 @@ local function read_updates(source, update, target, columns)
   elseif update ~= "none" then
     raise("argument", "insert_from: update: expected \"all\", \"none\", or a table of columns and values, got " .. errors.describe(update))
   end
+  if rules.version and update ~= "none" and not named[rules.version] then add(rules.version, source:column(rules.version) + 1) end
   return names, values
 end
 

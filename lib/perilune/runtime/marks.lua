@@ -11,7 +11,8 @@ function marks.is_request(value) return type(value) == "table" and getmetatable(
 --- Which rows of one class belong to those of another.
 function marks.is_association(value) return type(value) == "table" and getmetatable(value) == "association" end
 
---- An expression as SQL without parameters, its columns without their table: for definitions. The room of expressions sets it.
+--- An expression as SQL without parameters, its columns without their table: for definitions, and for upserts, where a function gives the
+-- SQL of a column of perilune.excluded. The room of expressions sets it.
 marks.inline_sql = nil
 
 --- The SQL of a write as a value, its values written out; nil for anything else. The room of records sets it.

@@ -29,10 +29,10 @@ function perilune.record(table_name, options) end
 ---@field on_conflict? string|{ insert?: string, update?: string } what happens on a conflict, for all writes
 ---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that an insert is not given
 ---@field timestamps? boolean|{ created?: string, updated?: string } whether `created_at` and `updated_at` are kept; other names as a table
----@field lock_version? boolean|string the column, `lock_version` by default, that refuses to write a record whose row has changed
----@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets
----@field immutable? string|string[] columns that are written by the insert only
----@field enums? table<string, perilune.enum> columns whose cases are methods: `Book:draft()`, `book:is_draft()`
+---@field lock_version? boolean|string the column, `lock_version` by default, that refuses to write a record whose row has changed, and counts up with each write
+---@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets; records have `restore` and `delete_forever`
+---@field immutable? string|string[] columns that are written by the insert only; an upsert leaves them
+---@field enums? table<string, perilune.enum|{ [1]: perilune.enum, prefix: string }> columns whose cases are methods: `Book:published()`, `book:is_published()`; with the prefix `"status"`, `Book:status_draft()`, for cases that have the name of a method
 
 ---A field of records: over a column, computed, or made of several fields.
 ---
@@ -414,6 +414,28 @@ function record:upsert(db, options) end
 ---@param options? perilune.write_options
 ---@return boolean was_there
 function record:delete(db, options) end
+
+---Of a class with `soft_delete`: makes the record one that is not deleted.
+---```lua
+---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
+---local Kept = perilune.record("tag", { soft_delete = true })
+---local tag = Kept:find(1)
+---tag:delete()
+---print(Kept:fetch_one(1), tag:restore().deleted_at)  --> nil	nil
+---```
+---@param db? perilune.database
+---@return perilune.record
+function record:restore(db) end
+
+---Of a class with `soft_delete`: deletes the row, which `delete` leaves there.
+---```lua
+---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
+---local Kept = perilune.record("tag", { soft_delete = true })
+---print(Kept:find(1):delete_forever(), Kept:unscoped():filter_key(1):exists())  --> true	false
+---```
+---@param db? perilune.database
+---@return boolean was_there
+function record:delete_forever(db) end
 
 ---Returns whether the row exists.
 ---```lua
