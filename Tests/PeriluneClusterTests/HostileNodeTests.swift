@@ -10,7 +10,7 @@ import Testing
     private typealias Field = WireTests.Field
 
     /// What a good node answers to the statements of these tests.
-    private static func answer(_ type: UInt8, _ body: [UInt8], _ address: String) -> [UInt8] {
+    static func answer(_ type: UInt8, _ body: [UInt8], _ address: String) -> [UInt8] {
         if let usual = FakeNode.usual(type, body, address) { return usual }
         guard type == 9 else { return FakeNode.message(6, WireTests.word(1) + WireTests.word(1)) }
         let sql = FakeNode.sql(body)

@@ -23,13 +23,19 @@ typedef struct {
     int rows, count;       /* wanted, and there */
 } batch;
 
+/* The least number of rows for which a statement of its own is worth it. Elsewhere, where each statement is a message, it is sent ahead. */
+static int fewest_rows_of(const prec_insertion *insertion) { return insertion->is_ahead ? 1 : fewest_rows; }
+
 /* How many rows the next statement is to have; 0 if records go one by one. (Measured: with more rows, none costs less.) */
 static int rows_of_batch(prec_insertion *insertion, int columns, lua_Integer left) {
-    static const int sizes[] = {128, 48, fewest_rows};
+    static const int sizes[] = {128, 48, fewest_rows, 4, 1};
     int most = sqlite3_limit(insertion->access->connection->handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
-    int values = most < most_values ? most : most_values;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (columns > 0 && sizes[i] <= left && columns <= values / sizes[i]) return sizes[i];
+    int values = most < most_values ? most : most_values, fewest = fewest_rows_of(insertion);
+    if (columns == 0) return 0;
+    /* As many values as a message may have. */
+    if (insertion->is_ahead && values / columns < sizes[0] && values / columns <= left) return values / columns;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] >= fewest; i++) {
+        if (sizes[i] <= left && columns <= values / sizes[i]) return sizes[i];
     }
     return 0;
 }
@@ -75,7 +81,7 @@ static void begin_statement(lua_State *L, batch *batch) {
 static bool begin_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     if (position < insertion->singles) return false;
     lua_Integer left = (position < insertion->end ? insertion->end : insertion->count + 1) - position;
-    if (left < fewest_rows) return false;
+    if (left < fewest_rows_of(insertion)) return false;
     batch->work = prec_begin_element(L, insertion, position);
     prec_table_layout *layout = batch->work.layout;
     prec_column_set *column_set = batch->work.set;
@@ -240,22 +246,34 @@ static int run_batch(lua_State *L) {
     return 0;
 }
 
-/* Whether the error on top of the stack may come from one of the rows: SQLite does not say which. */
+/* Whether the error on top of the stack may come from one of the rows: SQLite does not say which, nor does a cluster that refuses a value. */
 static bool is_about_row(lua_State *L) {
     if (!plua_is_error(L, -1)) return false;
     plua_push_error_fields(L, -1);
-    lua_getfield(L, -1, "code");
+    lua_getfield(L, -1, "kind");
+    bool is_refused = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "cluster_refused") == 0;
+    lua_getfield(L, -2, "code");
     lua_Integer code = lua_tointeger(L, -1);
-    lua_pop(L, 2);
-    return code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH || code == SQLITE_TOOBIG;
+    lua_pop(L, 3);
+    return is_refused || code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH || code == SQLITE_TOOBIG;
+}
+
+/* Has the statement be sent without waiting for its answer. */
+static void send_ahead(prec_insertion *insertion, const batch *batch) {
+    const pdb_remote *remote = &insertion->database->remote;
+    bool has_unknown_id = batch->has_key || batch->work.layout->rowid < 0;
+    int64_t rowid = insertion->last_rowid + batch->count;
+    remote->expect(remote->context, batch->count, has_unknown_id ? NULL : &rowid);
 }
 
 /* Runs the statement. Returns false if it has failed because of a row, and the records have to be inserted one by one. */
 static bool try_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     pdb_mark_rowid(batch->work.call.statement);
+    if (insertion->is_ahead) send_ahead(insertion, batch);
     lua_pushcfunction(L, run_batch);
     lua_pushlightuserdata(L, batch);
     if (plua_pcall(L, 1, 0) == LUA_OK) return true;
+    if (insertion->is_ahead) insertion->database->remote.expect(insertion->database->remote.context, 0, NULL);
     if (!is_about_row(L)) lua_error(L);
     give_up(L, insertion, batch, position);
     insertion->singles = position + batch->count;
@@ -272,7 +290,7 @@ lua_Integer prec_insert_some(lua_State *L, prec_insertion *insertion, lua_Intege
     fill_batch(L, insertion, &batch, position);
     if (batch.count < batch.rows) {
         give_up(L, insertion, &batch, position);
-        if (batch.count >= fewest_rows) return 0;
+        if (batch.count >= fewest_rows_of(insertion)) return 0;
         prec_insert_one(L, insertion, position);
         return 1;
     }

@@ -59,6 +59,17 @@ void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer positi
     lua_settop(L, TOP);
 }
 
+/* Whether a statement that was sent ahead has failed, or has done something else than the records were told. */
+static bool has_failed_ahead(const prec_insertion *insertion) {
+    return insertion->is_ahead && insertion->database && *insertion->database->remote.failure_count != insertion->failure_count;
+}
+
+static void wait_for_answers(lua_State *L, prec_insertion *insertion) {
+    const pdb_remote *remote = &insertion->database->remote;
+    if (!remote->settle(remote->context)) pdb_raise_failure(L, NULL);
+    if (has_failed_ahead(insertion)) plua_raise(L, "database", "insert_all: some rows were not inserted");
+}
+
 /* In a transaction or savepoint. */
 static int insert_all_inside(lua_State *L, pdb_access *access, void *context) {
     prec_insertion *insertion = context;
@@ -67,8 +78,11 @@ static int insert_all_inside(lua_State *L, pdb_access *access, void *context) {
     insertion->access = access;
     insertion->count = (lua_Integer)lua_rawlen(L, LIST);
     access->is_taken = true; /* the guard is for all that is done in it */
+    insertion->is_ahead = insertion->is_ahead && pdb_is_remote(insertion->database);
+    if (insertion->is_ahead) insertion->failure_count = *insertion->database->remote.failure_count;
     for (lua_Integer i = 1; i <= insertion->count;) i += prec_insert_some(L, insertion, i);
     insertion->position = 0;
+    if (insertion->is_ahead) wait_for_answers(L, insertion);
     lua_settop(L, RESULT);
     return 1;
 }
@@ -90,22 +104,38 @@ static int raise_for_element(lua_State *L, lua_Integer position) {
     return lua_error(L);
 }
 
-/* Stack: class, database or nil, list. Returns the list of records. */
+/* Pushes the list of records, and returns true; or an error, with all records what they were. */
+static bool try_insertion(lua_State *L, prec_insertion *insertion) {
+    lua_settop(L, LIST);
+    lua_Unsigned count = lua_rawlen(L, LIST);
+    for (int i = SAVED; i < RESULT; i++) lua_newtable(L);
+    lua_createtable(L, count < INT32_MAX ? (int)count : 0, 0);
+    lua_pushlightuserdata(L, insertion);
+    lua_pushcfunction(L, insert_all_guarded);
+    for (int i = CLASS; i <= INSERTION; i++) lua_pushvalue(L, i);
+    if (plua_pcall(L, INSERTION, 1) == LUA_OK) return true;
+    prec_put_back(L, &insertion->present);
+    return false;
+}
+
+/*
+** Stack: class, database or nil, list. Returns the list of records.
+**
+** Of statements that were sent ahead, later ones have run when it is known that one has failed. Nothing of them is left, and they run again, one
+** after the other, to find which record is to blame.
+*/
 int prec_insert_all(lua_State *L) {
-    prec_insertion insertion = {.last_rowid = -1, .present = {.first = 1}};
+    prec_insertion insertion = {.last_rowid = -1, .present = {.first = 1}, .is_ahead = true};
     lua_settop(L, LIST);
     if (prec_model_at(L, CLASS) == NULL || !lua_istable(L, LIST)) {
         return plua_argument_error(L, "insert_all", 1, "a list", LIST);
     }
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
-    lua_Unsigned count = lua_rawlen(L, LIST);
-    for (int i = SAVED; i < RESULT; i++) lua_newtable(L);
-    lua_createtable(L, count < INT32_MAX ? (int)count : 0, 0);
-    lua_pushlightuserdata(L, &insertion);
-    lua_pushcfunction(L, insert_all_guarded);
-    for (int i = CLASS; i <= INSERTION; i++) lua_pushvalue(L, i);
-    if (plua_pcall(L, INSERTION, 1) == LUA_OK) return 1;
-    prec_put_back(L, &insertion.present);
+    if (try_insertion(L, &insertion)) return 1;
+    if (has_failed_ahead(&insertion)) {
+        insertion = (prec_insertion){.last_rowid = -1, .present = {.first = 1}};
+        if (try_insertion(L, &insertion)) return 1;
+    }
     return raise_for_element(L, insertion.position);
 }
 

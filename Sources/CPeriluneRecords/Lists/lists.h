@@ -30,6 +30,8 @@ typedef struct {
     lua_Integer end;     /* a record for a statement of its own is here: batches end before it */
     lua_Integer singles; /* the records before this one are inserted one by one: some statement for many of them has failed */
     prec_range present; /* that is worked on */
+    bool is_ahead;         /* statements may be sent before the answer to the one before has come */
+    int64_t failure_count; /* of such statements, before the insertion */
 } prec_insertion;
 
 /* Pushes the record at a position of the list, which may be a plain table: a record is made of it then. [-0, +1, e] */

@@ -54,7 +54,7 @@ struct pdb_database {
     int definitions, definition_count; /* reference to the list of functions and collations; 0 for none */
     pdb_connection *connections;
     pdb_release_list *leftover;
-    const int64_t *change_count; /* of the last statement, if it ran elsewhere; or NULL */
+    pdb_remote remote; /* for which it stands; without a context if it stands for itself */
 };
 
 /* User values of a database object. */
@@ -70,6 +70,9 @@ typedef struct {
 
 /* The database object or handle at `index`; raises for other values. `verb` is for the message. [-0, +0, e] */
 pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb);
+
+/* Whether a database stands for one in a cluster, where statements run. */
+static inline bool pdb_is_remote(const pdb_database *database) { return database->remote.context != NULL; }
 
 /* Raises, with a message, for a database that stands for one in a cluster. [-0, +0, v] */
 void pdb_refuse_in_cluster(lua_State *L, const pdb_database *database, const char *message);
@@ -88,8 +91,8 @@ int pdb_release_add(pdb_release_list *list, void *object);
 
 /* The number of rows that the last statement has changed. */
 static inline sqlite3_int64 pdb_change_count(const pdb_connection *connection) {
-    const int64_t *count = connection->database->change_count;
-    return count ? *count : sqlite3_changes64(connection->handle);
+    const pdb_database *database = connection->database;
+    return pdb_is_remote(database) ? *database->remote.change_count : sqlite3_changes64(connection->handle);
 }
 
 /* To be called when the schema of a database may have changed. */
@@ -170,6 +173,7 @@ struct pdb_statement {
     int column_count, parameter_count;
     int prepare_count; /* SQLite's count of re-preparations when the columns were read */
     bool is_readonly, is_direct, in_use, is_cached, is_abandoned, has_columns, has_shape, has_tail;
+    bool is_carrier; /* it stands for a statement elsewhere, whose text SQLite does not know */
     pdb_screening screening;
     bool has_marked_rowid; /* see pdb_mark_rowid */
     sqlite3_int64 former_rowid;

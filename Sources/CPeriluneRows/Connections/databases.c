@@ -70,10 +70,10 @@ int64_t pdb_schema_generation(pdb_database *database) { return database->schema_
 void pdb_forget_schema(pdb_database *database) { pdb_touch_schema(database); }
 
 void pdb_refuse_in_cluster(lua_State *L, const pdb_database *database, const char *message) {
-    if (database->flags & PDB_DATABASE_CLUSTER) plua_raise(L, "cluster_refused", "%s", message);
+    if (pdb_is_remote(database)) plua_raise(L, "cluster_refused", "%s", message);
 }
 
-void pdb_set_change_count(pdb_database *database, const int64_t *count) { database->change_count = count; }
+void pdb_set_remote(pdb_database *database, const pdb_remote *remote) { database->remote = *remote; }
 
 void *pdb_database_owner(pdb_database *database) { return database->owner; }
 

@@ -13,8 +13,7 @@ static int expanded(lua_State *L) {
 /* Sets `expanded`, for the error object on top of the stack. A script has to ask for it: values may be secret. */
 static void set_expanded(lua_State *L, pdb_statement *statement) {
     int former = sqlite3_limit(statement->connection->handle, SQLITE_LIMIT_LENGTH, longest_expansion);
-    bool is_carrier = statement->connection->database->change_count != NULL; /* SQLite does not know the text, but that of what stands for it */
-    char *text = is_carrier ? NULL : sqlite3_expanded_sql(statement->handle);
+    char *text = statement->is_carrier ? NULL : sqlite3_expanded_sql(statement->handle);
     sqlite3_limit(statement->connection->handle, SQLITE_LIMIT_LENGTH, former);
     lua_pushstring(L, text ? text : statement->sql);
     sqlite3_free(text);

@@ -101,6 +101,7 @@ static void adopt(lua_State *L, pdb_connection *connection, pdb_statement *state
                   const pdb_prepared *prepared) {
     statement->handle = prepared->handle;
     statement->object = prepared->object;
+    statement->is_carrier = prepared->is_carrier;
     statement->sql = prepared->is_carrier ? prepared->sql : sqlite3_sql(prepared->handle);
     pdb_link_statement(connection, statement);
     statement->column_count = sqlite3_column_count(statement->handle);

@@ -19,7 +19,6 @@ enum {
     PDB_DATABASE_POOL = 1u << 2,     /* reads may run on other connections than writes */
     PDB_DATABASE_PREVIEW = 1u << 3,  /* no ATTACH of files and VACUUM INTO, whatever else is granted */
     PDB_DATABASE_SNAPSHOT = 1u << 4, /* one state of a database: its connection is in a transaction that reads, from its beginning to its end */
-    PDB_DATABASE_CLUSTER = 1u << 5,  /* it stands for one in a cluster, where statements run */
 };
 
 /* Pushes the object through which scripts use a database. `owner` is a retained Swift object, which goes to the context's
@@ -27,9 +26,20 @@ enum {
 ** if it is in memory. [-0, +1, m] */
 void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags, const char *path);
 
-/* Has the number of rows that a statement has changed be read at an address, which must live as long as the owner: for databases that stand for
-** others elsewhere. */
-void pdb_set_change_count(pdb_database *database, const int64_t *count);
+/* A database elsewhere, for which another one stands here: statements run there. What is pointed to must live as long as the owner. */
+typedef struct {
+    void *context;
+    const int64_t *change_count; /* rows that the last statement has changed */
+    /* Has the next statement be sent without waiting for its answer, if it can be: an INSERT that must change a number of rows, and give the last one
+    ** an id, if that is not NULL; with 0, not. What it was instead, if it was, is known when the answers have come. */
+    void (*expect)(void *context, int64_t change_count, const int64_t *rowid);
+    /* Waits for the answers. Returns false if the transaction is lost, with a pending error that says why. */
+    bool (*settle)(void *context);
+    const int64_t *failure_count; /* how many answers, so far, were not what was expected */
+} pdb_remote;
+
+/* Has a database stand for another one elsewhere. */
+void pdb_set_remote(pdb_database *database, const pdb_remote *remote);
 
 /* The database behind a userdata (a database object, or a handle that is alive), or NULL. [-0, +0, -] */
 pdb_database *pdb_database_at(lua_State *L, int index);

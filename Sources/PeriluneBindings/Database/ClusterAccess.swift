@@ -59,6 +59,32 @@ struct ClusterAccess {
     private func telling(_ body: () throws -> Void) throws { try ClusterDatabase.asDatabaseErrors(body) }
 }
 
+extension ClusterDatabase {
+    /// What the row path is given of the cluster.
+    var remote: pdb_remote {
+        pdb_remote(
+            context: Unmanaged.passUnretained(self).toOpaque(), change_count: session.changes,
+            expect: { context, changes, rowID in ClusterDatabase.at(context).session.expect(changes: changes, rowID: rowID?.pointee) },
+            settle: { ClusterDatabase.at($0).settleAhead() }, failure_count: session.failuresAhead)
+    }
+
+    private static func at(_ context: UnsafeMutableRawPointer?) -> ClusterDatabase {
+        Unmanaged<ClusterDatabase>.fromOpaque(context!).takeUnretainedValue()
+    }
+
+    private func settleAhead() -> Bool {
+        do {
+            try session.settleAhead()
+            return true
+        } catch let failure as ClusterFailure {
+            session.onFailure(failure)
+        } catch {
+            session.onFailure(ClusterFailure(.moved, "the connection to the cluster was lost"))
+        }
+        return false
+    }
+}
+
 extension ClusterFailure: LuaErrorDescribing {
     package var luaKind: String { kind.rawValue }
     package var luaMessage: String { message }

@@ -103,13 +103,15 @@ package final class ScriptDatabase {
         if rights.isPreview { flags |= UInt32(PDB_DATABASE_PREVIEW) }
         if rights.isSnapshot { flags |= UInt32(PDB_DATABASE_SNAPSHOT) }
         if writer is DatabasePool { flags |= UInt32(PDB_DATABASE_POOL) }
-        if database.cluster != nil { flags |= UInt32(PDB_DATABASE_CLUSTER) }
         let path = SQLEnvironment.plainPath(of: writer.path)
         let value = try state.makeValue { L in
             pdb_push_database(
                 L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags,
                 database.cluster?.address.description ?? (isInMemory(path) ? "" : path))
-            if let cluster = database.cluster { pdb_set_change_count(pdb_database_at(L, -1), cluster.session.changes) }
+            if let cluster = database.cluster {
+                var remote = cluster.remote
+                pdb_set_remote(pdb_database_at(L, -1), &remote)
+            }
         }
         return (database, value)
     }

@@ -47,7 +47,11 @@ final class NodeConnection {
     ///
     /// - Throws: ``ConnectionFailure``.
     func flush(until deadline: Deadline) throws {
-        defer { (output.length, messages) = (0, 0) }
+        defer {
+            (output.length, messages) = (0, 0)
+            // A long message comes seldom: the next ones get along with less.
+            if output.capacity > 1 << 20 { pcl_free_buffer(&output) }
+        }
         socket.awaitsSeveral = messages > 1
         if messages > 1 { socket.acknowledgeAtOnce() }
         try socket.send(UnsafeRawBufferPointer(start: output.bytes, count: output.length), until: deadline)

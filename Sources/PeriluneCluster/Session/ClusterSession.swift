@@ -32,6 +32,7 @@ package final class ClusterSession: RemoteEngine {
     private var active: RowSource?
     /// Prepared statements of the connection that nothing uses any more.
     private var unused: [UInt32] = []
+    private var ahead = StatementsAhead()
     private var hasForeignKeys = true
     private var lastRowID: Int64 = 0
     /// What the transaction has done.
@@ -77,6 +78,7 @@ package final class ClusterSession: RemoteEngine {
         active?.failure = ClusterFailure(.moved, "the connection to the leader was lost while rows were read; run the statement again")
         active = nil
         unused = []
+        ahead.forget()
     }
 
     private func connected(until deadline: Deadline) throws -> NodeConnection {
@@ -153,7 +155,7 @@ package final class ClusterSession: RemoteEngine {
             throw lose(error.message)
         } catch let error as RemoteError {
             // Some failures roll the whole transaction back, and nothing says so but another BEGIN.
-            if ![1, 8, 20].contains(error.code & 0xFF) { try checkIsOpen(connection) }
+            if Self.mayHaveRolledBack(error.code) { try checkIsOpen(connection) }
             throw error
         } catch ConnectionFailure.lost(let reason) {
             throw lose(reason)
@@ -163,6 +165,8 @@ package final class ClusterSession: RemoteEngine {
             throw lose(ClusterFailure(.cancelled, "interrupted"))
         }
     }
+
+    private static func mayHaveRolledBack(_ code: UInt64) -> Bool { ![1, 8, 20].contains(code & 0xFF) }
 
     private func checkIsOpen(_ connection: NodeConnection) throws {
         let deadline = Deadline(after: timeout)
@@ -411,7 +415,10 @@ package final class ClusterSession: RemoteEngine {
     }
 
     func run(_ statement: RemoteStatement, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws -> RemoteResult {
-        try changing { connection, deadline in
+        if let expected = ahead.takeExpectation(), let conditional = statement.inserting(where: token.isMarked), try joinTransaction() {
+            return try sendAhead(conditional, count, values, expected)
+        }
+        return try changing { connection, deadline in
             try put(statement, count, values, .exec, .execSQL, on: connection, until: deadline)
             try connection.flush(until: deadline)
             let body = try connection.answer(.result, until: deadline)
@@ -482,6 +489,64 @@ package final class ClusterSession: RemoteEngine {
         return try retrying(until: deadline) { try settle($0, until: deadline); return try query(sql, on: $0, until: deadline) }
     }
 
+    // MARK: - Statements that are sent ahead
+
+    // A node goes on with the next message after a statement that has failed. That statement may have rolled the transaction back, and what comes behind
+    // it would be committed at once. So each is conditional on a mark that is part of the transaction.
+
+    /// Has the next statement be sent without waiting for its answer, if it is one that inserts rows.
+    ///
+    /// - Parameter changes: How many; 0 if it is to be waited for as usual.
+    package func expect(changes: Int64, rowID: Int64?) { ahead.expectation = changes > 0 ? RemoteResult(rowID: rowID, changes: changes) : nil }
+
+    /// How many answers were not what was expected.
+    package var failuresAhead: UnsafePointer<Int64> { UnsafePointer(ahead.failures) }
+
+    /// Waits for the answers to what was sent.
+    ///
+    /// - Throws: ``ClusterFailure`` if the transaction is lost.
+    package func settleAhead() throws {
+        guard !ahead.expected.isEmpty else { return }
+        let deadline = Deadline(after: timeout)
+        try joined { try settle($0, until: deadline) }
+    }
+
+    private func sendAhead(
+        _ statement: RemoteStatement, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?, _ expected: RemoteResult
+    ) throws -> RemoteResult {
+        let deadline = Deadline(after: timeout)
+        hasWritten = true
+        return try joined { connection in
+            if !ahead.isMarked {
+                try settle(connection, until: deadline)
+                try execute(token.mark, on: connection, until: deadline)
+                ahead.isMarked = true
+            }
+            let isToBePrepared = statement.runs == 1 && statement.generation == generation
+            try receiveAhead(all: isToBePrepared || !unused.isEmpty, on: connection)
+            try put(statement, count, values, .exec, .execSQL, on: connection, until: deadline)
+            try connection.flush(until: deadline)
+            ahead.expected.append(expected)
+            changes.pointee = expected.changes
+            return expected
+        }
+    }
+
+    /// Receives answers: all of them, or as many as there are too many to come.
+    private func receiveAhead(all: Bool, on connection: NodeConnection) throws {
+        while let expected = ahead.nextToReceive(all: all) {
+            do {
+                let body = try connection.answer(.result, until: Deadline(after: timeout))
+                lastRowID = Int64(bitPattern: try body.readU64())
+                let changes = Int64(bitPattern: try body.readU64())
+                if changes != expected.changes || expected.rowID.map({ $0 != lastRowID }) == true { ahead.noteFailure(mayHaveRolledBack: true) }
+            } catch let error as RemoteError where !error.endsConnection {
+                ahead.noteFailure(mayHaveRolledBack: Self.mayHaveRolledBack(error.code))
+            }
+        }
+        if all, ahead.takeSuspicion() { try checkIsOpen(connection) }
+    }
+
     // MARK: - Rows
 
     func advance(_ rows: RowSource) throws {
@@ -524,6 +589,8 @@ package final class ClusterSession: RemoteEngine {
 
     /// Has the rows that the node still sends come: it reads nothing before it has sent them.
     private func settle(_ connection: NodeConnection, until deadline: Deadline) throws {
+        try receiveAhead(all: true, on: connection)
+        ahead.isMarked = false
         defer { active = nil }
         guard let rows = active else { return }
         var size = 0

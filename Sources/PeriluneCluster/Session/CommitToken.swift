@@ -25,6 +25,12 @@ final class CommitToken {
     /// What writes, after a commit that has not happened, the number of the one before.
     func fence(before number: Int64) -> String { write(number - 1) }
 
+    /// What marks the transaction that is open, until its commit writes a number.
+    var mark: String { write(-1) }
+
+    /// True in a transaction that is marked, and false once that was rolled back.
+    var isMarked: String { "(\(question)) < 0" }
+
     /// What reads the number of the last commit that has happened.
     var question: String { "SELECT number FROM \(Self.table) WHERE client = '\(client)'" }
 

@@ -22,6 +22,18 @@ package final class RemoteStatement {
     /// What the node calls it, once it is prepared there.
     var id: UInt32?
 
+    /// The same statement, if it inserts given rows and does nothing else, with a condition: where that is false, it inserts none.
+    func inserting(where condition: String) -> RemoteStatement? {
+        if let conditional { return conditional }
+        guard let (before, rows) = StatementScan(sql).insertedRows else { return nil }
+        conditional = RemoteStatement(
+            sql: "\(before) SELECT * FROM (\(rows)) WHERE \(condition)", source: source, columnCount: 0, parameterCount: parameterCount,
+            isReading: false, insertion: insertion, session: session)
+        return conditional
+    }
+
+    private var conditional: RemoteStatement?
+
     enum Insertion {
         case none
         /// If it has changed a row, it has inserted one that has an id.

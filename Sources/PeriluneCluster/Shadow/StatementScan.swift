@@ -14,6 +14,8 @@ struct StatementScan {
     private(set) var returning: (before: String, items: [String])?
     /// The name of the table that an INSERT is into.
     private(set) var target: String?
+    /// What is before VALUES in an INSERT that does nothing else than insert given rows, and VALUES with the rows.
+    private(set) var insertedRows: (before: String, rows: String)?
     /// Whether an INSERT may update a row instead.
     private(set) var mayUpdate = false
 
@@ -43,6 +45,7 @@ struct StatementScan {
         guard let into = solid.firstIndex(where: { word($0) == "INTO" }), into + 1 < solid.count else { return }
         let isQualified = into + 3 < solid.count && raw(solid[into + 2]) == "."
         target = scanner.name(solid[into + (isQualified ? 3 : 1)])
+        scanInsertedRows(solid, slice, raw, word)
         mayUpdate = zip(solid, solid.dropFirst()).contains { word($0) == "DO" && word($1) == "UPDATE" }
     }
 
@@ -50,6 +53,25 @@ struct StatementScan {
         guard words.first == "PRAGMA", solid.count > 1 else { return }
         let name = solid.count > 3 && raw(solid[2]) == "." ? 3 : 1
         pragma = (raw(solid[name]).uppercased(), solid.count > name + 1)
+    }
+
+    /// Behind VALUES come rows in parentheses, and commas between them.
+    private mutating func scanInsertedRows(
+        _ solid: [SQLToken], _ slice: (Range<Int>) -> String, _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String
+    ) {
+        guard words.first == "INSERT", let values = solid.firstIndex(where: { word($0) == "VALUES" }), values + 1 < solid.count else { return }
+        var depth = 0
+        for token in solid[(values + 1)...] {
+            switch raw(token) {
+            case "(": depth += 1
+            case ")": depth -= 1
+            case ",": break
+            default: if depth == 0 { return }
+            }
+        }
+        guard let first = solid.first, let last = solid.last else { return }
+        let start = solid[values].range.lowerBound
+        insertedRows = (slice(first.range.lowerBound..<start), slice(start..<last.range.upperBound))
     }
 
     /// RETURNING is not inside of parentheses, nor is a comma between its expressions; nothing comes behind them.

@@ -21,7 +21,7 @@ end
 
 --- Kinds of errors that come from what a list holds, beside those of constraints.
 local kinds_of_values = {
-  argument = true, conversion = true, mismatch = true, null = true, toobig = true, unknown_column = true, validation = true,
+  argument = true, cluster_refused = true, conversion = true, mismatch = true, null = true, toobig = true, unknown_column = true, validation = true,
 }
 
 --- Adds to an error of insert_all, in its message and as the field `list_index`, which element of the list it is about.
