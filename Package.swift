@@ -78,7 +78,7 @@ let package = Package(
         .target(
             name: "PeriluneCluster",
             dependencies: [
-                "CPeriluneCluster", "PeriluneRecords", .product(name: "GRDB", package: "GRDB.swift"),
+                "CPeriluneCluster", "PeriluneDependencies", "PeriluneRecords", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -182,8 +182,8 @@ let package = Package(
         .testTarget(
             name: "PeriluneClusterTests",
             dependencies: [
-                "CPeriluneCluster", "Perilune", "PeriluneCluster", "PeriluneLua", "PeriluneTestTools", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "CPeriluneCluster", "Perilune", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua", "PeriluneScenarios", "PeriluneTestTools",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             exclude: ["Lua"], swiftSettings: swiftSettings),
         .testTarget(

@@ -59,7 +59,7 @@ void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer positi
     lua_settop(L, TOP);
 }
 
-/* Whether a statement that was sent ahead has failed, or has done something else than the records were told. */
+/* Whether a statement that was sent ahead has failed, or has done something else than was expected. */
 static bool has_failed_ahead(const prec_insertion *insertion) {
     return insertion->is_ahead && insertion->database && *insertion->database->remote.failure_count != insertion->failure_count;
 }

@@ -63,8 +63,7 @@ final class TimeLimit: Sendable {
     /// Looks each second whether the command has ended.
     private func wait(until instant: ContinuousClock.Instant) {
         while !state.withLock({ $0.hasEnded }), ContinuousClock.now < instant {
-            let (seconds, attoseconds) = ContinuousClock.now.duration(to: instant).components
-            Thread.sleep(forTimeInterval: min(Double(seconds) + Double(attoseconds) / 1e18, 1))
+            Thread.sleep(forTimeInterval: min(ContinuousClock.now.duration(to: instant) / .seconds(1), 1))
         }
     }
 

@@ -54,5 +54,8 @@ package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
         return unit == "ms" ? .milliseconds(count) : .seconds(min(count, 86_400))
     }
 
+    /// How the node of a name is reached: as the program has said, or by its name.
+    func server(named name: String) -> ServerAddress? { servers.first { $0.name == name } ?? (try? ServerAddress(name)) }
+
     package var description: String { Self.scheme + servers.map(\.name).joined(separator: ",") + "/" + name }
 }

@@ -15,9 +15,7 @@ package struct Deadline: Sendable {
 
     /// From 0 to the greatest that `poll` takes.
     var millisecondsLeft: Int {
-        let left = ContinuousClock.now.duration(to: end).components
-        if left.seconds > 1_000_000 { return 1_000_000_000 }
-        return max(0, Int(left.seconds) * 1000 + Int(left.attoseconds / 1_000_000_000_000_000))
+        Int(max(0, min(ContinuousClock.now.duration(to: end) / .milliseconds(1), 1_000_000_000)))
     }
 
     /// The earlier one of this and another.

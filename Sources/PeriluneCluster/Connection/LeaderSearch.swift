@@ -1,6 +1,3 @@
-internal import Foundation
-internal import Synchronization
-
 /// Looks for the node that leads.
 struct LeaderSearch {
     let database: ClusterAddress
@@ -24,7 +21,7 @@ struct LeaderSearch {
                 switch try connection.open(database.name, client: client, until: Deadline(after: Self.patience).earlier(deadline)) {
                 case .opened: return (connection, "")
                 case .elsewhere(let leader?):
-                    if let next = self.address(named: leader), !tried.contains(leader) { queue.insert(next, at: 0) }
+                    if let next = database.server(named: leader), !tried.contains(leader) { queue.insert(next, at: 0) }
                 case .elsewhere(nil): reason = "the nodes are choosing a leader"
                 }
             } catch ConnectionFailure.cancelled {
@@ -39,10 +36,5 @@ struct LeaderSearch {
             }
         }
         return (nil, reason)
-    }
-
-    /// How the node of a name is reached: as the program has said, or by its name.
-    func address(named name: String) -> ServerAddress? {
-        database.servers.first { $0.name == name } ?? (try? ServerAddress(name))
     }
 }

@@ -58,6 +58,9 @@ package struct RemoteError: Error, Equatable, CustomStringConvertible {
     }
 
     var isBusy: Bool { code & 0xFF == 5 }
+
+    /// Whether SQLite may have rolled the transaction back: not for a mistake in SQL, in a transaction that reads, or with types.
+    var mayHaveRolledBack: Bool { ![1, 8, 20].contains(code & 0xFF) }
 }
 
 /// Why a connection to a node is of no use any more.

@@ -1,18 +1,15 @@
-internal import CPeriluneCluster
-internal import GRDBSQLite
-
 /// What can run statements in a database elsewhere: the seam between carriers, which SQLite steps here, and a protocol.
 ///
 /// One connection's worth: statements run one after the other, in the transaction that is open.
 protocol RemoteEngine: AnyObject {
-    /// Runs a statement that gives rows. The values are SQLite's, for the time of the call.
-    func rows(of statement: RemoteStatement, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws -> RowSource
+    /// Runs a statement that gives rows.
+    func rows(of call: RemoteCall) throws -> RowSource
     /// Has the next page of rows come.
     func advance(_ rows: RowSource) throws
     /// Lets go of rows.
     func end(_ rows: RowSource)
     /// Runs a statement that gives no rows.
-    func run(_ statement: RemoteStatement, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws -> RemoteResult
+    func run(_ call: RemoteCall) throws -> RemoteResult
     func begin(_ kind: TransactionKind) throws
     func commit() throws
     func rollBack()

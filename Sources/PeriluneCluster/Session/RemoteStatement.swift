@@ -1,6 +1,3 @@
-internal import CPeriluneCluster
-internal import GRDBSQLite
-
 /// A statement that runs in a cluster.
 package final class RemoteStatement {
     /// What is sent.
@@ -16,23 +13,11 @@ package final class RemoteStatement {
     let insertion: Insertion
     weak var session: ClusterSession?
 
-    /// The number of the connection for which `id` stands, and how often it has run there.
-    var generation: UInt64 = 0
-    var runs = 0
+    /// The connection for which `id` stands, and how often it has run there.
+    private weak var connection: LeaderConnection?
+    private(set) var runs = 0
     /// What the node calls it, once it is prepared there.
     var id: UInt32?
-
-    /// The same statement, if it inserts given rows and does nothing else, with a condition: where that is false, it inserts none.
-    func inserting(where condition: String) -> RemoteStatement? {
-        if let conditional { return conditional }
-        guard let (before, rows) = StatementScan(sql).insertedRows else { return nil }
-        conditional = RemoteStatement(
-            sql: "\(before) SELECT * FROM (\(rows)) WHERE \(condition)", source: source, columnCount: 0, parameterCount: parameterCount,
-            isReading: false, insertion: insertion, session: session)
-        return conditional
-    }
-
-    private var conditional: RemoteStatement?
 
     enum Insertion {
         case none
@@ -48,6 +33,41 @@ package final class RemoteStatement {
     }
 
     deinit {
-        if let id { session?.finalizeLater(id, generation: generation) }
+        if let id { connection?.finalizeLater(id) }
+    }
+
+    // MARK: - Runs
+
+    func isUsed(on connection: LeaderConnection) -> Bool { self.connection === connection }
+
+    /// To be called when it is about to run.
+    func use(on connection: LeaderConnection) {
+        if !isUsed(on: connection) { (self.connection, runs, id) = (connection, 0, nil) }
+        runs += 1
+    }
+
+    /// Whether it has inserted a row that has an id.
+    ///
+    /// - Parameter former: The last id before it ran.
+    func hasInserted(changes: Int64, rowID: Int64, former: Int64) -> Bool {
+        switch insertion {
+        case .none: false
+        case .always: changes > 0
+        case .perhaps: changes > 0 && rowID != former
+        }
+    }
+
+    // MARK: - A condition
+
+    private var conditional: RemoteStatement?
+
+    /// The same statement, if it inserts given rows and does nothing else, with a condition: where that is false, it inserts none.
+    func inserting(where condition: String) -> RemoteStatement? {
+        if let conditional { return conditional }
+        guard let (before, rows) = StatementScan(sql).insertedRows else { return nil }
+        conditional = RemoteStatement(
+            sql: "\(before) SELECT * FROM (\(rows)) WHERE \(condition)", source: source, columnCount: 0, parameterCount: parameterCount,
+            isReading: false, insertion: insertion, session: session)
+        return conditional
     }
 }

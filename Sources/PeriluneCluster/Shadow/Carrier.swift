@@ -15,9 +15,11 @@ package final class Carrier {
     /// - Parameter compiled: What the text was compiled to on the connection of the schema.
     init(_ sql: String, isReading: Bool, for compiled: OpaquePointer, in database: ClusterDatabase, _ db: Database) throws {
         let shape = Shape(compiled)
+        let scan = StatementScan(sql)
         remote = RemoteStatement(
             sql: sql, source: String(cString: sqlite3_sql(compiled)), columnCount: shape.columns.count, parameterCount: shape.parameters.count,
-            isReading: isReading, insertion: try Self.insertion(of: sql, in: db), session: database.session)
+            isReading: isReading, insertion: try isReading ? .none : Self.insertion(of: scan, in: db),
+            session: database.session)
         self.database = database
         connection = db.sqliteConnection!
         name = CarrierNames.make(for: remote.source)
@@ -45,9 +47,8 @@ package final class Carrier {
     }
 
     /// Whether it may insert rows whose ids are known then.
-    private static func insertion(of sql: String, in db: Database) throws -> RemoteStatement.Insertion {
-        let scan = StatementScan(sql)
-        guard let target = scan.target, scan.words.first != "SELECT" else { return .none }
+    private static func insertion(of scan: StatementScan, in db: Database) throws -> RemoteStatement.Insertion {
+        guard scan.inserts, let target = scan.target else { return .none }
         let hasRowIDs = try Bool.fetchOne(db, sql: "SELECT type <> 'view' AND NOT wr FROM pragma_table_list(?)", arguments: [target])
         return hasRowIDs == true && !scan.mayUpdate ? .always : .perhaps
     }
@@ -120,7 +121,7 @@ private enum CarrierCalls {
     ) -> CInt {
         let statement = statement(pointer)
         return attempt(statement, message) { engine in
-            let source = try engine.rows(of: statement, count, values)
+            let source = try engine.rows(of: RemoteCall(statement: statement, count: count, values: values))
             rows.pointee.source = Unmanaged.passRetained(source).toOpaque()
             rows.pointee.page = source.current.reader
             if let inserted = source.insertedRowID { engine.noteInsertion(inserted) }
@@ -149,7 +150,7 @@ private enum CarrierCalls {
     ) -> CInt {
         let statement = statement(pointer)
         return attempt(statement, message) { engine in
-            if let inserted = try engine.run(statement, count, values).rowID { rowID.pointee = inserted }
+            if let inserted = try engine.run(RemoteCall(statement: statement, count: count, values: values)).rowID { rowID.pointee = inserted }
         }
     }
 

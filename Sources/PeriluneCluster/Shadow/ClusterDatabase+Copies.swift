@@ -1,5 +1,6 @@
 internal import Foundation
 package import GRDB
+internal import PeriluneDependencies
 
 /// Copies of a database in a cluster.
 extension ClusterDatabase {
@@ -7,10 +8,9 @@ extension ClusterDatabase {
     ///
     /// - Throws: What the closure throws; ``ClusterFailure``.
     package func withCopy<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.appending(path: "copy.sqlite").path
+        let folder = try TemporaryFolder.makeFolder("copy")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/copy.sqlite"
         try writeCopy(to: path)
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }

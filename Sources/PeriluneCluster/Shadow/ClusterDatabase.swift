@@ -87,7 +87,7 @@ package final class ClusterDatabase: @unchecked Sendable {
     }
 
     /// Whether the schema here is not that of the cluster any more, as far as that is known without asking.
-    package var isOutdated: Bool { session.isSchemaOutdated }
+    package var isOutdated: Bool { session.schema.isOutdated }
 
     // MARK: - Statements
 

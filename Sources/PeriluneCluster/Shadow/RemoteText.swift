@@ -25,23 +25,24 @@ package enum RemoteText {
     ///   - statement: What it was compiled to.
     /// - Throws: ``ClusterFailure`` of kind `refused`, for what a cluster cannot do.
     package init(_ sql: String, _ statement: OpaquePointer) throws {
-        let scan = StatementScan(sql)
+        let scan = StatementScan(sql), screening = SQLScreening(text: sql)
+        if screening.kind == .control {
+            self = .control
+            return
+        }
+        if let pragma = screening.pragma, scan.words.first == "PRAGMA" {
+            // Whether foreign keys are enforced is set in the cluster before the next transaction.
+            self = pragma.name == "foreign_keys" ? .control : .reading(scan.text)
+            if case .reading = self { try Self.check(pragma) }
+            return
+        }
         switch scan.words.first ?? "" {
-        case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE": self = .control
         case "CREATE", "ALTER", "DROP":
             try Self.checkSchemaChange(scan, statement)
             self = .schema(scan.text)
         case "ATTACH", "DETACH":
             throw Self.refused("ATTACH and DETACH: what is written to attached databases is not replicated; open a file by perilune.queue(path)")
         case "VACUUM": throw Self.refused("VACUUM: nodes keep their databases in memory and take snapshots of them themselves")
-        case "PRAGMA":
-            if scan.pragma.name == "FOREIGN_KEYS" {
-                // Set in the cluster before the next transaction.
-                self = .control
-                return
-            }
-            try Self.checkPragma(scan)
-            self = .reading(scan.text)
         default:
             if scan.mentionsTemporary {
                 throw Self.refused("temporary tables: they belong to a connection to a node, and are gone when another node leads; use an ordinary table")
@@ -66,23 +67,10 @@ package enum RemoteText {
         }
     }
 
-    /// PRAGMAs that only tell something, with an argument or without.
-    private static let telling: Set<String> = [
-        "APPLICATION_ID", "COLLATION_LIST", "COMPILE_OPTIONS", "DATABASE_LIST", "DATA_VERSION", "ENCODING", "FOREIGN_KEY_CHECK", "FOREIGN_KEY_LIST",
-        "FREELIST_COUNT", "FUNCTION_LIST", "INDEX_INFO", "INDEX_LIST", "INDEX_XINFO", "INTEGRITY_CHECK", "JOURNAL_MODE", "MODULE_LIST",
-        "PAGE_COUNT", "PAGE_SIZE", "PRAGMA_LIST", "QUICK_CHECK", "SCHEMA_VERSION", "SYNCHRONOUS", "TABLE_INFO", "TABLE_LIST", "TABLE_XINFO",
-        "USER_VERSION", "DEFER_FOREIGN_KEYS", "RECURSIVE_TRIGGERS",
-    ]
-    private static let withArgument: Set<String> = [
-        "FOREIGN_KEY_CHECK", "FOREIGN_KEY_LIST", "INDEX_INFO", "INDEX_LIST", "INDEX_XINFO", "INTEGRITY_CHECK", "QUICK_CHECK", "TABLE_INFO", "TABLE_LIST",
-        "TABLE_XINFO",
-    ]
-
-    private static func checkPragma(_ scan: StatementScan) throws {
-        let name = scan.pragma.name
-        guard telling.contains(name), !scan.pragma.isSet || withArgument.contains(name) else {
+    private static func check(_ pragma: Pragma) throws {
+        guard pragma.onlyTells else {
             throw refused(
-                "PRAGMA \(name.lowercased())\(scan.pragma.isSet ? " with a value" : ""): it would hold for one connection to one node; "
+                "PRAGMA \(pragma.name)\(pragma.hasValue ? " with a value" : ""): it would hold for one connection to one node; "
                     + "PRAGMAs that tell something about the database work")
         }
     }

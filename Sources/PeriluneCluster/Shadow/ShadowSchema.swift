@@ -9,7 +9,7 @@ struct ShadowSchema {
 
     /// Reads the schema, and puts it in the place of the one that is here. No statement may run on the connection.
     func load(into db: Database) throws {
-        let version = try session.query("PRAGMA schema_version").first?.first?.integer
+        let version = try session.query(SchemaVersion.question).first?.first?.integer
         let objects = try session.query(Self.question)
         session.hasTokenTable = objects.contains { $0[0].text == CommitToken.table }
         let fresh = try DatabaseQueue()
@@ -24,7 +24,7 @@ struct ShadowSchema {
             try Self.copy(scratch, to: db)
         }
         db.clearSchemaCache()
-        session.didLoadSchema(version)
+        session.schema.didLoad(version)
     }
 
     /// Name and SQL of what is made by statements: tables, then indexes, views and triggers, without what virtual tables make for themselves.

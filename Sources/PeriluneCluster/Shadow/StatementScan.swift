@@ -6,13 +6,13 @@ struct StatementScan {
     private(set) var text = ""
     /// Its first words, in upper case.
     private(set) var words: [String] = []
-    /// The name of a PRAGMA in upper case, and whether a value follows it.
-    private(set) var pragma = (name: "", isSet: false)
     /// Whether it names the schema of temporary tables.
     private(set) var mentionsTemporary = false
     /// What is before the expressions of RETURNING, the word included, and the expressions.
     private(set) var returning: (before: String, items: [String])?
-    /// The name of the table that an INSERT is into.
+    /// Whether it is an INSERT.
+    private(set) var inserts = false
+    /// The name of the table that an INSERT is into, or an UPDATE of.
     private(set) var target: String?
     /// What is before VALUES in an INSERT that does nothing else than insert given rows, and VALUES with the rows.
     private(set) var insertedRows: (before: String, rows: String)?
@@ -37,22 +37,20 @@ struct StatementScan {
         guard let opening = solid.first, let closing = solid.last else { return }
         text = slice(opening.range.lowerBound..<closing.range.upperBound)
         words = solid.prefix(6).map(word)
-        scanPragma(solid, raw, word)
         for (token, next) in zip(solid, solid.dropFirst()) where raw(next) == "." {
             if token.kind == .word || token.kind == .name, scanner.name(token)?.lowercased() == "temp" { mentionsTemporary = true }
         }
         scanReturning(solid, slice, raw, word, from: opening.range.lowerBound)
-        guard let into = solid.firstIndex(where: { word($0) == "INTO" }), into + 1 < solid.count else { return }
-        let isQualified = into + 3 < solid.count && raw(solid[into + 2]) == "."
-        target = scanner.name(solid[into + (isQualified ? 3 : 1)])
+        inserts = solid.contains { word($0) == "INTO" }
+        // INTO name, UPDATE [OR ...] name
+        guard let before = solid.firstIndex(where: { word($0) == (inserts ? "INTO" : "UPDATE") }) else { return }
+        var name = before + 1
+        if !inserts, name < solid.count, word(solid[name]) == "OR" { name += 2 }
+        guard name < solid.count else { return }
+        let isQualified = name + 2 < solid.count && raw(solid[name + 1]) == "."
+        target = scanner.name(solid[isQualified ? name + 2 : name])
         scanInsertedRows(solid, slice, raw, word)
         mayUpdate = zip(solid, solid.dropFirst()).contains { word($0) == "DO" && word($1) == "UPDATE" }
-    }
-
-    private mutating func scanPragma(_ solid: [SQLToken], _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String) {
-        guard words.first == "PRAGMA", solid.count > 1 else { return }
-        let name = solid.count > 3 && raw(solid[2]) == "." ? 3 : 1
-        pragma = (raw(solid[name]).uppercased(), solid.count > name + 1)
     }
 
     /// Behind VALUES come rows in parentheses, and commas between them.

@@ -27,6 +27,8 @@ package struct SQLScreening: Equatable, Sendable {
     package var kind = Kind.empty
     /// For messages: the first word in upper case, and the name of a PRAGMA.
     package var words = ""
+    /// What PRAGMA it is, if it is one.
+    package var pragma: Pragma?
     /// CREATE TEMP: readers of a pool would not see it.
     package var isTemporary = false
     /// Whether its result depends on the connection.
@@ -47,6 +49,11 @@ package struct SQLScreening: Equatable, Sendable {
         } else {
             kind = kind(of: first, &scanner)
         }
+    }
+
+    package init(text: String) {
+        var text = text
+        self = text.withUTF8 { SQLScreening($0) }
     }
 
     private init() {}
@@ -103,20 +110,6 @@ package struct SQLScreening: Equatable, Sendable {
 // MARK: - Statements that need more
 
 extension SQLScreening {
-    /// They would break what GRDB and this library rely on, outlast the limits of the script, hold for the whole process, or let a
-    /// truncated file end it.
-    private static let forbiddenPragmas = [
-        "query_only", "writable_schema", "busy_timeout", "hard_heap_limit", "soft_heap_limit", "mmap_size",
-    ]
-
-    /// What a script without files may ask and set: nothing that outlasts it, reveals files, or makes the database less safe.
-    private static let harmlessPragmas = [
-        "analysis_limit", "application_id", "case_sensitive_like", "collation_list", "compile_options", "data_version",
-        "defer_foreign_keys", "encoding", "foreign_key_check", "foreign_key_list", "foreign_keys", "freelist_count", "function_list",
-        "index_info", "index_list", "index_xinfo", "integrity_check", "module_list", "optimize", "page_count", "page_size",
-        "pragma_list", "quick_check", "recursive_triggers", "table_info", "table_list", "table_xinfo", "temp_store", "user_version",
-    ]
-
     /// `PRAGMA [schema.]name [= value | (value)]`
     private mutating func pragma(_ scanner: inout SQLScanner) -> Kind {
         var name = scanner.nextInStatement(), sign = scanner.nextInStatement()
@@ -127,10 +120,12 @@ extension SQLScreening {
         if let name { words = "PRAGMA " + scanner.word(name) }
         // Every sign counts: `=` is also written `==`.
         let isAssigned = sign?.kind == .sign
-        if isAssigned, scanner.isName(name, in: Self.forbiddenPragmas) { return .forbidden }
-        if isAssigned, scanner.isName(name, in: ["temp_store"]) { return .memory }
-        if isAssigned, scanner.isName(name, in: ["case_sensitive_like"]) { return .functions }
-        return scanner.isName(name, in: Self.harmlessPragmas) ? .other : .files
+        let pragma = Pragma(name: name.map { scanner.word($0).foldedName } ?? "", hasValue: isAssigned)
+        self.pragma = pragma
+        if isAssigned, pragma.facts.contains(.forbidden) { return .forbidden }
+        if isAssigned, pragma.name == "temp_store" { return .memory }
+        if isAssigned, pragma.name == "case_sensitive_like" { return .functions }
+        return pragma.facts.contains(.harmless) ? .other : .files
     }
 
     private static func vacuumsIntoFile(_ scanner: inout SQLScanner) -> Bool {

@@ -1,0 +1,239 @@
+internal import CPeriluneCluster
+
+/// The connection to the node that leads, and what lives as long as it: a transaction, prepared statements, rows that are still to come.
+final class LeaderConnection {
+    private let node: NodeConnection
+    /// What the node sends rows of.
+    private var active: RowSource?
+    /// Prepared statements that nothing uses any more.
+    private var unused: [UInt32] = []
+    private var ahead = StatementsAhead()
+    private var enforcesForeignKeys = true
+    private var lastRowID: Int64 = 0
+
+    init(_ node: NodeConnection) { self.node = node }
+
+    var address: ServerAddress { node.address }
+
+    func close() {
+        node.close()
+        active?.failure = ClusterFailure(.moved, "the connection to the leader was lost while rows were read; run the statement again")
+        active = nil
+    }
+
+    // MARK: - Texts
+
+    func execute(_ sql: String, until deadline: Deadline) throws {
+        try put(sql, .execSQL)
+        try node.flush(until: deadline)
+        _ = try node.answer(.result, until: deadline)
+    }
+
+    func query(_ sql: String, until deadline: Deadline) throws -> [[RemoteValue]] {
+        try put(sql, .querySQL)
+        try node.flush(until: deadline)
+        return try allRows(until: deadline).values()
+    }
+
+    /// Executes a text, and queries another one, in one message.
+    func execute(_ sql: String, thenQuery question: String, until deadline: Deadline) throws -> [[RemoteValue]] {
+        try put(sql, .execSQL)
+        try put(question, .querySQL)
+        try node.flush(until: deadline)
+        return try answerThenQueried(until: deadline) { _ = try node.answer(.result, until: deadline) }.rows
+    }
+
+    /// Receives an answer, and the rows of a query that was sent with it: they come also after a failure.
+    private func answerThenQueried<Answer>(until deadline: Deadline, _ answer: () throws -> Answer) throws -> (answer: Answer, rows: [[RemoteValue]]) {
+        let first: Answer
+        do { first = try answer() } catch let error as RemoteError {
+            _ = try node.answer(.rows, until: deadline)
+            throw error
+        }
+        return (first, try allRows(until: deadline).values())
+    }
+
+    private func allRows(until deadline: Deadline) throws -> RowSource {
+        let rows = try RowSource(first: node.answer(.rows, until: deadline))
+        while !rows.isComplete { try rows.add(node.answer(.rows, until: deadline)) }
+        return rows
+    }
+
+    /// Has the connection enforce foreign keys, or not, outside of a transaction.
+    func setForeignKeys(_ areEnforced: Bool, until deadline: Deadline) throws {
+        guard areEnforced != enforcesForeignKeys else { return }
+        try execute("PRAGMA foreign_keys = \(areEnforced ? 1 : 0)", until: deadline)
+        enforcesForeignKeys = areEnforced
+    }
+
+    private func put(_ sql: String, _ type: RequestType) throws {
+        try node.put(type) {
+            pcl_put_u64(&$0, 0)
+            $0.put(sql)
+        }
+    }
+
+    // MARK: - Statements
+
+    /// Runs a statement that reads. The rows come page by page.
+    func read(_ call: RemoteCall, until deadline: Deadline) throws -> RowSource {
+        try put(call, .query, .querySQL, until: deadline)
+        try node.flush(until: deadline)
+        let rows = try RowSource(first: node.answer(.rows, until: deadline))
+        active = rows.isComplete ? nil : rows
+        return rows
+    }
+
+    /// Runs a statement that changes something and gives rows, which all come before anything else is done.
+    func changeReturning(_ call: RemoteCall, until deadline: Deadline) throws -> (rows: RowSource, result: RemoteResult) {
+        try put(call, .query, .querySQL, until: deadline)
+        try put("SELECT last_insert_rowid(), changes()", .querySQL)
+        try node.flush(until: deadline)
+        let (rows, counts) = try answerThenQueried(until: deadline) { try allRows(until: deadline) }
+        return (rows, result(of: call.statement, rowID: counts.first?.first?.integer ?? 0, changes: counts.first?.last?.integer ?? 0))
+    }
+
+    /// Runs a statement that changes something.
+    func change(_ call: RemoteCall, until deadline: Deadline) throws -> RemoteResult {
+        try put(call, .exec, .execSQL, until: deadline)
+        try node.flush(until: deadline)
+        let body = try node.answer(.result, until: deadline)
+        return result(of: call.statement, rowID: Int64(bitPattern: try body.readU64()), changes: Int64(bitPattern: try body.readU64()))
+    }
+
+    private func result(of statement: RemoteStatement, rowID: Int64, changes: Int64) -> RemoteResult {
+        defer { lastRowID = rowID }
+        return RemoteResult(rowID: statement.hasInserted(changes: changes, rowID: rowID, former: lastRowID) ? rowID : nil, changes: changes)
+    }
+
+    /// Puts a statement with its values: as text the first time, prepared from the second time on.
+    private func put(_ call: RemoteCall, _ prepared: RequestType, _ text: RequestType, until deadline: Deadline) throws {
+        let statement = call.statement
+        statement.use(on: self)
+        try finalizeUnused(until: deadline)
+        if statement.runs == 2 { statement.id = try prepare(statement, until: deadline) }
+        try node.put(statement.id == nil ? text : prepared) { buffer in
+            if let id = statement.id {
+                pcl_put_u32(&buffer, 0)
+                pcl_put_u32(&buffer, id)
+            } else {
+                pcl_put_u64(&buffer, 0)
+                buffer.put(statement.sql)
+            }
+            try call.put(to: &buffer)
+        }
+    }
+
+    private func prepare(_ statement: RemoteStatement, until deadline: Deadline) throws -> UInt32 {
+        try put(statement.sql, .prepare)
+        try node.flush(until: deadline)
+        let body = try node.answer(.statement, until: deadline)
+        _ = try body.readU32()
+        return try body.readU32()
+    }
+
+    /// Remembers that a prepared statement is not used any more. May be called while SQLite runs.
+    func finalizeLater(_ id: UInt32) { unused.append(id) }
+
+    private func finalizeUnused(until deadline: Deadline) throws {
+        guard !unused.isEmpty else { return }
+        let ids = unused
+        unused = []
+        for id in ids {
+            try node.put(.finalize) {
+                pcl_put_u32(&$0, 0)
+                pcl_put_u32(&$0, id)
+            }
+        }
+        try node.flush(until: deadline)
+        for _ in ids { _ = try node.answer(.empty, until: deadline) }
+    }
+
+    // MARK: - Statements that are sent ahead
+
+    /// Whether the transaction has the mark on which statements are conditional that are sent ahead.
+    var isMarked: Bool {
+        get { ahead.isMarked }
+        set { ahead.isMarked = newValue }
+    }
+
+    /// Sends a statement whose answer is received later.
+    func sendAhead(_ call: RemoteCall, expecting expected: RemoteResult, until deadline: Deadline) throws {
+        let isToBePrepared = call.statement.runs == 1 && call.statement.isUsed(on: self)
+        try receiveAhead(all: isToBePrepared || !unused.isEmpty, until: deadline)
+        try put(call, .exec, .execSQL, until: deadline)
+        try node.flush(until: deadline)
+        ahead.append(expected)
+    }
+
+    /// How many of the answers that have come since the last call were not what was expected.
+    func takeFailuresAhead() -> StatementsAhead.Failures { ahead.takeFailures() }
+
+    private func receiveAhead(all: Bool, until deadline: Deadline) throws {
+        while let expected = ahead.nextToReceive(all: all) {
+            do {
+                let body = try node.answer(.result, until: deadline)
+                lastRowID = Int64(bitPattern: try body.readU64())
+                let changes = Int64(bitPattern: try body.readU64())
+                if changes != expected.changes || expected.rowID.map({ $0 != lastRowID }) == true { ahead.noteFailure(nil) }
+            } catch let error as RemoteError where !error.endsConnection {
+                ahead.noteFailure(error)
+            }
+        }
+    }
+
+    // MARK: - Rows
+
+    /// Has the next page of rows come.
+    func receivePage(of rows: RowSource, until deadline: Deadline) throws {
+        try rows.add(node.answer(.rows, until: deadline))
+        if rows.isComplete { active = nil }
+    }
+
+    func isReading(_ rows: RowSource) -> Bool { active === rows }
+
+    /// To be called when a failure has come in place of a page.
+    func forgetRows() { active = nil }
+
+    /// Nothing will read the rows that are still to come.
+    func abandonRows() { active?.isAbandoned = true }
+
+    /// How much of what nothing reads any more is received before the connection is ended instead.
+    private static let mostUnread = 4 << 20
+    /// How much is kept of rows that are read while other statements run.
+    private static let mostKept = 64 << 20
+
+    /// Has all come that the node still sends: it reads nothing before it has sent that. Statements that are not sent ahead are put behind it.
+    func settle(until deadline: Deadline, isInTransaction: Bool) throws {
+        try receiveAhead(all: true, until: deadline)
+        ahead.isMarked = false
+        defer { active = nil }
+        guard let rows = active else { return }
+        var size = 0
+        while !rows.isComplete {
+            let page = try node.answer(.rows, until: deadline)
+            size += page.length
+            try rows.add(page)
+            if rows.isAbandoned, size > Self.mostUnread, !isInTransaction { throw ConnectionFailure.lost("rows were left unread") }
+            if size > Self.mostKept {
+                throw ConnectionFailure.lost("a statement ran while more than \(Self.mostKept >> 20) MB of the rows of another one were unread")
+            }
+        }
+    }
+
+    // MARK: - The cluster
+
+    func refresh(_ members: inout ClusterMembers, until deadline: Deadline) throws { try members.refresh(on: node, until: deadline) }
+
+    func servers(until deadline: Deadline) throws -> [(id: UInt64, name: String, role: UInt64)] { try node.servers(until: deadline) }
+
+    /// The files of a database: itself and its log.
+    func dump(_ name: String, until deadline: Deadline) throws -> [(name: String, bytes: [UInt8])] {
+        try node.put(.dump) { $0.put(name) }
+        try node.flush(until: deadline)
+        let body = try node.answer(.files, most: 4 << 30, until: deadline)
+        let count = try body.readU64()
+        guard count <= 16 else { throw ConnectionFailure.lost("the node has sent \(count) files") }
+        return try (0..<count).map { _ in (try body.readText(), try body.readFile()) }
+    }
+}

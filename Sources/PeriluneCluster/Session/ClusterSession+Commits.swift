@@ -1,0 +1,104 @@
+/// Commits, and what has become of one that had no answer.
+extension ClusterSession {
+    /// Commits the transaction that is open.
+    ///
+    /// - Throws: ``ClusterFailure`` of kind `moved` or `timeout` if it was not committed, of kind `unknown` if that could not be found out;
+    ///   ``RemoteError``, with the transaction still open.
+    func commit() throws {
+        switch transaction {
+        case .none: return
+        case .lost(let failure): throw failure
+        case .open: break
+        }
+        let deadline = Deadline(after: timeout)
+        guard hasWritten else {
+            try? joined { try settle($0, until: deadline); try $0.execute("COMMIT", until: deadline) }
+            transaction = .none
+            return
+        }
+        var version: Int64?
+        try joined { connection in
+            try settle(connection, until: deadline)
+            // Where the transaction was begun as one that reads.
+            if !hasTokenTable { try connection.execute(CommitToken.definition, until: deadline) }
+            if hasChangedSchema { version = try schemaVersion(on: connection, until: deadline) }
+            try connection.execute(token.next(), until: deadline)
+        }
+        if try sendCommit(until: deadline) {
+            transaction = .none
+            hasTokenTable = true
+            if hasChangedSchema { schema.didChange(version) }
+            return
+        }
+        throw lose("it did not answer the commit, which has not happened")
+    }
+
+    private func schemaVersion(on connection: LeaderConnection, until deadline: Deadline) throws -> Int64? {
+        try connection.query(SchemaVersion.question, until: deadline).first?.first?.integer
+    }
+
+    /// Makes the table of tokens outside of a transaction.
+    func makeTokenTable(on connection: LeaderConnection, until deadline: Deadline) throws {
+        if hasTokenTable { return }
+        let former = try schemaVersion(on: connection, until: deadline)
+        try connection.execute(CommitToken.definition, until: deadline)
+        hasTokenTable = true
+        // Nothing here needs to know of this table.
+        schema.didChange(try schemaVersion(on: connection, until: deadline), from: former)
+    }
+
+    /// Returns whether it has happened.
+    private func sendCommit(until deadline: Deadline) throws -> Bool {
+        guard let connection else { return false }
+        do {
+            try connection.execute("COMMIT", until: deadline)
+            return true
+        } catch let error as RemoteError where !error.endsConnection {
+            throw error
+        } catch {
+            disconnect()
+            return try lookUpCommit()
+        }
+    }
+
+    /// Finds out whether the last commit, which had no answer, has happened.
+    ///
+    /// That the token is missing is not enough: what a former leader has sent to others might come to be committed later. A write of the new
+    /// leader after it, in the transaction that has found no token, settles that: what is not before it in the log never will be.
+    private func lookUpCommit() throws -> Bool {
+        transaction = .none
+        let deadline = Deadline(after: max(timeout, .seconds(15)))
+        let number = token.number
+        do {
+            while true {
+                do {
+                    try begin(.immediate, until: deadline)
+                    guard let connection else { throw ConnectionFailure.lost("") }
+                    let found = try connection.query(token.question, until: deadline).first?.first?.integer ?? 0
+                    if found >= number {
+                        rollBack()
+                        return true
+                    }
+                    try connection.execute(token.fence(before: number), until: deadline)
+                    try connection.execute("COMMIT", until: deadline)
+                    transaction = .none
+                    return false
+                } catch is RemoteError {
+                    close()
+                } catch ConnectionFailure.lost {
+                    close()
+                } catch let failure as ClusterFailure where failure.kind == .moved {
+                    close()
+                }
+                if deadline.isOver { throw ConnectionFailure.deadline }
+            }
+        } catch {
+            close()
+            let failure = ClusterFailure(
+                .unknown, "the leader did not answer the commit, and whether it has happened could not be found out: look for what it "
+                    + "should have written before running it again")
+            transaction = .lost(failure)
+            throw failure
+        }
+    }
+}

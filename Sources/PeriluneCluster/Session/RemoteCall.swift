@@ -1,0 +1,23 @@
+internal import CPeriluneCluster
+
+/// A statement with the values that it is to run with, which are SQLite's and valid for the time of a call.
+struct RemoteCall {
+    let statement: RemoteStatement
+    let count: CInt
+    let values: UnsafeMutablePointer<OpaquePointer?>?
+
+    /// Puts the values behind a message.
+    ///
+    /// - Throws: ``ClusterFailure`` for a value that a cluster cannot take.
+    func put(to buffer: inout pcl_buffer) throws {
+        var position: CInt = 0
+        switch pcl_put_parameters(&buffer, count, values, &position) {
+        case PCL_TOO_MANY_PARAMETERS:
+            throw ClusterFailure(.refused, "a statement may have 255 parameters at most in a cluster, this one has \(count)")
+        case PCL_NUL_IN_TEXT:
+            throw ClusterFailure(
+                .refused, "parameter \(position) is a text that contains a NUL byte, which a cluster would cut there; write it as a blob: perilune.blob(s)")
+        default: break
+        }
+    }
+}

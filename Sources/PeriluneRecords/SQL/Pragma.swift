@@ -1,0 +1,43 @@
+/// A PRAGMA as it is written in a statement, and what is known of it.
+package struct Pragma: Equatable, Sendable {
+    /// In lower case, without the schema.
+    package let name: String
+    /// Whether a value or an argument follows it.
+    package let hasValue: Bool
+
+    package struct Facts: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// A script without files may ask and set it: it does not outlast the script, reveals no files, and makes the database no less safe.
+        package static let harmless = Facts(rawValue: 1)
+        /// No script may set it: it would break what GRDB and this library rely on, outlast the limits of the script, hold for the whole process, or
+        /// let a truncated file end it.
+        package static let forbidden = Facts(rawValue: 2)
+        /// Without a value, it only tells something.
+        package static let telling = Facts(rawValue: 4)
+        /// With one, too: the value says of what.
+        package static let tellingOfValue = Facts(rawValue: 8)
+    }
+
+    package var facts: Facts { Self.facts[name] ?? [] }
+
+    /// Whether it only tells something.
+    package var onlyTells: Bool { facts.contains(hasValue ? .tellingOfValue : .telling) }
+
+    private static let facts: [String: Facts] = {
+        let asked: Facts = [.harmless, .telling], described: Facts = [.harmless, .telling, .tellingOfValue]
+        return [
+            "analysis_limit": .harmless, "application_id": asked, "busy_timeout": .forbidden, "case_sensitive_like": .harmless,
+            "collation_list": asked, "compile_options": asked, "data_version": asked, "database_list": .telling, "defer_foreign_keys": asked,
+            "encoding": asked, "foreign_key_check": described, "foreign_key_list": described, "foreign_keys": .harmless, "freelist_count": asked,
+            "function_list": asked, "hard_heap_limit": .forbidden, "index_info": described, "index_list": described, "index_xinfo": described,
+            "integrity_check": described, "journal_mode": .telling, "mmap_size": .forbidden, "module_list": asked, "optimize": .harmless,
+            "page_count": asked, "page_size": asked, "pragma_list": asked, "query_only": .forbidden, "quick_check": described,
+            "recursive_triggers": asked, "schema_version": .telling, "soft_heap_limit": .forbidden, "synchronous": .telling,
+            "table_info": described, "table_list": described, "table_xinfo": described, "temp_store": .harmless, "user_version": asked,
+            "writable_schema": .forbidden,
+        ]
+    }()
+}
