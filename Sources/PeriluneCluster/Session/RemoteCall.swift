@@ -10,6 +10,7 @@ struct RemoteCall {
     ///
     /// - Throws: ``ClusterFailure`` for a value that a cluster cannot take.
     func put(to buffer: inout pcl_buffer) throws {
+        try statement.check(self)
         var position: CInt = 0
         switch pcl_put_parameters(&buffer, count, values, &position) {
         case PCL_TOO_MANY_PARAMETERS:

@@ -11,6 +11,8 @@ package final class RemoteStatement {
     package let isReading: Bool
     /// Whether it may insert a row whose id is then known.
     let insertion: Insertion
+    /// Values that are looked at before they are sent.
+    private let watched: WatchedValues?
     weak var session: ClusterSession?
 
     /// The connection for which `id` stands, and how often it has run there.
@@ -27,9 +29,12 @@ package final class RemoteStatement {
         case perhaps
     }
 
-    init(sql: String, source: String, columnCount: Int, parameterCount: Int, isReading: Bool, insertion: Insertion, session: ClusterSession?) {
+    init(
+        sql: String, source: String, columnCount: Int, parameterCount: Int, isReading: Bool, insertion: Insertion, watched: WatchedValues? = nil,
+        session: ClusterSession?
+    ) {
         (self.sql, self.source, self.columnCount, self.parameterCount) = (sql, source, columnCount, parameterCount)
-        (self.isReading, self.insertion, self.session) = (isReading, insertion, session)
+        (self.isReading, self.insertion, self.watched, self.session) = (isReading, insertion, watched, session)
     }
 
     deinit {
@@ -45,6 +50,9 @@ package final class RemoteStatement {
         if !isUsed(on: connection) { (self.connection, runs, id) = (connection, 0, nil) }
         runs += 1
     }
+
+    /// - Throws: ``ClusterFailure`` if a value must not be sent.
+    func check(_ call: RemoteCall) throws { try watched?.check(call) }
 
     /// Whether it has inserted a row that has an id.
     ///
@@ -67,7 +75,7 @@ package final class RemoteStatement {
         guard let (before, rows) = StatementScan(sql).insertedRows else { return nil }
         conditional = RemoteStatement(
             sql: "\(before) SELECT * FROM (\(rows)) WHERE \(condition)", source: source, columnCount: 0, parameterCount: parameterCount,
-            isReading: false, insertion: insertion, session: session)
+            isReading: false, insertion: insertion, watched: watched, session: session)
         return conditional
     }
 }

@@ -19,7 +19,7 @@ package final class Carrier {
         remote = RemoteStatement(
             sql: sql, source: String(cString: sqlite3_sql(compiled)), columnCount: shape.columns.count, parameterCount: shape.parameters.count,
             isReading: isReading, insertion: try isReading ? .none : Self.insertion(of: scan, in: db),
-            session: database.session)
+            watched: try isReading ? nil : scan.target.flatMap { try WatchedValues(sql, into: $0, compiled, in: db) }, session: database.session)
         self.database = database
         connection = db.sqliteConnection!
         name = CarrierNames.make(for: remote.source)

@@ -4,13 +4,33 @@ local columns = { "b", "d", "day", "at", "t", "x", "bytes", "free" }
 local values = {
   math.maxinteger, math.mininteger, 0, 1, -1, 0.5, -0.0, 1e300, 2.5e-300, "", "text", "Grüße, 世界", "1", ("long "):rep(3000), perilune.null,
 }
-local insert = "INSERT INTO v (b, d, day, at, t, x, bytes, free) VALUES (?1, ?1, ?1, ?1, ?1, ?1, ?1, ?1)"
+local insert = "INSERT INTO v (b, d, day, at, t, x, bytes, free) VALUES (?1, ?2, ?2, ?2, ?3, ?3, ?3, ?3)"
 local file = perilune.queue()
 file:execute [[CREATE TABLE v (id INTEGER PRIMARY KEY, b BOOLEAN, d DATETIME, day DATE, at TIMESTAMP, t TEXT, x REAL, bytes BLOB, free)]]
+values[#values + 1] = perilune.blob("\0\1\2\255")
+-- What a node would end at is not written to columns that are declared BOOLEAN or DATETIME.
+local function is_boolean(value) return math.type(value) == "integer" or value == 0.0 or value == "1" or value == perilune.null end
+local function is_date(value) return is_boolean(value) or type(value) == "string" end
 for _, value in ipairs(values) do
-  assert(db:execute(insert, value).inserted_rowid == file:execute(insert, value).inserted_rowid)
+  local flag, date = is_boolean(value) and value or perilune.null, is_date(value) and value or perilune.null
+  assert(db:execute(insert, flag, date, value).inserted_rowid == file:execute(insert, flag, date, value).inserted_rowid)
 end
-db:execute(insert, perilune.blob("\0\1\2\255")) file:execute(insert, perilune.blob("\0\1\2\255"))
+for _, column in ipairs { "b", "d", "day", "at" } do
+  for _, value in ipairs(values) do
+    local is_taken = column == "b" and is_boolean(value) or column ~= "b" and is_date(value)
+    for _, sql in ipairs { "INSERT INTO v (id, %s) VALUES (1000, ?)", "UPDATE v SET t = 'x', %s = ?1 WHERE id = -1", "INSERT INTO v (id, %s) VALUES (1, :v) ON CONFLICT DO UPDATE SET %s = :v" } do
+      local ok, err = pcall(db.write, db, function(db)
+        db:execute(sql:format(column, column), sql:find(":v", 1, true) and { v = value } or value)
+        error("taken", 0)
+      end)
+      assert(not ok and (is_taken and err == "taken" or not is_taken and err.kind == "cluster_refused"),
+        ("%s of %s: %s"):format(sql:format(column, column), tostring(value), tostring(err)))
+    end
+  end
+end
+for _, sql in ipairs { "INSERT INTO v (d) VALUES (-0.5)", "INSERT INTO v VALUES (NULL, 'yes', 1, 1, 1, 1, 1, 1, 1)", "UPDATE v SET at = x'00'" } do
+  assert(select(2, pcall(db.execute, db, sql)).kind == "cluster_refused", sql)
+end
 
 local function same(a, b) return a == b and math.type(a) == math.type(b) end
 local function compare(sql, ...)
