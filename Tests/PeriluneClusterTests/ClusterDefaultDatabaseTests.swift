@@ -1,0 +1,63 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneDependencies
+import PeriluneLua
+import PeriluneTestTools
+import Testing
+
+/// A cluster as the default database of a program.
+@Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterDefaultDatabaseTests {
+    /// Runs an operation as if a program of that context had just been started.
+    private func program(_ context: DependencyContext, _ operation: nonisolated(nonsending) () async throws -> Void) async throws {
+        try await Dependencies(.process { .notRunByTests }, context: .success(context)).run(operation: operation)
+    }
+
+    private func migrations() throws -> (folder: URL, migrations: Migrations) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-steps-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);".write(to: folder.appending(path: "0001_author.sql"), atomically: true, encoding: .utf8)
+        return (folder, .folder(folder.path))
+    }
+
+    @Test func `in live it is migrated and used, in a preview copied, and in a test left alone`() async throws {
+        let nodes = try await ClusterNodes()
+        let (folder, migrations) = try migrations()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let database = DefaultDatabase.cluster(servers: nodes.servers, name: "shop", timeout: .seconds(20), migrations: migrations)
+        for name in ["Verne", "Melville"] {
+            // The second program finds what the first one has migrated and written.
+            try await program(.live) {
+                try await Dependencies.prepare { $0.defaultDatabase = database }
+                let host = try await ScriptHost()
+                try await host.run(source: "db:execute('INSERT INTO author (name) VALUES (?)', ...)", arguments: name)
+                #expect(try await host.run(source: "return db:path()") == "dqlite://\(nodes.servers.joined(separator: ","))/shop")
+                #expect(try await host.run(source: "return #db:cluster_nodes()") == 3)
+            }
+        }
+        #expect(nodes.shell("SELECT group_concat(name) FROM author").contains("Verne,Melville"))
+        try await program(.preview) {
+            try await Dependencies.prepare { $0.defaultDatabase = database }
+            let host = try await ScriptHost()
+            #expect(try await host.run(source: "db:execute('DELETE FROM author WHERE id = 1') return db:fetch_value('SELECT name FROM author')") == "Melville")
+        }
+        try await program(.test) {
+            try await Dependencies.prepare { $0.defaultDatabase = database }
+            let host = try await ScriptHost()
+            #expect(try await host.run(source: "return db:fetch_value('SELECT count(*) FROM author')") == 0)
+            try await host.run(source: "db:execute('INSERT INTO author VALUES (1, ?)', 'Stevenson')")
+        }
+        #expect(nodes.shell("SELECT group_concat(name) FROM author").contains("Verne,Melville"))
+    }
+
+    @Test func `migrations in Swift are refused before anything is written`() async throws {
+        let nodes = try await ClusterNodes()
+        let database = DefaultDatabase.cluster(
+            servers: nodes.servers, name: "shop", migrations: .closure { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY)") })
+        try await program(.live) {
+            let error = await #expect(throws: (any Error).self) { try await Dependencies.prepare { $0.defaultDatabase = database } }
+            #expect("\(error.map(String.init(describing:)) ?? "")".contains("migrations in Swift"))
+        }
+        #expect(nodes.shell("SELECT count(*) FROM sqlite_schema").contains("0"))
+    }
+}
