@@ -38,23 +38,35 @@ import Testing
 
     private struct Outcome: Codable {
         var done: [String] = [], undone: [String] = [], unknown: [String] = []
+
+        mutating func add(_ other: Outcome) {
+            done += other.done
+            undone += other.undone
+            unknown += other.unknown
+        }
     }
 
     /// Does something to the leader again and again while transfers are made; then compares the answers with what is there.
-    private func check(_ nodes: ClusterNodes, rounds: Int, timeout: String = "30s", _ disturb: @escaping (ClusterNodes, Int) async throws -> Void) async throws {
-        let host = try await host(nodes, timeout: timeout)
+    private func check(
+        _ nodes: ClusterNodes, rounds: Int, clients: Int = 1, timeout: String = "30s", _ disturb: @escaping (ClusterNodes, Int) async throws -> Void
+    ) async throws {
+        var hosts: [ScriptHost] = []
+        for _ in 0..<clients { hosts.append(try await host(nodes, timeout: timeout)) }
+        let host = hosts[0]
         try await host.run(source: Self.prepare)
         var outcome = Outcome(), next = 1
         for _ in 0..<rounds {
             let leader = try #require(await leader(of: nodes))
-            let (start, count) = (next, 400)
-            next += count
-            async let transfers: Outcome = host.run(source: Self.transfer, arguments: start, count)
+            let (start, count, all) = (next, 400 / clients, hosts)
+            next += count * clients
+            async let transfers = withThrowingTaskGroup(of: Outcome.self) { group in
+                for (index, host) in all.enumerated() {
+                    group.addTask { try await host.run(source: Self.transfer, arguments: start + index * count, count) }
+                }
+                return try await group.reduce(into: Outcome()) { $0.add($1) }
+            }
             try await disturb(nodes, leader)
-            let found = try await transfers
-            outcome.done += found.done
-            outcome.undone += found.undone
-            outcome.unknown += found.unknown
+            outcome.add(try await transfers)
         }
         let list: [String] = try await host.run(source: "return db:fetch_values('SELECT token FROM transfer')")
         let tokens = Set(list)
@@ -80,6 +92,43 @@ import Testing
             nodes.kill(leader)
             try nodes.start(leader)
         }
+    }
+
+    @Test func `a bank of several clients stays right while leaders are killed`() async throws {
+        let nodes = try await ClusterNodes()
+        try await check(nodes, rounds: Self.rounds, clients: 4) { nodes, leader in
+            nodes.kill(leader)
+            try nodes.start(leader)
+        }
+    }
+
+    @Test(.withNetwork) func `a bank stays right while leaders are cut off from the other nodes`() async throws {
+        let nodes = try await ClusterNodes(in: NodeNetwork(3))
+        let network = try #require(nodes.network)
+        try await check(nodes, rounds: 2, timeout: "5s") { nodes, leader in
+            let others = (1...3).filter { $0 != leader }
+            for other in others { try network.cut(leader, from: other) }
+            var found: Int?
+            _ = await eventually { found = nodes.leader(); return found != nil && found != leader }
+            #expect(found != leader)
+            for other in others { try network.join(leader, with: other) }
+        }
+    }
+
+    @Test(.withSmallDisk) func `a bank stays right while the disk of a leader is full`() async throws {
+        let nodes = try await ClusterNodes(megabytes: 48)
+        let disk = try #require(nodes.disk), writer = try await host(nodes)
+        try await writer.run(source: "db:execute('CREATE TABLE filler (bytes BLOB)')")
+        try await check(nodes, rounds: 1) { nodes, leader in
+            #expect(leader == 1)
+            for _ in 0..<80 where !disk.isFull || nodes.leader() == 1 {
+                _ = try? await writer.run(source: "db:write({ retry = 3 }, function(db) db:execute('INSERT INTO filler VALUES (randomblob(1000000))') end)")
+            }
+            #expect(disk.isFull)
+        }
+        // The others go on without it.
+        try await writer.run(source: "db:execute('INSERT INTO filler VALUES (1)')")
+        print("full disk: the leader is \(nodes.leader() ?? 0)")
     }
 
     @Test func `a bank stays right while leaders are paused`() async throws {

@@ -5,7 +5,7 @@ import Glibc
 import PeriluneTestTools
 import Testing
 
-/// Three nodes of Debian's `go-dqlite` on loopback, as processes.
+/// Three nodes of Debian's `go-dqlite` as processes: on loopback, or in a network of their own.
 final class ClusterNodes: @unchecked Sendable {
     /// Whether tests with nodes run: `scripts/test --cluster` asks for it, since they take minutes.
     static let areWanted = ProcessInfo.processInfo.environment["CLUSTER_TESTS"] != nil
@@ -14,6 +14,9 @@ final class ClusterNodes: @unchecked Sendable {
     private let firstPort: Int
     private var processes: [Process?] = []
     let count: Int
+    let network: NodeNetwork?
+    /// That of the first node.
+    let disk: SmallDisk?
 
     /// The addresses of the nodes.
     var servers: [String] { (1...count).map(address) }
@@ -23,8 +26,11 @@ final class ClusterNodes: @unchecked Sendable {
 
     /// Starts the nodes.
     ///
-    /// - Parameter spare: How many more may be started later.
-    init(_ count: Int = 3, spare: Int = 0) async throws {
+    /// - Parameters:
+    ///   - spare: How many more may be started later.
+    ///   - megabytes: Of the disk of the first node; `nil`: that of the machine.
+    init(_ count: Int = 3, spare: Int = 0, in network: NodeNetwork? = nil, megabytes: Int? = nil) async throws {
+        self.network = network
         folder = FileManager.default.temporaryDirectory.appending(path: "perilune-nodes-\(UUID().uuidString)")
         self.count = count
         firstPort = Self.lock.withLock {
@@ -32,6 +38,9 @@ final class ClusterNodes: @unchecked Sendable {
             return Self.nextPort
         }
         processes = Array(repeating: nil, count: count + spare)
+        let first = folder.appending(path: "n1").path
+        try FileManager.default.createDirectory(atPath: first, withIntermediateDirectories: true)
+        disk = try megabytes.map { try SmallDisk(at: first, megabytes: $0) }
         for node in 1...count + spare {
             try FileManager.default.createDirectory(at: folder.appending(path: "n\(node)"), withIntermediateDirectories: true)
             if node > count { continue }
@@ -50,7 +59,7 @@ final class ClusterNodes: @unchecked Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    func address(_ node: Int) -> String { "127.0.0.1:\(firstPort + node)" }
+    func address(_ node: Int) -> String { "\(network?.host(node) ?? "127.0.0.1"):\(firstPort + node)" }
 
     /// The URL of a database.
     func url(_ name: String, timeout: String = "20s") -> String { "dqlite://\(servers.joined(separator: ","))/\(name)?timeout=\(timeout)" }
@@ -75,7 +84,7 @@ final class ClusterNodes: @unchecked Sendable {
     func start(_ node: Int) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["dqlite-demo", "-a", "127.0.0.1:\(firstPort + 10 + node)", "-d", address(node), "-D", folder.appending(path: "n\(node)").path]
+        process.arguments = (network?.launcher(node) ?? []) + ["dqlite-demo", "-a", "127.0.0.1:\(firstPort + 10 + node)", "-d", address(node), "-D", folder.appending(path: "n\(node)").path]
         if node > 1 { process.arguments! += ["-j", address(1)] }
         let log = folder.appending(path: "\(node).log")
         if !FileManager.default.fileExists(atPath: log.path) { FileManager.default.createFile(atPath: log.path, contents: nil) }
