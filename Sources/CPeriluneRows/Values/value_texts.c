@@ -56,6 +56,8 @@ static const uint8_t *push_bytes(lua_State *L, const char *text, size_t text_len
             three = three << 6 | (uint32_t)digit;
         }
         for (size_t j = 0; j < 3; j++) bytes[at + j] = (uint8_t)(three >> (16 - 8 * j));
+        /* The last digit has bits behind the last byte, which push_base64 leaves 0. */
+        for (size_t j = at; j < at + 3; j++) if (j >= *length && bytes[j] != 0) return NULL;
     }
     return bytes;
 }
