@@ -3,12 +3,14 @@ internal import PeriluneLua
 
 /// The SQL that a run executes. Used on the thread of the state.
 final class StatementJournal {
-    /// The journal of a run that executes more notes that statements were left out.
+    /// The journal of a run that executes more notes that statements were left out. The bytes are not counted by the limits of the script.
     private static let greatestCount = 200
+    private static let mostBytes = 1 << 20
 
     private(set) var statements: [String] = []
     /// How many there were.
     private(set) var count = 0
+    private var bytesLeft = mostBytes
 
     /// Keeps a journal of a run, from its beginning.
     init(of run: LuaRun) {
@@ -24,6 +26,10 @@ final class StatementJournal {
 
     private func add(_ sql: UnsafePointer<CChar>) {
         count += 1
-        if count <= Self.greatestCount { statements.append(String(cString: sql)) }
+        guard count <= Self.greatestCount, bytesLeft > 0 else { return }
+        let text = String(cString: sql)
+        // What follows one that is left out is left out, too.
+        bytesLeft = text.utf8.count <= bytesLeft ? bytesLeft - text.utf8.count : 0
+        if bytesLeft > 0 { statements.append(text) }
     }
 }

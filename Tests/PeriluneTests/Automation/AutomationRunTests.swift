@@ -43,6 +43,21 @@ import Testing
         }
     }
 
+    @Test func `of long statements as many are kept as fit`() async throws {
+        let host = try await ScriptHost(.init(database: .inMemory))
+        let statements: String = try await host.run(source: """
+            local automation = perilune.automation{ name = "a", on = { event = "go" }, run = function(context)
+              for i = 1, 10 do context.db:execute("SELECT '" .. ("x"):rep(400000) .. i .. "'") end
+              context.db:execute("SELECT 1")
+            end }
+            perilune.emit("go")
+            perilune.sleep("1s")
+            return automation:runs()[1].statements
+            """)
+        #expect(statements.utf8.count < 1 << 20)
+        #expect(statements.hasSuffix("2'\",\"and 9 more\"]"))
+    }
+
     @Test func `of many runs the last are kept`() async throws {
         let host = try await ScriptHost(.init(database: .inMemory))
         try await host.run(source: """
