@@ -214,6 +214,30 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         try await host.runChecked("equal(db:fetch_value('SELECT SUM(length(a)) FROM t'), 60000000)")
     }
 
+    /// Else a script could have the whole limit once for each of its tasks.
+    @Test(arguments: [
+        "for _ = 1, 5 do perilune.spawn(fill) end",
+        "for i = 1, 5 do perilune.spawn(function() perilune.sleep(i / 1000) fill() end) end",
+        "for i = 1, 5 do perilune.after(i / 1000, fill) end",
+        "local count, timer = 0 timer = perilune.every(0.001, function() count = count + 1 if count == 5 then timer:cancel() end fill() end)",
+        "perilune.on_error(fill) for _ = 1, 5 do perilune.spawn(error, 'x') end",
+        """
+        db:execute('CREATE TABLE u (a)') db:observe(function(db) return db:fetch_value('SELECT COUNT(*) FROM u') end, fill, { keeps_alive = false })
+        for i = 1, 5 do perilune.after(i / 1000, function() db:execute('INSERT INTO u VALUES (1)') end) end
+        """,
+        "local a = perilune.automation{ name = 'a', on = { event = 'go' }, run = fill } for i = 1, 5 do perilune.after(i / 1000, function() a:run() end) end",
+    ]) func `what a script begins counts together with what it has stored`(_ source: String) async throws {
+        let host = try testHost { $0.limits.memoryInBytes = 16 << 20 }
+        try await host.runChecked("""
+            db:execute('CREATE TABLE t (a)')
+            function fill() for i = 1, 6 do db:execute('INSERT INTO t VALUES (zeroblob(1000000))') end end
+
+            """ + source)
+        try? await host.waitUntilIdle()
+        // The next one that the host begins has the whole limit.
+        try await host.runChecked("assert(db:fetch_value('SELECT SUM(length(a)) FROM t') < 16 << 20) fill()")
+    }
+
     @Test func `os_exit in a block rolls back`() async throws {
         try await check("db:write(function(db) db:execute('INSERT INTO t VALUES (2)') pcall(os.exit, 3) while true do end end)", endedBy: .exit) { _ in }
     }

@@ -52,6 +52,16 @@ import Testing
         }
     }
 
+    @Test func `what the tasks of a run write is counted together`() async throws {
+        try await withHost { host, queue in
+            try await host.run(source: """
+                for _ = 1, 20 do perilune.spawn(function() for i = 1, 20 do db:execute('INSERT INTO t VALUES (zeroblob(100000))') end end) end
+                """)
+            try? await host.waitUntilIdle()
+            #expect(try await queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } ?? .max < 85)
+        }
+    }
+
     @Test func `what a run writes is counted for that run, and reading costs nothing of it`() async throws {
         try await withHost { host, queue in
             for _ in 0..<10 {

@@ -29,7 +29,7 @@ struct pdb_connection {
     int young, old;                 /* references to the two generations of the cache */
     int young_count;
     size_t cache_base, cache_growth; /* SQLite's pages: when the run first came here, and since then */
-    uint64_t cache_run;
+    uint64_t cache_count;
     int former_limits[PDB_BOUND_COUNT]; /* SQLite's outside of accesses */
     bool has_watched_files; /* what is written to them counts */
     bool has_bounded_functions; /* those that take long can be ended */

@@ -168,7 +168,7 @@ static void drop_connection(lua_State *L, pdb_connection **link) {
     luaL_unref(L, LUA_REGISTRYINDEX, connection->young);
     luaL_unref(L, LUA_REGISTRYINDEX, connection->old);
     *link = connection->next;
-    if (connection->cache_run == rows->cache_run) rows->cache_growth -= connection->cache_growth;
+    if (connection->cache_count == rows->cache_count) rows->cache_growth -= connection->cache_growth;
     pdb_will_drop(rows, connection);
     free(connection);
 }

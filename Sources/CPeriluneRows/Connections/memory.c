@@ -19,13 +19,13 @@ static size_t cache_of(pdb_connection *connection) {
     return used < 0 ? (size_t)INT_MAX : (size_t)used;
 }
 
-/* Counts from now on, if this run has not been here before. */
+/* Counts from now on, if this count has not been here before. */
 static void begin_counting(pdb_state *rows, pdb_connection *connection, size_t used) {
-    uint64_t run = rows->context->run_count;
-    if (rows->cache_run != run) rows->cache_growth = 0;
-    rows->cache_run = run;
-    if (connection->cache_run == run) return;
-    connection->cache_run = run;
+    uint64_t count = rows->context->count;
+    if (rows->cache_count != count) rows->cache_growth = 0;
+    rows->cache_count = count;
+    if (connection->cache_count == count) return;
+    connection->cache_count = count;
     connection->cache_base = used;
     connection->cache_growth = 0;
 }

@@ -11,8 +11,11 @@ static psql_account *running_account(void) {
     if (rows->account.id == 0) return NULL;
     if (rows->counted_run != context->run_count) {
         rows->counted_run = context->run_count;
-        rows->former_balance = psql_account_balance(&rows->account);
         rows->account.countdown = 0;
+    }
+    if (rows->count != context->count) {
+        rows->count = context->count;
+        rows->former_balance = psql_account_balance(&rows->account);
     }
     return &rows->account;
 }

@@ -24,11 +24,12 @@ struct pdb_state {
     void *note_context;
     pdb_place place; /* where no database may be used now */
     psql_account account;        /* what SQLite has allocated on the thread of the state, if there are limits */
-    int64_t former_balance;      /* of it, when the run began that is counted for */
-    uint64_t counted_run;
+    uint64_t counted_run;        /* that has been charged last */
+    uint64_t count;              /* of the context, that is charged */
+    int64_t former_balance;      /* of the account, when that count began */
     bool may_refuse_memory;      /* SQLite's, though a frame of Swift's is on the stack: one that expects it */
-    size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
-    uint64_t cache_run;          /* the run that it is counted for */
+    size_t cache_growth;         /* what SQLite's pages have taken in this count, on all connections */
+    uint64_t cache_count;
     size_t statement_start;      /* where in the text the statement begins that was taken last: for texts of several */
     pdb_notifier notifier; /* without an object until it is set */
     struct pdb_deferred_callbacks *deferred_callbacks; /* pending calls of observers, or NULL */

@@ -64,7 +64,7 @@ typedef struct plua_context {
     bool limited;      /* the count hook is on and the replaced library functions are installed */
     uint64_t deadline; /* CLOCK_MONOTONIC in nanoseconds; 0 means none */
     int64_t budget;    /* instructions left, roughly; INT64_MAX means no limit */
-    int64_t disk_left; /* bytes that the run may write to files yet; INT64_MAX means no limit */
+    int64_t disk_left; /* bytes that the runs of the count may write to files yet; INT64_MAX means no limit */
     uint64_t limit_in_nanoseconds; /* what the deadline was made from, for messages */
 
     /* What a library on top of this one keeps for the state; not owned. */
@@ -73,7 +73,8 @@ typedef struct plua_context {
     plua_coverage *coverage; /* or NULL */
     lua_CFunction wrap_function; /* what coroutine.wrap returns: it raises again what has failed inside; NULL without coroutines */
 
-    uint64_t run_count; /* runs begun, for what is counted by the run; only where there are limits */
+    uint64_t run_count; /* runs begun; only where there are limits */
+    uint64_t count;     /* which count the run belongs to: what is taken outside of Lua counts for all runs of one together */
     bool raises_again; /* the error that is raised next has been caught before; see plua_raise_again */
     bool is_closing; /* finalizers may still call Swift functions: those are refused */
 
@@ -89,7 +90,7 @@ typedef struct plua_context {
     void **garbage;
     size_t garbage_count, garbage_capacity;
 
-    size_t external;    /* what a library on top of this one has allocated for the run, in bytes; counts as the script's */
+    size_t external;    /* what a library on top of this one has allocated for the count, in bytes; counts as the script's */
     size_t refused_size; /* of the string that was refused last: Lua asks once more */
     int nested_calls;   /* limited pcalls and xpcalls that are going on, one in the other */
     size_t output_left; /* bytes that the script may write yet; see plua_limit_output */

@@ -51,8 +51,8 @@ struct LoopBinding {
         // called at once, and once, and a function that returns the SQL that it has executed and the number of statements.
         try table.setFunction("start") { [loop] arguments in
             let function: LuaFunction = try arguments.get(1)
-            let run = try LuaRun(of: arguments.state)
-            let scope = arguments[4].isNil ? nil : try arguments.get(4, as: Int.self)
+            let scope = arguments[4].isNil ? loop.currentScope : try arguments.get(4, as: Int.self)
+            let run = try LuaRun(of: arguments.state, isCountingOn: scope == 0)
             let source = try loop.addSource("task", isOnce: true, scope: scope, .calling(function, as: run))
             source.run = run
             if !arguments[2].isNil { source.onError = try arguments.get(2, as: LuaFunction.self) }

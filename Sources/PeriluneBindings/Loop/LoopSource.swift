@@ -12,10 +12,10 @@ package final class LoopSource {
         case performing(() -> Void)
         case nothing
 
-        nonisolated(nonsending) func callAsFunction() async throws {
+        nonisolated(nonsending) func callAsFunction(isCountingOn: Bool) async throws {
             switch self {
             case .calling(let function, let arguments, let run?): try await function.callAsync(arguments, as: run)
-            case .calling(let function, let arguments, nil): try await function.callAsync(arguments)
+            case .calling(let function, let arguments, nil): try await function.callAsync(arguments, isCountingOn: isCountingOn)
             case .performing(let body): body()
             case .nothing: break
             }
@@ -31,6 +31,9 @@ package final class LoopSource {
     package let isOnce: Bool
     /// What it belongs to.
     let scope: Int
+    /// Whether what its calls make SQLite allocate and write counts for the script that has begun it. What a file of automations begins has
+    /// the whole limits each time.
+    var isCountingOn: Bool { scope == 0 }
     let body: Body
     let queue: LoopQueue
     /// Called when it ends: stops what signals it.

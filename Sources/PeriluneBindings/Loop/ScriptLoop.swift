@@ -150,7 +150,7 @@ package final class ScriptLoop {
             _ = isolation
             do {
                 assertThread()
-                try await source.body()
+                try await source.body(isCountingOn: source.isCountingOn)
             } catch {
                 await settle(error, of: source)
             }
@@ -167,7 +167,7 @@ package final class ScriptLoop {
         if (error as? LuaError)?.code != .exit {
             for handler in [source.onError, wasToldToStop ? nil : errorHandler(for: source.scope)].compactMap({ $0 }) {
                 do {
-                    try await handler.callAsync(handling: error)
+                    try await handler.callAsync(handling: error, isCountingOn: source.isCountingOn)
                     return
                 } catch let raised {
                     error = raised

@@ -74,6 +74,11 @@ extension LuaFunction {
         try await callAsync(arguments, as: LuaRun(of: reference.core))
     }
 
+    /// The same as a run that counts together with those before it.
+    nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], isCountingOn: Bool) async throws(LuaError) {
+        _ = try await callAsync(arguments, as: LuaRun(of: reference.core, isCountingOn: isCountingOn))
+    }
+
     /// The same as a run that others know: they can interrupt what it waits for.
     @discardableResult
     nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], as run: LuaRun) async throws(LuaError) -> [LuaValue] {
@@ -83,8 +88,8 @@ extension LuaFunction {
 
     /// Calls the function, as ``callAsync(_:)`` does, with what it is given of an error that it is to handle: the value that was raised, which
     /// never leaves Lua.
-    nonisolated(nonsending) package func callAsync(handling error: any Error) async throws(LuaError) {
-        let driver = try AsyncDriver(function: self, handling: error, run: LuaRun(of: reference.core))
+    nonisolated(nonsending) package func callAsync(handling error: any Error, isCountingOn: Bool) async throws(LuaError) {
+        let driver = try AsyncDriver(function: self, handling: error, run: LuaRun(of: reference.core, isCountingOn: isCountingOn))
         _ = try await Self.run(driver, isolation: #isolation)
     }
 

@@ -2,6 +2,8 @@ internal import CPeriluneShim
 
 /// What a script may use up in one run: from the outermost call into Lua until it returns.
 ///
+/// What a run begins, such as tasks and timers, are runs of their own, but what SQLite allocates and writes counts for all of them together.
+///
 /// Once a limit has struck, the run is over: nothing in the script can catch it, and the call throws a ``LuaError`` whose
 /// code names the limit. A state with limits runs CPU-bound Lua about half as fast as one without.
 ///
@@ -51,14 +53,19 @@ public struct LuaLimits: Sendable, Equatable {
     }
 
     /// Starts the clock of a run.
-    func start(_ context: UnsafeMutablePointer<plua_context>) {
+    ///
+    /// - Parameter isCountingOn: Whether what it makes SQLite allocate and write counts together with what runs before it have.
+    func start(_ context: UnsafeMutablePointer<plua_context>, isCountingOn: Bool) {
         guard isLimited else { return }
         plua_install_hook(context.pointee.main)
         context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
-        context.pointee.disk_left = diskInBytes.map { Int64(max($0, 0)) } ?? Int64.max
         context.pointee.uncharged = 0
         context.pointee.run_count += 1
         context.pointee.external = 0
+        if !isCountingOn {
+            context.pointee.count += 1
+            context.pointee.disk_left = diskInBytes.map { Int64(max($0, 0)) } ?? Int64.max
+        }
         context.pointee.deadline = time.map { plua_now() &+ $0.clampedNanoseconds } ?? 0
     }
 
@@ -70,7 +77,6 @@ public struct LuaLimits: Sendable, Equatable {
         }
         context.pointee.deadline = 0
         context.pointee.budget = Int64.max
-        context.pointee.disk_left = Int64.max
     }
 
     func error(for reason: LuaCancelReason, exitStatus: Int32) -> LuaError {

@@ -17,7 +17,6 @@ package final class LuaRun: @unchecked Sendable {
     /// `nil`: it has not begun.
     fileprivate var deadline: UInt64?
     fileprivate var budget = Int64.max
-    fileprivate var diskLeft = Int64.max
     fileprivate(set) var cancelReason = LuaCancelReason.none
     /// Whether it has ended.
     fileprivate(set) var isOver = false
@@ -29,11 +28,17 @@ package final class LuaRun: @unchecked Sendable {
     /// The number of calls, each caused by the one before, that have led to it: for libraries that count them.
     /// Only touched on the thread of the state.
     package var chain: Int
+    /// Whether what it makes SQLite allocate and write counts together with what the runs before it have: a script that could begin runs with
+    /// limits of their own would have no limits.
+    private let isCountingOn: Bool
 
-    init(of core: LuaCore) {
+    init(of core: LuaCore, isCountingOn: Bool = false) {
         self.core = core
+        self.isCountingOn = isCountingOn
         chain = core.currentRun?.chain ?? 0
     }
+
+    fileprivate func start() { core.limits.start(core.context, isCountingOn: isCountingOn) }
 
     /// What is left of its time; `nil` if it has no limit.
     var remainingTime: Duration? {
@@ -108,10 +113,10 @@ extension LuaCore {
     func resume(_ run: LuaRun) {
         let isFirst = run.deadline == nil
         if limits.isLimited, isFirst {
-            limits.start(context)
+            run.start()
         } else {
             context.pointee.deadline = run.deadline ?? 0
-            (context.pointee.budget, context.pointee.disk_left) = (run.budget, run.diskLeft)
+            context.pointee.budget = run.budget
             if limits.isLimited { plua_install_hook(main) }
         }
         runs.withLock { runs in
@@ -130,7 +135,7 @@ extension LuaCore {
             run.cancelReason = cancelReason
             (runs.current, runs.deadline) = (nil, 0)
             run.deadline = context.pointee.deadline
-            (run.budget, run.diskLeft) = (context.pointee.budget, context.pointee.disk_left)
+            run.budget = context.pointee.budget
             limits.stop(context)
         }
     }
@@ -151,8 +156,9 @@ extension LuaCore {
 
     /// Begins a run that nothing can suspend. It ignores runs that are waiting.
     func beginPlainRun() {
-        if hasSuspendableRuns { plua_clear_cancel_reason(context) }
-        limits.start(context)
+        let isBesideOthers = hasSuspendableRuns
+        if isBesideOthers { plua_clear_cancel_reason(context) }
+        limits.start(context, isCountingOn: isBesideOthers)
     }
 
     // MARK: - Cancelling

@@ -62,7 +62,7 @@ package struct LuaStateIdentity: Hashable, Sendable {
 }
 
 extension LuaRun {
-    package convenience init(of state: LuaState) { self.init(of: state.core) }
+    package convenience init(of state: LuaState, isCountingOn: Bool = false) { self.init(of: state.core, isCountingOn: isCountingOn) }
 
     /// Gives the `lua_State` to functions in C that do not look at its stack, if the state is still open.
     package func withUnsafeState(_ body: (_ L: OpaquePointer) -> Void) {
