@@ -20,3 +20,13 @@ perilune.on_error(function() error("again") end) perilune.after(0, error) perilu
 perilune.on_error(function() while true do end end) perilune.spawn(error) perilune.sleep(1)
 -- attack: signals
 pcall(perilune.on_signal, "TERM", function() while true do end end) pcall(perilune.on_signal, "KILL", print) pcall(perilune.emit, ("x"):rep(1000000)) while true do end
+-- attack: automations that store
+db:execute("CREATE TABLE t (a)") perilune.automation{ name = "a", on = { every = "1ms" }, run = function(c) for i = 1, 50 do c.db:execute("INSERT INTO t VALUES (zeroblob(1000000))") end end } perilune.sleep(100)
+-- attack: timers that store
+db:execute("CREATE TABLE t (a)") perilune.every(0.001, function() for i = 1, 50 do db:execute("INSERT INTO t VALUES (zeroblob(1000000))") end end)
+-- attack: tasks that store
+db:execute("CREATE TABLE t (a)") for i = 1, 1000 do perilune.spawn(function() for i = 1, 50 do db:execute("INSERT INTO t VALUES (zeroblob(1000000))") end end) end
+-- attack: an automation of much SQL
+db:execute("CREATE TABLE t (a)") perilune.automation{ name = "a", on = { every = "1ms" }, run = function(c) for i = 1, math.huge do c.db:execute("SELECT '" .. ("x"):rep(500000) .. i .. "'") end end } perilune.sleep(100)
+-- attack: an automation of much text
+perilune.automation{ name = "a", on = { every = "1ms" }, run = function() error(("x"):rep(10000000)) end } for i = 1, 1000 do perilune.emit(("x"):rep(10000000) .. i, ("y"):rep(10000000)) end perilune.sleep(100)

@@ -24,3 +24,7 @@ db:execute("CREATE TABLE t (a)") db:execute("INSERT INTO t WITH RECURSIVE n (i) 
 for _, c in ipairs{ "BINARY", "NOCASE", "RTRIM" } do pcall(db.remove_collation, db, c) end db:execute("CREATE TABLE t (a COLLATE NOCASE UNIQUE)") db:execute("INSERT INTO t VALUES ('a')")
 -- attack: backups in circles
 local a, b = perilune.queue(), perilune.queue() a:execute("CREATE TABLE t (a)") while true do a:backup_to(b) b:backup_to(a) end
+-- attack: functions without end
+for i = 1, math.huge do db:add_function("f" .. i, function() end) db:add_collation("c" .. i, function() return 0 end) db:add_aggregate("g" .. i, { step = function() end }) end
+-- attack: functions with long names
+for i = 1, math.huge do pcall(db.add_function, db, ("f"):rep(200) .. i, function() end) pcall(db.add_function, db, ("f"):rep(1000000) .. i, function() end) end
