@@ -90,6 +90,82 @@ prec_column_set *prec_make_column_set(lua_State *L, int layout_index, const int 
     return column_set;
 }
 
+/* MARK: - Fields that hold no row */
+
+/* Pushes a copy of the list or set at an index with one more element. */
+static void push_with(lua_State *L, int index, int name, bool is_list) {
+    lua_newtable(L);
+    int copy = lua_gettop(L);
+    if (lua_istable(L, index)) {
+        for (lua_pushnil(L); lua_next(L, index);) {
+            lua_pushvalue(L, -2);
+            lua_insert(L, -2);
+            lua_rawset(L, copy);
+        }
+    }
+    lua_pushvalue(L, name);
+    if (is_list) {
+        lua_rawseti(L, copy, (lua_Integer)lua_rawlen(L, copy) + 1);
+    } else {
+        lua_pushboolean(L, true);
+        lua_rawset(L, copy);
+    }
+}
+
+/* Pushes a metatable like the one at 4, of records of the column set at 3, for a column set that knows the field at 2, too. The chunk of
+** snapshots stays, since the columns are the same. */
+static void push_metatable_with_field(lua_State *L) {
+    enum { name = 2, column_set, metatable };
+    prec_column_set *set = lua_touserdata(L, column_set);
+    lua_getiuservalue(L, column_set, COLUMN_SET_EXTRAS);
+    push_with(L, lua_gettop(L), name, false);
+    int extras = lua_gettop(L);
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    int layout = lua_gettop(L);
+    lua_getiuservalue(L, column_set, COLUMN_SET_NAMES);
+    push_with(L, lua_gettop(L), name, true);
+    prec_make_column_set(L, layout, set->order, set->count, extras);
+    lua_getiuservalue(L, -1, COLUMN_SET_METATABLE);
+    lua_rawgeti(L, metatable, 1);
+    lua_rawseti(L, -2, 1);
+}
+
+/* add_field(record, name): the record has nil in a field that is no column, and is not looked for elsewhere: an association without a row. */
+static int add_field(lua_State *L) {
+    enum { record = 1, name, column_set, metatable, known };
+    static const char known_key;
+    lua_settop(L, name);
+    prec_check_record(L, record);
+    luaL_checktype(L, name, LUA_TSTRING);
+    if (lua_getiuservalue(L, column_set, COLUMN_SET_EXTRAS) == LUA_TTABLE) {
+        lua_pushvalue(L, name);
+        if (lua_rawget(L, -2) != LUA_TNIL) return 0;
+    }
+    lua_settop(L, column_set);
+    lua_getmetatable(L, record);
+    /* Records that share a chunk share the metatable that takes its place. One for a chunk may be a copy of one without, which had some. */
+    bool is_known = lua_rawgetp(L, metatable, &known_key) == LUA_TTABLE && lua_rawgeti(L, known, 1) == LUA_TTABLE &&
+                    lua_rawequal(L, -1, metatable);
+    lua_settop(L, is_known ? known : metatable);
+    if (!is_known) {
+        lua_newtable(L);
+        lua_pushvalue(L, metatable);
+        lua_rawseti(L, known, 1);
+        lua_pushvalue(L, known);
+        lua_rawsetp(L, metatable, &known_key);
+    }
+    lua_pushvalue(L, name);
+    if (lua_rawget(L, known) == LUA_TNIL) {
+        lua_pop(L, 1);
+        push_metatable_with_field(L);
+        lua_pushvalue(L, name);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, known);
+    }
+    lua_setmetatable(L, record);
+    return 0;
+}
+
 /* MARK: - For the Lua part */
 
 void prec_push_method_cache(lua_State *L, int model) {
@@ -131,6 +207,7 @@ static int set_record_verbs(lua_State *L) {
 }
 
 const luaL_Reg prec_column_set_functions[] = {
+    {"add_field", add_field},
     {"forget_found", forget_found},
     {"note_columns", note_columns},
     {"set_record_verbs", set_record_verbs},

@@ -41,6 +41,41 @@ test("what belongs to records at hand is fetched by one statement each", functio
   equal(authors[1]:has_changes(), false)
 end)
 
+test("a record without a row has nil in the field of the association that was fetched", function()
+  db:execute("INSERT INTO book VALUES (4, NULL, 'Beowulf', 1000)")
+  local books = Book:order("id"):fetch_all()
+  Book:preload(books, Book.author)
+  equal({ books[3].author.name, books[4].author, books[4]:has_changes() }, { "Camus", nil, false })
+  Book:preload(books, Book.author:filter{ name = "Melville" })
+  equal({ books[1].author.name, books[3].author, books[4].author }, { "Melville", nil, nil })
+  -- They know their rows as before.
+  books[4].title = "The Beowulf"
+  equal(books[4]:changes().title ~= nil, true)
+  equal(books[4]:update_changes(), true)
+  books[4].author_id = 2
+  books[4]:update()
+  Book:preload(books, Book.author, Book.links)
+  equal({ books[4].author.name, Book:find(4).author_id, #books[4].links }, { "Camus", 2, 0 })
+  equal(type(Book:find(4).author), "table")
+  -- Made records, which know no row.
+  local made = Book{ title = "Omoo" }
+  Book:preload({ made }, Book.author)
+  equal({ made.author, made:insert().id }, { nil, 5 })
+end)
+
+test("records that are found or made are among those of the request", function()
+  local request = Book:filter{ author_id = 1 }:filter(Book.c.year:eq(1900) & Book.c.id:gt(0))
+  local book, is_new = request:find_or_create{ title = "Found" }
+  equal({ book.author_id, book.year, is_new }, { 1, 1900, true })
+  equal({ select(2, request:find_or_create{ title = "Found" }), Book:filter{ title = "Found" }:fetch_count() }, { false, 1 })
+  equal(request:find_or_build({ title = "Other" }, { year = 1901 }).year, 1901)
+  equal(Book:filter{ year = { 1, 2 } }:find_or_build{ title = "x" }.year, nil)
+  equal(Book:filter(Book.c.year:eq(1) | Book.c.year:eq(2)):find_or_build{ title = "x" }.year, nil)
+  local Scoped = perilune.record("book")
+  function Scoped.requests:default() return self:filter{ year = 2000 } end
+  equal(Scoped:find_or_create{ title = "Scoped" }.year, 2000)
+end)
+
 test("misuse of preload", function()
   matches(fails("argument", function() Author:preload(Author:find(1), Author.books) end), "list of records")
   matches(fails("argument", function() Author:preload({ Book:find(1) }, Author.books) end), "element 1")

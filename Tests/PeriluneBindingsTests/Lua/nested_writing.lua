@@ -151,6 +151,47 @@ test("what is misspelt or of another kind is refused before anything is written"
   fails("argument", Author.save_nested, Author, {}, {}, {})
 end)
 
+test("a record is written with what was fetched with it", function()
+  make_classes()
+  melville()
+  local author = Author:including_all(Author.books:including_all(Book.tags)):including_optional(Author.country):find(1)
+  author.country.name = "United States"
+  author.books[1].title = "Typee, a Peep"
+  author.books[2].tags[1].name = "whale"
+  table.insert(author.books, { title = "Redburn", tags = { { name = "ship" } } })
+  local saved = Author:save_nested(author)
+  equal({ saved == author, #saved.books, saved.books[3].id, saved.books[3].tags[1].name }, { true, 3, 3, "ship" })
+  equal(Book:order("id"):pluck("title"), { "Typee, a Peep", "Omoo", "Redburn" })
+  equal(Tag:order("id"):pluck("name"), { "whale", "ship" })
+  equal(Country:find(1).name, "United States")
+  equal(db:fetch_values("SELECT book_id || ' ' || tag_id FROM book_tag ORDER BY 1"), { "2 1", "3 2" })
+  -- What is as it was fetched is not written.
+  db:execute("UPDATE book SET title = 'Mardi' WHERE id = 2")
+  author.name = "Herman Melville"
+  Author:save_nested(author)
+  equal({ Book:find(2).title, Author:find(1).name }, { "Mardi", "Herman Melville" })
+end)
+
+test("records with what was fetched with them are refused where it says something else", function()
+  make_classes()
+  melville()
+  db:execute("INSERT INTO author (id, name) VALUES (2, 'Nobody')")
+  local book = Book:including_optional(Book.author):find(1)
+  book.author_id = 2
+  matches(fails("argument", function() Book:save_nested(book) end), "author_id")
+  local author = Author:including_all(Author.books:select("title")):find(1)
+  author.name = "Anon"
+  matches(fails("argument", function() Author:save_nested(author) end), "some columns")
+  author.books = nil
+  Author:save_nested(author)
+  equal({ Author:find(1).name, Book:fetch_count() }, { "Anon", 2 })
+  -- A failure leaves the records as they were.
+  author = Author:including_all(Author.books):find(1)
+  author.name, author.books[2].title = "Other", ""
+  equal(fails("constraint_check", function() Author:save_nested(author) end).path, "books[2]")
+  equal({ author.name, Author:find(1).name, author.books[2].title }, { "Other", "Anon", "" })
+end)
+
 test("a has_one is one table, and a database may come first", function()
   make_classes()
   local author = Author:save_nested(db, { name = "a", first_book = { title = "b" } })

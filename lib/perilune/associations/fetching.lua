@@ -225,6 +225,12 @@ local function prefetch_into(self, db, prefetch, parents)
   end
 end
 
+--- Rows of associations whose columns were chosen, which are no records.
+local chosen_rows = setmetatable({}, { __mode = "k" })
+
+--- Whether a table is such a row.
+function association_fetching.is_chosen(value) return chosen_rows[value] == true end
+
 --- A segment whose columns were chosen has rows instead of records.
 local function make_rows(plan, rows, known)
   for index = #plan.segments, 1, -1 do
@@ -237,6 +243,7 @@ local function make_rows(plan, rows, known)
         if record then
           local row = {}
           for key, value in next, record do row[key] = value end
+          chosen_rows[row] = true
           if parents then rawset(parents[position], segment.field, row) else rows[position] = row end
         end
       end
@@ -306,6 +313,11 @@ function association_fetching.preload(self, list, db)
     for _, prefetch in ipairs(plan.prefetches) do
       for _, record in ipairs(list) do rawset(record, prefetch.name, nil) end
       prefetch_into(self, db, for_records(prefetch, plan.segments[1], db), list)
+      if not prefetch.is_plural then
+        for _, record in ipairs(list) do
+          if rawget(record, prefetch.name) == nil then records.add_field(record, prefetch.name) end
+        end
+      end
     end
   end)
 end

@@ -108,12 +108,45 @@ local function read_values(context, class, values)
   return node
 end
 
+--- Raises for rows that a request has fetched with some columns only: they look like new ones.
+local function check_is_whole(name, value)
+  local is_chosen = require("perilune.associations.fetching").is_chosen
+  for _, element in ipairs(rawget(value, 1) ~= nil and value or { value }) do
+    if is_chosen(element) then
+      raise("argument", ("%s: `%s` was fetched with some columns only, and its rows cannot be written; set the field to nil"):format(verb, name))
+    end
+  end
+end
+
+--- Reads a record: a node, with what its fields for associations hold written before and after it.
+local function read_record(context, class, record)
+  local node = { class = class, record = record, fields = {}, before = {}, after = {} }
+  if context.open[record] then return node end
+  context.open[record] = true
+  local names = {}
+  for ancestor in record_class.ancestors(record_class.info_of(record)) do
+    for name in pairs(ancestor.associations or {}) do
+      if type(rawget(record, name)) == "table" and names[name] == nil then names[#names + 1], names[name] = name, true end
+    end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local value = rawget(record, name)
+    check_is_whole(name, value)
+    local part = read_association(context, association_of(class, name), name, value)
+    for _, child in ipairs(part.nodes) do child.is_included = child.record ~= nil end
+    table.insert(part.root.kind == "belongs_to" and node.before or node.after, part)
+  end
+  context.open[record] = nil
+  return node
+end
+
 function read(context, class, value)
   if records.class_of(value) then
     if not class:is(value) then
       raise("argument", ("%s: expected a record of `%s`, got %s"):format(verb, classes.table(class), classes.name_beside(value, class)))
     end
-    return { class = class, record = value, before = {}, after = {} }
+    return read_record(context, class, value)
   end
   if type(value) == "table" and getmetatable(value) == nil and value[1] == nil then return read_values(context, class, value) end
   raise("argument", ("%s: expected a record of `%s` or a table of columns, got %s"):format(verb, classes.table(class),
@@ -152,10 +185,14 @@ end
 local function write_record(context, node, link)
   local record = node.record
   if not context.memories[record] then context.memories[record] = records.copy_record(record) end
-  if link then
-    for column, value in pairs(link) do rawset(record, column, value) end
+  local is_changed = not node.is_included or records.snapshot(record) == nil
+  for _, values in ipairs{ node.fields, link or {} } do
+    for column, value in pairs(values) do
+      if association_records.stored_field(record, column) ~= value then record[column], is_changed = value, true end
+    end
   end
-  record:save(context.db)
+  -- What was fetched with the record, and is what it was, is not written.
+  if is_changed or record:has_changes() then record:save(context.db) end
   return record
 end
 
@@ -196,7 +233,9 @@ local function write_before(context, node, part)
     if target and value == nil then
       raise("argument", ("%s: the record of `%s` has no `%s` to refer to"):format(verb, part.name, target_columns[index]))
     end
-    if node.fields[column] ~= nil and node.fields[column] ~= value then
+    local given = node.fields[column]
+    if node.record then given = association_records.stored_field(node.record, column) end
+    if given ~= nil and given ~= value then
       raise("argument", ("%s: `%s` is set by `%s`; leave it out"):format(verb, column, part.name))
     end
     node.fields[column] = value == nil and null or value
