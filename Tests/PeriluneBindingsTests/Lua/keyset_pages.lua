@@ -123,6 +123,57 @@ test("keys of several columns, and classes with included rows", function()
   equal(Seat:order("price"):page_after(Seat:order("price"):page_after(nil, 2).next, 2).records[1].price, 3)
 end)
 
+test("tables without a key have pages by row id", function()
+  db:execute[[
+    CREATE TABLE bare (a INTEGER, b TEXT);
+    INSERT INTO bare VALUES (1, 'x'), (1, 'x'), (1, 'x'), (2, 'y');
+    CREATE VIRTUAL TABLE words USING fts5(word);
+    INSERT INTO words VALUES ('p'), ('q'), ('r');
+    CREATE TABLE loose (k TEXT PRIMARY KEY, a INTEGER);
+    INSERT INTO loose VALUES ('x', 1), (NULL, 2), ('z', 3), (NULL, 4), (NULL, 4), (NULL, 4)]]
+  local function values(request, size, name)
+    local list, cursor = {}, nil
+    repeat
+      if #list > 20 then error("the pages have no end") end
+      local page = request:page_after(cursor, size)
+      for _, record in ipairs(page.records) do list[#list + 1] = record[name] end
+      cursor = page.next
+    until not cursor
+    return list
+  end
+  local Bare, Loose = perilune.record("bare"), perilune.record("loose")
+  for size = 1, 3 do
+    equal(values(Bare:order("a"), size, "a"), { 1, 1, 1, 2 })
+    equal(values(Bare:order(Bare.c.b:desc(), "a"), size, "a"), { 2, 1, 1, 1 })
+    equal(values(Bare:all(), size, "a"), { 1, 1, 1, 2 })
+    equal(values(perilune.record("words"):all(), size, "word"), { "p", "q", "r" })
+    equal(values(Loose:order("a"), size, "a"), { 1, 2, 3, 4, 4, 4 })
+    equal(values(Loose:all(), size, "a"), { 2, 4, 4, 4, 1, 3 })
+  end
+end)
+
+test("orders by values of other rows have pages, those that differ from page to page have none", function()
+  fill(6)
+  db:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES book); INSERT INTO note VALUES (1, 2), (2, 2), (3, 5)")
+  local Own, Note = perilune.record("book"), perilune.record("note")
+  Own.notes = Own:has_many(Note)
+  Note.book = Note:belongs_to(Own)
+  Own.expressions.note_count = Own.notes:count()
+  equal({ walk(Own:order(Own.notes:count():desc()), 2) }, { "2 5 6 4 3 1", "2 5 6 4 3 1" })
+  equal({ walk(Own:order("note_count"), 2) }, { "1 3 4 6 5 2", "1 3 4 6 5 2" })
+  equal({ walk(Own:aliased("o"):order("note_count"), 1) }, { "1 3 4 6 5 2", "1 3 4 6 5 2" })
+  equal({ walk(Own:order(Own.notes:exists()), 4) }, { "1 3 4 6 2 5", "1 3 4 6 2 5" })
+  matches(fails("argument", function() Own:order(perilune.rank():over{ order_by = "year" }):page_after(nil, 2) end), "window")
+  matches(fails("argument", function() Own:order(perilune.fn.random()):page_after(nil, 2) end), "random")
+  -- A record stands at one place.
+  matches(fails("argument", function() Own:joining_required(Own.notes):order("id"):page_after(nil, 2) end), "repeat")
+  matches(fails("argument", function() Own:join(Note, Note.c.book_id:eq(Own.c.id)):order("id"):page_after(nil, 2) end), "repeat")
+  fails("argument", function() Own:cross_join(Note):page_after(nil, 2) end)
+  equal(walk(Own:joining_required(Own.notes):distinct():order("id"), 1), "2 5")
+  equal(walk(Note:joining_required(Note.book):order("id"), 2), "1 2 3")
+  equal(walk(Note:join(Own, Own.c.id:eq(Note.c.book_id) & Own.c.id:gt(2)):order("id"), 2), "3")
+end)
+
 test("what is no cursor is refused", function()
   fill(5)
   local by_id, by_title = Book:order("id"), Book:order("title")

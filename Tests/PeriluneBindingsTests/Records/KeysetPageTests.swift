@@ -78,9 +78,11 @@ import Testing
         // A cursor that was made beside the index is good without it.
         try await host.run(source: """
             local before = request:page_after(cursor, 10).records
-            db:execute "CREATE TABLE plain AS SELECT * FROM item; DROP TABLE item; ALTER TABLE plain RENAME TO item"
-            db:execute "CREATE INDEX item_by_code ON item (code)"
-            local after = perilune.record("item", { primary_key = "id" }):order("code"):page_after(cursor, 10).records
+            db:execute[[
+                CREATE TABLE plain (id INTEGER PRIMARY KEY, code TEXT NOT NULL, kind INTEGER, amount INTEGER NOT NULL, size TEXT NOT NULL);
+                INSERT INTO plain SELECT * FROM item; DROP TABLE item; ALTER TABLE plain RENAME TO item;
+                CREATE INDEX item_by_code ON item (code)]]
+            local after = perilune.record("item"):order("code"):page_after(cursor, 10).records
             assert(#before == 10 and #after == 10, #after)
             for index, record in ipairs(before) do assert(after[index].code == record.code) end
             """)

@@ -22,6 +22,7 @@ local nodes = require "perilune.requests.nodes"
 local page_cursors = require "perilune.requests.page_cursors"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
+local sources = require "perilune.requests.source"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local schema_generation = records.schema_generation
@@ -81,23 +82,6 @@ local function own_column(self, term)
   return is_own and shape.detail or nil
 end
 
---- The terms of the order, followed by those of the key that are missing. These descend if all terms do, so that an index on the
--- columns of the order has the rows in this order, too.
-local function complete_terms(self, method)
-  local terms, known, descends = terms_of(self, method), {}, nil
-  for _, term in ipairs(terms) do
-    term.name = own_column(self, term)
-    if term.name then known[term.name] = true end
-    descends = term.descends and descends ~= false
-  end
-  for _, column in ipairs(self.node.root.source:key(self.node.alias)) do
-    if not known[column.shape.detail] then
-      terms[#terms + 1] = { column = column, descends = descends or false, name = column.shape.detail }
-    end
-  end
-  return terms
-end
-
 --- Whether the values of a term are never NULL.
 local function is_not_null(term, schema)
   if not term.name or not schema or schema.kind == "view" then return false end
@@ -110,6 +94,43 @@ local function is_not_null(term, schema)
   end
   -- The row id.
   return true
+end
+
+--- The terms of the order, followed by those of the key that are missing. These descend if all terms do, so that an index on the
+-- columns of the order has the rows in this order, too.
+local function complete_terms(self, method)
+  local terms, known, descends = terms_of(self, method), {}, nil
+  for _, term in ipairs(terms) do
+    term.name = own_column(self, term)
+    if term.name then known[term.name] = true end
+    descends = term.descends and descends ~= false
+  end
+  local function add(column)
+    if known[column.shape.detail] then return end
+    terms[#terms + 1] = { column = column, descends = descends or false, name = column.shape.detail }
+  end
+  local source, alias = self.node.root.source, self.node.alias
+  local key, schema = source:key(alias), source.schema and source:schema()
+  for _, column in ipairs(key) do add(column) end
+  -- A key may be NULL in many rows, unless it is the row id.
+  for _, column in ipairs(key) do
+    if schema and schema.row_id_names[1] and not is_not_null({ name = column.shape.detail }, schema) then
+      add(source:column(schema.row_id_names[1], alias))
+      break
+    end
+  end
+  return terms
+end
+
+--- Whether records come with a column: not with the row id, and not with what is lazy.
+local function has_field(schema, name)
+  for _, lazy in ipairs(schema.lazy or {}) do
+    if lazy == name then return false end
+  end
+  for _, column in ipairs(schema.columns) do
+    if column.name == name then return true end
+  end
+  return false
 end
 
 --- Whether the columns of these names hold a key that no two rows have equal, of columns that are never NULL.
@@ -132,6 +153,58 @@ local function count_telling(terms, schema)
     end
   end
   return #terms
+end
+
+-- What has no pages -----------------------------------------------------------------------------------------------------------
+
+--- Functions that give another value each time.
+local random_functions = { random = true, randomblob = true }
+
+--- Raises for a value of the order that depends on more than its row: behind a cursor it would be another one.
+local function check_is_of_row(method, shape)
+  if shape.op == "window" or shape.op == "over" then
+    raise("argument", method .. ": the order cannot contain window functions, whose values depend on the rows of the page; "
+      .. "use limit and offset, or a common table with the value as a column")
+  elseif (shape.op == "call" or shape.op == "distinct call") and random_functions[shape.detail:lower()] then
+    raise("argument", ("%s: the order cannot contain %s(), which gives another value each time"):format(method, shape.detail))
+  end
+  for _, operand in ipairs(shape.operands or {}) do check_is_of_row(method, operand) end
+end
+
+--- Adds the columns of a table that a condition compares by `=`, by name.
+local function add_compared(shape, source, alias, known)
+  if shape.op == "and" then
+    for _, operand in ipairs(shape.operands) do add_compared(operand, source, alias, known) end
+  elseif shape.op == "=" then
+    for _, operand in ipairs(shape.operands) do
+      if operand.op == "column" and operand.table == source.table and operand.place == alias then known[operand.detail] = true end
+    end
+  end
+end
+
+--- Whether a join has one row at most beside each: by what the condition compares with a key of the other table.
+local function joins_one(node)
+  local operands = node.shape.operands
+  local other, condition, known = operands[1].node, operands[2], {}
+  local source = other.root.source
+  local schema = source and source.schema and source:schema()
+  if not condition or not schema or node.op ~= "table join inner" and node.op ~= "table join left" then return false end
+  add_compared(condition, source, other.alias, known)
+  return holds_key(known, schema)
+end
+
+--- Raises for a request that may have a record several times, which its key does not tell apart.
+local function check_has_each_once(self, method)
+  local node, repeats = self.node, false
+  while node.parent do
+    if node.op == "distinct" then return end
+    if node.op:find("^table join ") then repeats = repeats or not joins_one(node)
+    elseif node.op == "join required" or node.op == "join optional" then repeats = repeats or node.other.root.kind == "has_many" end
+    node = node.parent
+  end
+  if not repeats then return end
+  raise("argument", method .. ": joined rows may repeat a record, which has one place in the pages; add distinct(), or use "
+    .. "filter(Class.association:exists()) in place of the join")
 end
 
 -- Rows behind a row -----------------------------------------------------------------------------------------------------------
@@ -165,12 +238,21 @@ local function stretches(terms, count, values)
   return result
 end
 
+--- A term as SQL. One that looks at rows of another table is known only with the request.
+local function text_of(self, term, db)
+  local is_plain, text = pcall(tostring, term.column)
+  if is_plain then return text end
+  local source, alias = self.node.root.source, self.node.alias
+  local all = source.class and sources.unscoped_request(source.class) or request.derive_with_detail(self, "unordered")
+  return (alias and all:aliased(alias) or all):order(term.column):sql(db)
+end
+
 --- What tells an order from others: FNV-1a of its SQL.
-local function fingerprint(self, terms)
+local function fingerprint(self, terms, db)
   local hash = 2166136261
   local parts = { self.node.root.source.table }
   for _, term in ipairs(terms) do
-    parts[#parts + 1] = tostring(term.column) .. (term.descends and " desc" or "") .. tostring(has_nulls_first(term))
+    parts[#parts + 1] = text_of(self, term, db) .. (term.descends and " desc" or "") .. tostring(has_nulls_first(term))
   end
   for byte in table.concat(parts, "\0"):gmatch(".") do hash = (hash ~ byte:byte()) * 16777619 & 0xffffffff end
   return hash
@@ -258,17 +340,16 @@ end
 
 --- What the request and its order say of all pages: the form of a page. It is kept at the node of the request, except where expressions
 -- of the order have values.
-local function make_form(self, method)
+local function make_form(self, method, db)
+  check_has_each_once(self, method)
   local terms = complete_terms(self, method)
-  local form = { terms = terms, hash = fingerprint(self, terms), searches = {}, has_values = false }
+  for _, term in ipairs(terms) do check_is_of_row(method, term.column.shape) end
+  local form = { terms = terms, hash = fingerprint(self, terms, db), searches = {}, has_values = false }
   local schema = self.node.root.source.schema and self.node.root.source:schema()
   for _, term in ipairs(terms) do
     term.may_be_null, term.may_be_blob = not is_not_null(term, schema), may_be_blob(term, schema)
     form.has_values = form.has_values or term.column.shape.count > 0
-    -- Records come without it.
-    for _, name in ipairs(schema and schema.lazy or {}) do
-      if name == term.name then term.name = nil end
-    end
+    if term.name and schema and not has_field(schema, term.name) then term.name = nil end
   end
   form.telling = count_telling(terms, schema)
   if method == "page_before" then reverse(terms) end
@@ -283,7 +364,7 @@ local function form_of(self, method, db)
     node.page_forms = forms
   end
   if forms[method] then return forms[method] end
-  local form = make_form(self, method)
+  local form = make_form(self, method, db)
   if not form.has_values then forms[method] = form end
   return form
 end
