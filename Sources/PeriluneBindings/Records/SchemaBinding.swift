@@ -103,6 +103,7 @@ enum SchemaBinding {
         try table.set("primary_key", column.primaryKeyPosition.map { .integer(Int64($0)) } ?? .nil)
         try table.set("generated", column.generation.map { string($0.rawValue) } ?? .nil)
         try table.set("hidden", .boolean(column.isHidden))
+        try table.set("collation", column.collation.map(string) ?? .nil)
         return table
     }
 

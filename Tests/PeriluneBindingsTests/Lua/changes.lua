@@ -18,6 +18,15 @@ local function written_columns(f)
   return db:fetch_values "SELECT name FROM written ORDER BY name"
 end
 
+test("records from SQL say what they can do", function()
+  db:execute("CREATE TABLE plain (id INTEGER PRIMARY KEY)")
+  local found = perilune.record("plain"):from_sql("SELECT * FROM plain")
+  matches(fails("unknown_method", function() return found:order("id") end), "fetch_all, fetch_count, fetch_one, rows")
+  for _, method in ipairs{ "fetch_all", "fetch_one", "fetch_count", "rows" } do
+    matches(fails("argument", function() found[method](found, 5) end), "expected a database")
+  end
+end)
+
 test("a new record has changed in all the columns that it has", function()
   local Author = make_author()
   equal(Author{}:has_changes(), true)

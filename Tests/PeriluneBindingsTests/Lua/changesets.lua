@@ -195,6 +195,7 @@ test("a changeset is applied to the tables that are named", function()
   db:apply_changes(changeset:inverted())
   equal({ db:apply_changes(changeset, { tables = { "BOOK" } }) }, { 1, 0 })
   equal({ #names(), db:fetch_value "SELECT title FROM book" }, { 3, "Orlando" })
+  equal(fails("unknown_table", function() db:apply_changes(changeset, { tables = "bok" }) end).suggestion, "book")
 end)
 
 test("a table that is missing or another one is an error, and nothing is applied", function()

@@ -193,6 +193,26 @@ test("what cannot have a history, and misuse, is refused", function()
   matches(fails("history", history.write, history, perilune.queue(), "x", print), "the history of `book` is not installed")
 end)
 
+test("one key is what the table takes for one", function()
+  db:execute[[
+    CREATE TABLE word (word TEXT COLLATE NOCASE, place INTEGER, n INTEGER, PRIMARY KEY (word, place));
+    INSERT INTO word VALUES ('A', 1, 1)]]
+  local Word = perilune.record("word")
+  local words = perilune.history(Word)
+  words:install()
+  db:execute "UPDATE word SET n = 2"
+  db:execute "UPDATE word SET word = 'a'"
+  db:write({ note = "three" }, function() db:execute "UPDATE word SET word = 'A', n = 3" end)
+  equal(#Word:as_of("2100-01-01"):fetch_all(), 1)
+  local versions = Word:fetch_one():history()
+  equal({ #versions, versions[1].record.n, versions[3].record.word, versions[4].record.n }, { 4, 1, "a", 3 })
+  words:undo(versions[4].transaction)
+  equal({ Word:fetch_one().word, Word:fetch_one().n }, { "a", 2 })
+  db:execute "ALTER TABLE word ADD COLUMN kind TEXT COLLATE RTRIM"
+  words:install()
+  matches(db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = 'word_history'"), '"kind" TEXT COLLATE "RTRIM"')
+end)
+
 test("a row that another program writes is in it", function()
   local path = temporary_path("t.sqlite")
   local mine = perilune.queue(path)

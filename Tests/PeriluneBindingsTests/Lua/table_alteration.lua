@@ -175,3 +175,10 @@ test("names in alterations may be anything that is text", function()
   equal(db:columns('a"b')[1].name, 'x"; DROP TABLE y; --')
   equal(db:index_exists('a"b_on_größe'), true)
 end)
+
+test("errors speak of the table, not of the one that is to take its place", function()
+  db:execute[[CREATE TABLE "a%1-b" (id INTEGER PRIMARY KEY, n TEXT); INSERT INTO "a%1-b" VALUES (1, NULL)]]
+  local err = fails("constraint_not_null", function() db:alter_table("a%1-b", function(t) t:change_column("n", "text"):not_null() end) end)
+  equal(err.message, "NOT NULL constraint failed: a%1-b.n")
+  equal(db:fetch_value('SELECT COUNT(*) FROM "a%1-b"'), 1)
+end)

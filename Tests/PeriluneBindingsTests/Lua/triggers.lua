@@ -118,3 +118,22 @@ test("what does not hold together is refused", function()
   db:drop_trigger("x", { if_exists = true })
   fails("unknown_option", db.drop_trigger, db, "x", { if_exist = true })
 end)
+
+test("statements of record classes take values of the row, and other expressions", function()
+  db:execute[[
+    CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT);
+    CREATE TABLE noted (note_id INTEGER, text TEXT, length INTEGER)]]
+  local Note, Noted = perilune.record("note"), perilune.record("noted")
+  db:create_trigger("note_log", { on = "note", after = "insert", run = function(new)
+    return Noted:statement("insert", { note_id = new.id, text = "new", length = perilune.fn.length(new.text) })
+  end })
+  Note{ id = 7, text = "four" }:insert()
+  local noted = Noted:fetch_one()
+  equal({ noted.note_id, noted.text, noted.length }, { 7, "new", 4 })
+  Note:statement("update", { id = 7, text = perilune.fn.upper(Note.c.text) }):execute()
+  equal(Note:find(7).text, "FOUR")
+  Note:statement("upsert", { id = 7, text = perilune.sql("? || ?", "a", "b") }):execute()
+  equal(Note:find(7).text, "ab")
+  -- A record that is written by itself has values.
+  fails("conversion", function() Note{ text = perilune.sql("1") }:insert() end)
+end)

@@ -8,6 +8,23 @@ local function items()
   return perilune.record "item"
 end
 
+test("a column of vectors holds lists of numbers", function()
+  db:execute "CREATE TABLE stored (id INTEGER PRIMARY KEY, embedding BLOB)"
+  local Stored = perilune.record("stored", { types = { embedding = "vector" } })
+  local stored = Stored{ embedding = { 1, -2.5 } }:insert()
+  equal(db:fetch_value "SELECT hex(embedding) FROM stored", "0000803F000020C0")
+  equal(Stored:find(1).embedding, { 1.0, -2.5 })
+  stored.embedding = { 0.5 }
+  equal({ stored:has_changes(), stored:update_changes(), #Stored:find(1).embedding }, { true, true, 1 })
+  Stored{ embedding = perilune.vector{ 4 } }:insert()
+  equal(Stored:find(2).embedding, { 4.0 })
+  equal(Stored:insert{}.embedding, nil)
+  matches(fails("conversion", function() Stored{ embedding = { "x" } }:insert() end), "number")
+  matches(fails("conversion", function() Stored{ embedding = {} }:insert() end), "empty")
+  db:execute "UPDATE stored SET embedding = x'00'"
+  matches(fails("conversion", function() return Stored:find(1).embedding end), "32-bit floats")
+end)
+
 test("a vector is a blob of 32-bit floats, and becomes a list again", function()
   local blob = perilune.vector{ 1, -2.5, 0 }
   equal({ #blob, tostring(blob) }, { 12, string.pack("<fff", 1, -2.5, 0) })

@@ -5,6 +5,7 @@ local changesets = require "perilune.native.changesets"
 local databases = require "perilune.native.databases"
 local database = databases.methods
 local errors = require "perilune.native.errors"
+local native_schema = require "perilune.native.schema"
 local observation = require "perilune.native.observation"
 local records = require "perilune.native.records"
 local arity = require "perilune.runtime.arity"
@@ -148,6 +149,7 @@ local function read_tables(names)
 end
 
 local function apply(handle, bytes, rule, tables)
+  for _, name in ipairs(tables or {}) do native_schema.table(handle, name) end
   local applied, omitted, touched = changesets.apply(handle, bytes, rule, tables)
   -- SQLite makes the changes by itself: observations hear of them by this.
   if applied > 0 then observation.notify(handle, tables or touched) end

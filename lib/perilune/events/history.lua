@@ -58,14 +58,34 @@ local function column_names(schema)
   return names
 end
 
+--- By which collation a column compares, as SQL behind it: one key is what the table takes for one.
+local function collation_of(schema, name)
+  for _, column in ipairs(schema.columns) do
+    if column.name == name and column.collation and column.collation ~= "BINARY" then return " COLLATE " .. sql_text.name(column.collation) end
+  end
+  return ""
+end
+
 --- SQL for the same key on both sides: `comparison` for each of its columns, whose name is put in for each `%s`.
 local function same_key(schema, comparison)
   local parts = {}
   for index, name in ipairs(schema.primary_key.columns) do
     local quoted = sql_text.name(name)
-    parts[index] = comparison:format(quoted, quoted)
+    parts[index] = comparison:format(quoted, quoted) .. collation_of(schema, name)
   end
   return table.concat(parts, " AND ")
+end
+
+--- The key in GROUP BY or ORDER BY.
+local function key_terms(schema)
+  local terms = {}
+  for index, name in ipairs(schema.primary_key.columns) do terms[index] = sql_text.name(name) .. collation_of(schema, name) end
+  return table.concat(terms, ", ")
+end
+
+--- A column of the history, as its table has it.
+local function definition_of(schema, column)
+  return sql_text.name(column.name) .. " " .. column.type .. collation_of(schema, column.name)
 end
 
 --- The folded names of the columns that the history has.
@@ -101,7 +121,7 @@ local function create_table(db, schema)
     "history_version INTEGER PRIMARY KEY", "history_event TEXT NOT NULL", "history_time DATETIME NOT NULL",
     "history_transaction INTEGER REFERENCES perilune_transaction (id)",
   }
-  for _, column in ipairs(schema.columns) do definitions[#definitions + 1] = sql_text.name(column.name) .. " " .. column.type end
+  for _, column in ipairs(schema.columns) do definitions[#definitions + 1] = definition_of(schema, column) end
   local name = name_of(schema.name)
   db:execute("CREATE TABLE " .. sql_text.name(name) .. " (" .. table.concat(definitions, ", ") .. ")")
   db:create_index(name .. "_by_key", { on = name, columns = schema.primary_key.columns })
@@ -113,7 +133,7 @@ local function add_columns(db, schema)
   local known = known_columns(db, schema)
   for _, column in ipairs(schema.columns) do
     if not known[sql_names.fold(column.name)] then
-      db:execute(("ALTER TABLE %s ADD COLUMN %s %s"):format(sql_text.name(name_of(schema.name)), sql_text.name(column.name), column.type))
+      db:execute(("ALTER TABLE %s ADD COLUMN %s"):format(sql_text.name(name_of(schema.name)), definition_of(schema, column)))
     end
   end
 end
@@ -202,7 +222,7 @@ local function as_of(self, class, time, surplus)
   local db, moment = records.default_database(), time_text(time, place)
   local schema = schema_of(self, db, place)
   require_installed(db, schema.name, place)
-  local key, history = sql_text.names(schema.primary_key.columns), sql_text.name(name_of(schema.name))
+  local key, history = key_terms(schema), sql_text.name(name_of(schema.name))
   -- Of the other columns SQLite takes those of the row with the maximum.
   return class:from_sql(("SELECT %s FROM (SELECT *, max(history_version) FROM %s WHERE history_time <= ? GROUP BY %s) "
     .. "WHERE history_event <> 'delete' ORDER BY %s"):format(select_list(db, schema, ""), history, key, key), moment)
@@ -296,13 +316,13 @@ end
 --- The first and the last version of each row that a transaction has changed, and the one before it, nil if there was none.
 local function changes_of(db, schema, transaction)
   local history, same_row = sql_text.name(name_of(schema.name)), same_key(schema, "h.%s IS c.%s")
-  local key = sql_text.names(schema.primary_key.columns)
+  local key, terms = sql_text.names(schema.primary_key.columns), key_terms(schema)
   return db:fetch_all(([[
     SELECT c.first, c.last,
       (SELECT max(h.history_version) FROM %s AS h WHERE %s AND h.history_version < c.first) AS before,
       (SELECT count(*) FROM %s AS h WHERE %s AND h.history_version > c.last) AS later
     FROM (SELECT min(history_version) AS first, max(history_version) AS last, %s FROM %s WHERE history_transaction = ? GROUP BY %s) AS c
-    ORDER BY c.first DESC]]):format(history, same_row, history, same_row, key, history, key), transaction)
+    ORDER BY c.first DESC]]):format(history, same_row, history, same_row, key, history, terms), transaction)
 end
 
 --- Makes a row what it was in a version; without one, or where that is a deletion, the row is deleted.

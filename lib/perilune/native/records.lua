@@ -174,6 +174,11 @@ function records.copy_record(record) end
 ---@param other table
 function records.adopt_column_set(record, other) end
 
+--- Has a field of a record that is no column be nil, where it is not found elsewhere: an association without a row.
+---@param record table
+---@param name string
+function records.add_field(record, name) end
+
 --- A record becomes what it was when `copy_record` copied it.
 ---@param record table
 ---@param copy table

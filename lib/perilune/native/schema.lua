@@ -24,6 +24,7 @@
 ---@field primary_key? integer its position in the key, from 1
 ---@field generated? "stored"|"virtual"
 ---@field hidden boolean
+---@field collation? string by which it compares, upper case for those of SQLite; nil for columns of views
 
 ---@class perilune.foreign_key_schema
 ---@field table string

@@ -106,31 +106,48 @@ function verbs.from_sql(class, sql, ...)
   return fetching.make_source(class, sql, table.pack(...))
 end
 
-local source = {}
-local source_metatable = { __index = source, __name = "records from SQL", __metatable = false }
+local methods = {}
+local source_metatable = { __name = "records from SQL", __metatable = false }
+
+function source_metatable.__index(_, name)
+  local method = methods[name]
+  if method then return method end
+  local names = {}
+  for known in pairs(methods) do names[#names + 1] = known end
+  table.sort(names)
+  raise("unknown_method", ("no method `%s` in records from SQL, which are no request; available: %s"):format(tostring(name),
+    table.concat(names, ", ")), { name = name })
+end
+
+--- The database that a method of records from SQL is given, or the default one.
+local function database_of(db, method)
+  if db == nil then return records.default_database() end
+  if not records.is_database(db) then raise("argument", method .. ": argument 1: expected a database, got " .. errors.describe(db)) end
+  return db
+end
 
 function fetching.make_source(class, sql, arguments)
   return setmetatable({ class = class, sql = sql, arguments = arguments }, source_metatable)
 end
 
-function source:fetch_all(db)
-  db = db or records.default_database()
+function methods:fetch_all(db)
+  db = database_of(db, "fetch_all")
   return verbs.fetch_all(self.class, db, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
 end
 
-function source:rows(db)
-  db = db or records.default_database()
+function methods:rows(db)
+  db = database_of(db, "rows")
   return verbs.rows(self.class, db, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
 end
 
-function source:fetch_one(db)
-  db = db or records.default_database()
+function methods:fetch_one(db)
+  db = database_of(db, "fetch_one")
   return decode_one(record.info(self.class),
     records.fetch_record(db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
 end
 
-function source:fetch_count(db)
-  db = db or records.default_database()
+function methods:fetch_count(db)
+  db = database_of(db, "fetch_count")
   return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(self.arguments, 1, self.arguments.n))
 end
 

@@ -12,23 +12,31 @@ local function set_of(names)
   return set
 end
 
-local function parameters(count) return ("?, "):rep(count - 1) .. "?" end
+--- What stands for the values of columns: parameters, and the SQL that is given for some of them.
+local function values_of(names, texts)
+  if not texts then return ("?, "):rep(#names - 1) .. "?" end
+  local parts = {}
+  for index, name in ipairs(names) do parts[index] = texts[name] or "?" end
+  return table.concat(parts, ", ")
+end
 
 --- In a table of that name, `excluded` would mean the row that is there.
 local function alias(description, clause)
   return clause:find("^ ON ") and sql_names.fold(description.table) == "excluded" and " AS perilune_target" or ""
 end
 
-local function insert_text(description, names, policy, clause, rows)
+local function insert_text(description, names, policy, clause, rows, texts)
   local into = ("INSERT%s INTO %s%s"):format(policy, description.source, alias(description, clause))
   if #names == 0 then return into .. " DEFAULT VALUES" .. clause end
-  local row = "(" .. parameters(#names) .. ")"
+  local row = "(" .. values_of(names, texts) .. ")"
   return ("%s (%s) VALUES %s%s"):format(into, fields.sql_names(description, names), row .. (", " .. row):rep(rows - 1), clause)
 end
 
-local function update_text(description, names, policy)
+local function update_text(description, names, policy, texts)
   local assignments = {}
-  for index, name in ipairs(names) do assignments[index] = fields.sql_name(description, name) .. " = ?" end
+  for index, name in ipairs(names) do
+    assignments[index] = fields.sql_name(description, name) .. " = " .. (texts and texts[name] or "?")
+  end
   return ("UPDATE%s %s SET %s WHERE %s"):format(policy, description.source, table.concat(assignments, ", "),
     record_description.condition(description, description.key))
 end
@@ -39,11 +47,12 @@ end
 -- @tparam ?string clause "OR IGNORE", which stands behind the first word, or "ON CONFLICT ...", which stands at the end
 -- @tparam ?{string,...} returning the columns that are returned
 -- @tparam ?integer rows how many rows an INSERT has; one by default
-function record_sql.text(description, verb, names, clause, returning, rows)
+-- @tparam ?{[string]=string} texts SQL in place of the parameters of columns
+function record_sql.text(description, verb, names, clause, returning, rows, texts)
   local is_policy = clause and clause:find("^OR ")
   local policy, ending = is_policy and " " .. clause or "", clause and not is_policy and " " .. clause or ""
-  local text = verb == "insert" and insert_text(description, names, policy, ending, rows or 1)
-    or verb == "update" and update_text(description, names, policy) or description.delete
+  local text = verb == "insert" and insert_text(description, names, policy, ending, rows or 1, texts)
+    or verb == "update" and update_text(description, names, policy, texts) or description.delete
   return returning and text .. " RETURNING " .. fields.sql_results(description, returning) or text
 end
 

@@ -67,8 +67,10 @@ end
 
 -- Those of classes
 
---- What is bound for a field. Raises if that cannot be stored.
+--- What is bound for a field, or the expression that it holds. Raises for anything else that cannot be stored.
 local function bound_value(columns, target, column)
+  local given = rawget(target, column.name)
+  if marks.is_expression(given) then return given end
   local value = record_values.bound(columns, target, column.name)
   if column.is_blob and type(value) == "string" then value = perilune.blob(value) end
   return value
@@ -81,12 +83,23 @@ local function bound_values(info, target, db)
   return columns, values
 end
 
+--- The SQL of the values that are expressions, by column; nil if none is.
+local function texts_of(values)
+  local texts = {}
+  for name, value in pairs(values) do
+    if marks.is_expression(value) then texts[name] = marks.inline_sql(value) end
+  end
+  return next(texts) ~= nil and texts or nil
+end
+
 local function list_of(values, ...)
   local arguments = { n = 0 }
   for _, names in ipairs{ ... } do
     for _, name in ipairs(names) do
-      arguments.n = arguments.n + 1
-      arguments[arguments.n] = values[name] == nil and null or values[name]
+      if not marks.is_expression(values[name]) then
+        arguments.n = arguments.n + 1
+        arguments[arguments.n] = values[name] == nil and null or values[name]
+      end
     end
   end
   return arguments
@@ -110,7 +123,7 @@ function makers.insert(info, target, db, options)
   local columns, values = bound_values(info, target, db)
   local names = records.inserted_columns(target, db, values)
   return record_sql.text(columns.description, "insert", names, policy_clause(info, options, "insert"),
-    record_options.columns(info, options, db)), list_of(values, names)
+    record_options.columns(info, options, db), nil, texts_of(values)), list_of(values, names)
 end
 
 function makers.update(info, target, db, options)
@@ -119,7 +132,7 @@ function makers.update(info, target, db, options)
   check_key(columns, "update", values)
   if #names == 0 then raise("argument", "update: `" .. info.table .. "` has no columns other than its key") end
   return record_sql.text(columns.description, "update", names, policy_clause(info, options, "update"),
-    record_options.columns(info, options, db)), list_of(values, names, columns.description.key)
+    record_options.columns(info, options, db), nil, texts_of(values)), list_of(values, names, columns.description.key)
 end
 
 function makers.delete(info, target, db, options)
@@ -142,7 +155,7 @@ function makers.upsert(info, target, db, options)
     arguments.n = arguments.n + 1
     arguments[arguments.n] = value == nil and null or value
   end
-  return record_sql.text(columns.description, "insert", names, clause, columns.columns), arguments
+  return record_sql.text(columns.description, "insert", names, clause, columns.columns, nil, texts_of(values)), arguments
 end
 
 --- What `Class:insert(...)` and the like would execute: `Class:statement("insert", record, options)`.

@@ -32,7 +32,10 @@ function derivations:nearest(column, vector, count)
   if math.type(count) ~= "integer" or count < 1 or count > most then
     checks.fail("nearest: argument 3", ("expected an integer from 1 to %d, got %s"):format(most, errors.describe(count)))
   end
-  if type(column) == "string" then column = perilune.column(column) end
+  if type(column) == "string" then
+    self.node.root.source:column(column)
+    column = perilune.column(column)
+  end
   local found = self:filter(column:match(blob)):filter(perilune.column("k"):eq(count)):order(perilune.column("distance"))
   return has_distance(self) and found or found:annotated_with(perilune.column("distance"):as("distance"))
 end

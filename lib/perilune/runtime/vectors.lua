@@ -52,7 +52,8 @@ function perilune.vector_numbers(blob, surplus)
   local place = "perilune.vector_numbers"
   if surplus ~= nil then arity.refuse(place, 1, surplus) end
   if type(blob) == "string" then blob = make_blob(blob) end
-  if not vectors.is_blob(blob) then checks.fail(place .. ": argument 1", "expected a blob of 32-bit floats, got " .. errors.describe(blob)) end
+  if not vectors.is_blob(blob) then checks.fail(place .. ": argument 1", "expected a blob of 32-bit floats, got "
+    .. (values.is_blob(blob) and "one of " .. #blob .. " bytes" or errors.describe(blob))) end
   local bytes, numbers = tostring(blob), {}
   for position = 1, #bytes, 4 do numbers[#numbers + 1] = (string.unpack("<f", bytes, position)) end
   return numbers

@@ -5,6 +5,7 @@
 
 local native_sql = require "perilune.native.sql"
 local native_schema = require "perilune.native.schema"
+local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
 local sql_text = require "perilune.runtime.sql_text"
 local sql_names = require "perilune.runtime.names"
@@ -95,7 +96,18 @@ end
 
 -- The steps
 
-local function run(rebuild, sql) return rebuild.run(sql) end
+--- Runs a statement. Its error speaks of the table, not of the new one that takes its place.
+local function run(rebuild, sql)
+  local is_done, result = pcall(rebuild.run, sql)
+  if is_done then return result end
+  local is_about_new = rebuild.new_name and type(result) == "userdata" and result.message:find(rebuild.new_name, 1, true)
+  if is_about_new then
+    local pattern = rebuild.new_name:gsub("%p", "%%%0")
+    local name = rebuild.name:gsub("%%", "%%%%")
+    errors.add_fields(result, { message = (result.message:gsub(pattern, name)) })
+  end
+  error(result, 0)
+end
 
 --- A name that nothing has, for the new table.
 local function free_name(rebuild)
@@ -242,6 +254,7 @@ function table_rebuild.run(db, name, edits, options)
   local statistics = statistics_of(rebuild)
 
   local new_name = free_name(rebuild)
+  rebuild.new_name = new_name
   local new = table_text.qualified(rebuild.schema_name, new_name)
   run(rebuild, rebuild.text:sql(new))
   local targets, sources = copied(rebuild, native_schema.table(db, new_name))

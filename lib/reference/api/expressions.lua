@@ -299,11 +299,20 @@ function column:nulls_last() end
 ---@return perilune.expression
 function column:cast(type) end
 
+---Which rows a window takes, by one of `rows`, `range` and `groups`: from where to where. A number is rows, values or groups behind the
+---current one, before it if it is negative, or 0 for the current one; `"unbounded"` is the end of the partition.
+---@class perilune.window_frame
+---@field rows? { [1]: integer|"unbounded", [2]: integer|"unbounded" } `{ -2, 0 }`: the row and the two before it
+---@field range? { [1]: number|"unbounded", [2]: number|"unbounded" } by the value of the order
+---@field groups? { [1]: integer|"unbounded", [2]: integer|"unbounded" } by groups of rows that are equal in the order
+---@field exclude? "current_row"|"group"|"ties"|"no_others" what is left out
+
 ---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL.
 ---```lua
 ---print(Book:select(Book.c.id:sum():over("ORDER BY id")):order("id"):fetch_values()[3])  --> 6
+---print(Book:select(Book.c.id:sum():over{ order_by = "id", frame = { rows = { -1, 0 } } }):order("id"):fetch_values()[3])  --> 5
 ---```
----@param window? string|{ partition_by?: any, order_by?: any, frame?: any } the window, also as SQL: `"PARTITION BY country ORDER BY name"`
+---@param window? string|{ partition_by?: any, order_by?: any, frame?: perilune.window_frame } the window, also as SQL: `"PARTITION BY country ORDER BY name"`
 ---@return perilune.expression
 function column:over(window) end
 

@@ -21,7 +21,7 @@ function perilune.record(table_name, options) end
 ---@class perilune.record_options
 ---@field fields? table<string, string|perilune.field_options> fields that are not columns by that name; a string is the column that the field is over
 ---@field naming? "snake_case"|fun(column: string): string what fields are called that `fields` does not name: columns in camel case have fields in snake case, or those that a function returns
----@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns beside those that the schema declares: `"json"`, a name of `perilune.type`, an enum, or a pair of functions
+---@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns beside those that the schema declares: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum, or a pair of functions
 ---@field primary_key? string|string[] the key where the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that are not columns, which records may have
 ---@field required? boolean whether NOT NULL columns without a default are checked before the row is written

@@ -3417,7 +3417,7 @@ end
 ---@class perilune.record_options
 ---@field fields? table<string, string|perilune.field_options> fields that are not columns by that name; a string is the column that the field is over
 ---@field naming? "snake_case"|fun(column: string): string what fields are called that `fields` does not name: columns in camel case have fields in snake case, or those that a function returns
----@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns beside those that the schema declares: `"json"`, a name of `perilune.type`, an enum, or a pair of functions
+---@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns beside those that the schema declares: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum, or a pair of functions
 ---@field primary_key? string|string[] the key where the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that are not columns, which records may have
 ---@field required? boolean whether NOT NULL columns without a default are checked before the row is written
@@ -6219,10 +6219,11 @@ function members:cast(type) end
 ---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL.
 ---```lua
 ---print(Book:select(Book.c.id:sum():over("ORDER BY id")):order("id"):fetch_values()[3])  --> 6
+---print(Book:select(Book.c.id:sum():over{ order_by = "id", frame = { rows = { -1, 0 } } }):order("id"):fetch_values()[3])  --> 5
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param window? string|{ partition_by?: any, order_by?: any, frame?: any } the window, also as SQL: `"PARTITION BY country ORDER BY name"`
+---@param window? string|{ partition_by?: any, order_by?: any, frame?: perilune.window_frame } the window, also as SQL: `"PARTITION BY country ORDER BY name"`
 ---@return perilune.expression
 function members:over(window) end
 
@@ -6891,6 +6892,14 @@ function members:order(...) end
 function members:distinct() end
 
 end
+
+---Which rows a window takes, by one of `rows`, `range` and `groups`: from where to where. A number is rows, values or groups behind the
+---current one, before it if it is negative, or 0 for the current one; `"unbounded"` is the end of the partition.
+---@class perilune.window_frame
+---@field rows? { [1]: integer|"unbounded", [2]: integer|"unbounded" } `{ -2, 0 }`: the row and the two before it
+---@field range? { [1]: number|"unbounded", [2]: number|"unbounded" } by the value of the order
+---@field groups? { [1]: integer|"unbounded", [2]: integer|"unbounded" } by groups of rows that are equal in the order
+---@field exclude? "current_row"|"group"|"ties"|"no_others" what is left out
 
 ---What associations are made of.
 ---@class perilune.association_options
