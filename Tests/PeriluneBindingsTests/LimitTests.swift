@@ -202,6 +202,9 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             db:execute("CREATE TABLE t (a)")
             fails("toobig", db.execute, db, "INSERT INTO t VALUES (zeroblob(20000000))")
             db:execute("INSERT INTO t VALUES (zeroblob(1000000))")
+            local err = fails("toobig", db.execute, db, ("SELECT 1;"):rep(150000))
+            equal(err.message:match("the SQL has .*"), "the SQL has 1350000 bytes, more than the 1048576 that a text may have here; execute it in parts")
+            db:execute(("SELECT 1;"):rep(10000))
             """) { $0.limits.memoryInBytes = 16 << 20 }
     }
 

@@ -73,10 +73,12 @@ for _, p in ipairs{ "mmap_size = 1000000000000", "cache_size = 1000000000", "pag
 -- attack: long SQL
 local s = "SELECT 1" for i = 1, 22 do s = s .. " /*" .. s .. "*/" end db:fetch_value(s)
 -- attack: many statements
-db:execute(("SELECT 1;"):rep(500000))
+db:execute(("SELECT 1;"):rep(400000))
 -- attack: long IN list
 db:fetch_value("SELECT 1 IN (" .. ("1,"):rep(400000) .. "1)")
 -- attack: compound selects
 local s = "SELECT 1" for i = 1, 499 do s = s .. " UNION SELECT " .. i end while true do db:fetch_all(s) end
 -- attack: explain of everything
 while true do db:fetch_all("EXPLAIN " .. "SELECT 1" .. (" UNION SELECT 2"):rep(400)) end
+-- attack: many statements in much text
+local s = ("SELECT 1;"):rep(2500000) while true do pcall(db.execute, db, s) pcall(db.fetch_all, db, s) pcall(db.prepare, db, s) end

@@ -52,9 +52,13 @@ void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statemen
 
 /* MARK: - Compiling */
 
-/* Raises if SQLite cannot be given the text. */
-static const char *check_text(lua_State *L, int sql_index, size_t *length) {
+/* Raises if SQLite cannot be given the text. SQLite itself bounds one statement, not the text of several, which Swift copies. */
+static const char *check_text(lua_State *L, pdb_connection *connection, int sql_index, size_t *length) {
     const char *sql = lua_tolstring(L, sql_index, length);
+    int most = sqlite3_limit(connection->handle, SQLITE_LIMIT_SQL_LENGTH, -1);
+    if (*length > (size_t)most) {
+        plua_raise(L, "toobig", "the SQL has %I bytes, more than the %d that a text may have here; execute it in parts", (lua_Integer)*length, most);
+    }
     const char *nul = memchr(sql, 0, *length);
     if (nul) plua_raise(L, "argument", "the SQL contains a NUL byte at position %I", (lua_Integer)(nul - sql + 1));
     if (!pdb_is_utf8(sql, *length)) {
@@ -131,7 +135,7 @@ static void raise_unprepared(lua_State *L, pdb_access *access, int sql_index) {
 /* Pushes a newly prepared statement. */
 static pdb_statement *prepare(lua_State *L, pdb_access *access, int sql_index) {
     size_t length;
-    const char *sql = check_text(L, sql_index, &length);
+    const char *sql = check_text(L, access->connection, sql_index, &length);
     pdb_state *rows = access->database->rows;
     pdb_screening screening;
     rows->callbacks.sql.screen(sql, length, &screening);
