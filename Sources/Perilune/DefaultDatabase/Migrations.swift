@@ -10,11 +10,15 @@ internal import PeriluneLua
 public struct Migrations: Sendable, ExpressibleByStringInterpolation {
     /// Identifies the contents, for the databases that tests copy.
     enum Identity: Hashable, Sendable {
-        case object(ObjectIdentifier)
+        case object(Token)
         case files([String: Data])
     }
 
-    private final class Token: Sendable {}
+    /// Identifies migrations in Swift, and is kept by what knows them by it: the address of one that is gone may be that of another one.
+    final class Token: Hashable, Sendable {
+        static func == (first: Token, second: Token) -> Bool { first === second }
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
 
     private let token: Token
     /// The folder, if they are files.
@@ -51,7 +55,7 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
 
     /// What identifies these migrations.
     func identity() throws -> Identity {
-        guard let folder else { return .object(ObjectIdentifier(token)) }
+        guard let folder else { return .object(token) }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
         let files = names.filter { $0.hasSuffix(".lua") || $0.hasSuffix(".sql") }
         let contents = try files.map { ($0, try Data(contentsOf: URL(filePath: "\(folder)/\($0)"))) }

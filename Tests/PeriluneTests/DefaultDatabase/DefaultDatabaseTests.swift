@@ -206,6 +206,19 @@ import Testing
         #expect(runs.withLock { $0 } == 1)
     }
 
+    /// Others may be where those were that are gone.
+    @Test func `each test gets what its own migrations make, also if they come one after the other`() async throws {
+        for number in 0..<50 {
+            let tables = try await Dependencies.withTestScope {
+                try await Dependencies.prepare {
+                    $0.defaultDatabase = .inMemory(migrations: .closure { db in try db.execute(sql: "CREATE TABLE t\(number) (a)") })
+                }
+                return try await Dependencies.defaultDatabase.value("SELECT group_concat(name) FROM sqlite_schema", as: String.self)
+            }
+            #expect(tables == "t\(number)")
+        }
+    }
+
     @Test func `a test's database is closed when nothing uses it any more, and no file is left open`() async throws {
         let name = "leftover-\(UUID().uuidString)"
         weak var database: DatabasePool?
