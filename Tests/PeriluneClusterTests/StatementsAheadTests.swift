@@ -23,7 +23,7 @@ import Testing
     }
 
     private func statement(_ sql: String) -> RemoteStatement {
-        RemoteStatement(sql: sql, source: sql, columnCount: 0, parameterCount: 0, isReading: false, insertion: .always, session: nil)
+        RemoteStatement(sql: sql, source: sql, columnCount: 0, parameterCount: 0, isReading: false, insertion: .always, engine: nil)
     }
 
     /// The node holds its answers to the first INSERTs back until the third has come.

@@ -61,9 +61,9 @@ struct WireTests {
     private func describe(_ value: pcl_value) -> String {
         let bytes = UnsafeBufferPointer(start: value.bytes, count: value.length)
         return switch CInt(value.type) {
-        case CInt(PCL_INTEGER), CInt(PCL_UNIX_TIME), CInt(PCL_BOOLEAN): "\(value.integer)"
+        case CInt(PCL_INTEGER): "\(value.integer)"
         case CInt(PCL_FLOAT): "\(value.number)"
-        case CInt(PCL_TEXT), CInt(PCL_ISO8601): String(decoding: bytes, as: UTF8.self)
+        case CInt(PCL_TEXT): String(decoding: bytes, as: UTF8.self)
         case CInt(PCL_BLOB): "\(Array(bytes))"
         default: "NULL"
         }

@@ -128,11 +128,11 @@ static int next_row(sqlite3_vtab_cursor *base) {
     cursor *at = (cursor *)base;
     const carrier *carrier = carrier_of(at);
     for (;;) {
-        switch (pcl_next_row(&at->rows.page, carrier->column_count, at->values)) {
+        switch (at->rows.next_row(&at->rows.page, carrier->column_count, at->values)) {
             case PCL_ROW: at->position++; return SQLITE_OK;
             case PCL_END_OF_ROWS: at->is_at_end = true; return SQLITE_OK;
             case PCL_MALFORMED:
-                set_message(base->pVtab, sqlite3_mprintf("the node has sent rows that cannot be read"));
+                set_message(base->pVtab, sqlite3_mprintf("the rows that have come cannot be read"));
                 return SQLITE_PROTOCOL;
             case PCL_END_OF_PAGE: break;
         }
@@ -172,13 +172,10 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
     }
     const pcl_value *value = &at->values[column];
     switch (value->type) {
-        case PCL_INTEGER:
-        case PCL_UNIX_TIME:
-        case PCL_BOOLEAN: sqlite3_result_int64(context, value->integer); break;
+        case PCL_INTEGER: sqlite3_result_int64(context, value->integer); break;
         case PCL_FLOAT: sqlite3_result_double(context, value->number); break;
         /* SQLite looks for the NUL itself; it would copy a text whose length it is given, to add one. */
-        case PCL_TEXT:
-        case PCL_ISO8601: sqlite3_result_text(context, (const char *)value->bytes, -1, SQLITE_STATIC); break;
+        case PCL_TEXT: sqlite3_result_text(context, (const char *)value->bytes, -1, SQLITE_STATIC); break;
         case PCL_BLOB: sqlite3_result_blob64(context, value->bytes, value->length, SQLITE_STATIC); break;
         default: sqlite3_result_null(context);
     }

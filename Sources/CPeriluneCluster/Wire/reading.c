@@ -12,9 +12,8 @@ static uint64_t load(const uint8_t *bytes, int count) {
 bool pcl_read_header(const uint8_t bytes[PCL_HEADER_SIZE], size_t most, size_t *body_length, uint8_t *type) {
     uint64_t length = load(bytes, 4) * 8;
     *type = bytes[4];
-    if (length > most || bytes[5] != 0) return false;
     *body_length = (size_t)length;
-    return true;
+    return length <= most && bytes[5] == 0;
 }
 
 static size_t left(const pcl_reader *reader) { return reader->length - reader->offset; }
@@ -86,26 +85,29 @@ static bool read_blob(pcl_reader *page, pcl_value *value) {
     return value->bytes != NULL;
 }
 
-static bool read_value(pcl_reader *page, pcl_value *value) {
+/* Types on the wire that SQLite has not. */
+enum { UNIX_TIME = 9, ISO8601 = 10, BOOLEAN = 11 };
+
+static bool read_value(pcl_reader *page, unsigned type, pcl_value *value) {
     uint64_t word;
     const char *text;
-    switch (value->type) {
+    value->type = (uint8_t)type;
+    switch (type) {
         case PCL_INTEGER:
-        case PCL_UNIX_TIME:
+        case UNIX_TIME:
+        case BOOLEAN:
             if (!pcl_read_u64(page, &word)) return false;
-            value->integer = (int64_t)word;
-            return true;
-        case PCL_BOOLEAN:
-            if (!pcl_read_u64(page, &word)) return false;
-            value->integer = word != 0;
+            value->type = PCL_INTEGER;
+            value->integer = type == BOOLEAN ? word != 0 : (int64_t)word;
             return true;
         case PCL_FLOAT:
             if (!pcl_read_u64(page, &word)) return false;
             memcpy(&value->number, &word, sizeof word);
             return true;
         case PCL_TEXT:
-        case PCL_ISO8601:
+        case ISO8601:
             if (!pcl_read_text(page, &text, &value->length)) return false;
+            value->type = PCL_TEXT;
             value->bytes = (const uint8_t *)text;
             return true;
         case PCL_BLOB: return read_blob(page, value);
@@ -124,8 +126,7 @@ pcl_step pcl_next_row(pcl_reader *page, int column_count, pcl_value *values) {
     const uint8_t *types = take(page, ((uint64_t)column_count + 1) / 2);
     if (types == NULL) return PCL_MALFORMED;
     for (int i = 0; i < column_count; i++) {
-        values[i].type = (types[i / 2] >> (4 * (i % 2))) & 15;
-        if (!read_value(page, &values[i])) return PCL_MALFORMED;
+        if (!read_value(page, (types[i / 2] >> (4 * (i % 2))) & 15, &values[i])) return PCL_MALFORMED;
     }
     return PCL_ROW;
 }

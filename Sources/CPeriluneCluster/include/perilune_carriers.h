@@ -9,12 +9,15 @@
 #ifndef PERILUNE_CARRIERS_H
 #define PERILUNE_CARRIERS_H
 
-#include <perilune_wire.h>
+#include <sqlite3.h>
+
+#include <perilune_values.h>
 
 /* The rows of one run. */
 typedef struct {
     void *source;    /* what `read` has set: it owns the bytes of the page, until the next page or `end` */
-    pcl_reader page; /* that begins behind the names of columns */
+    pcl_reader page;
+    pcl_read_row *next_row; /* reads it */
 } pcl_rows;
 
 /* Functions that return int return SQLite's code; then `message` may be set to a text of sqlite3_malloc. */

@@ -13,6 +13,8 @@
 
 #include <sqlite3.h>
 
+#include <perilune_values.h>
+
 enum {
     PCL_HEADER_SIZE = 8,
     PCL_MOST_PARAMETERS = 255, /* a tuple counts them in one byte */
@@ -56,15 +58,9 @@ pcl_parameters pcl_put_parameters(pcl_buffer *buffer, int count, sqlite3_value *
 
 /* MARK: - Reading */
 
-/* Reads a header: the length of the body in bytes, and the type. Returns false if the body is longer than `most`, or the message is of another
+/* Reads a header: the length of the body in bytes, and the type. Returns false, with both set, if the body is longer than `most`, or the message is of another
 ** version. */
 bool pcl_read_header(const uint8_t bytes[PCL_HEADER_SIZE], size_t most, size_t *body_length, uint8_t *type);
-
-/* The body of a message, and how far it is read. The bytes are not owned. */
-typedef struct {
-    const uint8_t *bytes;
-    size_t length, offset;
-} pcl_reader;
 
 /* Each returns false, and reads nothing, if the body ends before. */
 bool pcl_read_u32(pcl_reader *reader, uint32_t *value);
@@ -78,38 +74,10 @@ bool pcl_read_file(pcl_reader *reader, const uint8_t **bytes, size_t *length);
 
 /* MARK: - Rows */
 
-/* Types of values on the wire. */
-enum {
-    PCL_INTEGER = 1,
-    PCL_FLOAT = 2,
-    PCL_TEXT = 3,
-    PCL_BLOB = 4,
-    PCL_NULL = 5,
-    PCL_UNIX_TIME = 9,
-    PCL_ISO8601 = 10,
-    PCL_BOOLEAN = 11,
-};
-
-/* One value of a row. What it points to are bytes of the page. */
-typedef struct {
-    uint8_t type;
-    int64_t integer; /* PCL_INTEGER, PCL_UNIX_TIME, PCL_BOOLEAN */
-    double number;   /* PCL_FLOAT */
-    const uint8_t *bytes; /* PCL_TEXT and PCL_ISO8601, with a NUL behind them; PCL_BLOB */
-    size_t length;
-} pcl_value;
-
-typedef enum {
-    PCL_ROW,
-    PCL_END_OF_PAGE, /* another message with rows follows */
-    PCL_END_OF_ROWS,
-    PCL_MALFORMED,
-} pcl_step;
-
 /* Reads how many columns a page has, and passes over their names. Returns false if it is malformed. */
 bool pcl_begin_page(pcl_reader *page, uint64_t *column_count);
 
-/* Reads the next row, whose values must have room for all columns, or what ends the page. */
+/* Reads the next row as pcl_read_row does. What dqlite tells apart from integers and texts becomes an integer or a text. */
 pcl_step pcl_next_row(pcl_reader *page, int column_count, pcl_value *values);
 
 #endif

@@ -4,12 +4,13 @@ internal import CPeriluneCluster
 final class LeaderConnection {
     private let node: NodeConnection
     /// What the node sends rows of.
-    private var active: RowSource?
+    private var active: RowPages?
     /// Prepared statements that nothing uses any more.
     private var unused: [UInt32] = []
     private var ahead = StatementsAhead()
     private var enforcesForeignKeys = true
-    private var lastRowID: Int64 = 0
+    /// What `last_insert_rowid()` is; `nil` if that has to be asked for: a statement that has failed may have changed it.
+    private var lastRowID: Int64? = 0
 
     init(_ node: NodeConnection) { self.node = node }
 
@@ -53,8 +54,8 @@ final class LeaderConnection {
         return (first, try allRows(until: deadline).values())
     }
 
-    private func allRows(until deadline: Deadline) throws -> RowSource {
-        let rows = try RowSource(first: node.answer(.rows, until: deadline))
+    private func allRows(until deadline: Deadline) throws -> RowPages {
+        let rows = try RowPages(first: node.answer(.rows, until: deadline))
         while !rows.isComplete { try rows.add(node.answer(.rows, until: deadline)) }
         return rows
     }
@@ -76,56 +77,69 @@ final class LeaderConnection {
     // MARK: - Statements
 
     /// Runs a statement that reads. The rows come page by page.
-    func read(_ call: RemoteCall, until deadline: Deadline) throws -> RowSource {
+    func read(_ call: RemoteCall, until deadline: Deadline) throws -> RowPages {
         try put(call, .query, .querySQL, until: deadline)
         try node.flush(until: deadline)
-        let rows = try RowSource(first: node.answer(.rows, until: deadline))
+        let rows = try RowPages(first: node.answer(.rows, until: deadline))
         active = rows.isComplete ? nil : rows
         return rows
     }
 
     /// Runs a statement that changes something and gives rows, which all come before anything else is done.
-    func changeReturning(_ call: RemoteCall, until deadline: Deadline) throws -> (rows: RowSource, result: RemoteResult) {
+    func changeReturning(_ call: RemoteCall, until deadline: Deadline) throws -> (rows: RowPages, result: RemoteResult) {
+        let former = try takeRowID(before: call.statement, until: deadline)
         try put(call, .query, .querySQL, until: deadline)
         try put("SELECT last_insert_rowid(), changes()", .querySQL)
         try node.flush(until: deadline)
         let (rows, counts) = try answerThenQueried(until: deadline) { try allRows(until: deadline) }
-        return (rows, result(of: call.statement, rowID: counts.first?.first?.integer ?? 0, changes: counts.first?.last?.integer ?? 0))
+        return (rows, result(of: call.statement, rowID: counts.first?.first?.integer ?? 0, changes: counts.first?.last?.integer ?? 0, former: former))
     }
 
     /// Runs a statement that changes something.
     func change(_ call: RemoteCall, until deadline: Deadline) throws -> RemoteResult {
+        let former = try takeRowID(before: call.statement, until: deadline)
         try put(call, .exec, .execSQL, until: deadline)
         try node.flush(until: deadline)
         let body = try node.answer(.result, until: deadline)
-        return result(of: call.statement, rowID: Int64(bitPattern: try body.readU64()), changes: Int64(bitPattern: try body.readU64()))
+        return result(
+            of: call.statement, rowID: Int64(bitPattern: try body.readU64()), changes: Int64(bitPattern: try body.readU64()), former: former)
     }
 
-    private func result(of statement: RemoteStatement, rowID: Int64, changes: Int64) -> RemoteResult {
-        defer { lastRowID = rowID }
-        return RemoteResult(rowID: statement.hasInserted(changes: changes, rowID: rowID, former: lastRowID) ? rowID : nil, changes: changes)
+    private func result(of statement: RemoteStatement, rowID: Int64, changes: Int64, former: Int64?) -> RemoteResult {
+        lastRowID = rowID
+        return RemoteResult(rowID: statement.hasInserted(changes: changes, rowID: rowID, former: former) ? rowID : nil, changes: changes)
+    }
+
+    /// To be called when a text may have changed the last row id.
+    func forgetRowID() { lastRowID = nil }
+
+    /// What the last row id is before a statement runs, if that has to be known. Until the statement has ended well, it is not known any more.
+    private func takeRowID(before statement: RemoteStatement, until deadline: Deadline) throws -> Int64? {
+        defer { lastRowID = nil }
+        guard statement.insertion == .perhaps else { return nil }
+        return try lastRowID ?? query("SELECT last_insert_rowid()", until: deadline).first?.first?.integer
     }
 
     /// Puts a statement with its values: as text the first time, prepared from the second time on.
     private func put(_ call: RemoteCall, _ prepared: RequestType, _ text: RequestType, until deadline: Deadline) throws {
-        let statement = call.statement
-        statement.use(on: self)
+        let kept = PreparedStatement.of(call.statement, on: self)
+        kept.noteRun()
         try finalizeUnused(until: deadline)
-        if statement.runs == 2 { statement.id = try prepare(statement, until: deadline) }
-        try node.put(statement.id == nil ? text : prepared) { buffer in
-            if let id = statement.id {
+        if kept.runs == 2 { kept.id = try prepare(call.statement.sql, until: deadline) }
+        try node.put(kept.id == nil ? text : prepared) { buffer in
+            if let id = kept.id {
                 pcl_put_u32(&buffer, 0)
                 pcl_put_u32(&buffer, id)
             } else {
                 pcl_put_u64(&buffer, 0)
-                buffer.put(statement.sql)
+                buffer.put(call.statement.sql)
             }
             try call.put(to: &buffer)
         }
     }
 
-    private func prepare(_ statement: RemoteStatement, until deadline: Deadline) throws -> UInt32 {
-        try put(statement.sql, .prepare)
+    private func prepare(_ sql: String, until deadline: Deadline) throws -> UInt32 {
+        try put(sql, .prepare)
         try node.flush(until: deadline)
         let body = try node.answer(.statement, until: deadline)
         _ = try body.readU32()
@@ -159,7 +173,7 @@ final class LeaderConnection {
 
     /// Sends a statement whose answer is received later.
     func sendAhead(_ call: RemoteCall, expecting expected: RemoteResult, until deadline: Deadline) throws {
-        let isToBePrepared = call.statement.runs == 1 && call.statement.isUsed(on: self)
+        let isToBePrepared = PreparedStatement.of(call.statement, on: self).runs == 1
         try receiveAhead(all: isToBePrepared || !unused.isEmpty, until: deadline)
         try put(call, .exec, .execSQL, until: deadline)
         try node.flush(until: deadline)
@@ -173,10 +187,11 @@ final class LeaderConnection {
         while let expected = ahead.nextToReceive(all: all) {
             do {
                 let body = try node.answer(.result, until: deadline)
-                lastRowID = Int64(bitPattern: try body.readU64())
-                let changes = Int64(bitPattern: try body.readU64())
-                if changes != expected.changes || expected.rowID.map({ $0 != lastRowID }) == true { ahead.noteFailure(nil) }
+                let rowID = Int64(bitPattern: try body.readU64()), changes = Int64(bitPattern: try body.readU64())
+                lastRowID = rowID
+                if changes != expected.changes || expected.rowID.map({ $0 != rowID }) == true { ahead.noteFailure(nil) }
             } catch let error as RemoteError where !error.endsConnection {
+                lastRowID = nil
                 ahead.noteFailure(error)
             }
         }
@@ -185,12 +200,12 @@ final class LeaderConnection {
     // MARK: - Rows
 
     /// Has the next page of rows come.
-    func receivePage(of rows: RowSource, until deadline: Deadline) throws {
+    func receivePage(of rows: RowPages, until deadline: Deadline) throws {
         try rows.add(node.answer(.rows, until: deadline))
         if rows.isComplete { active = nil }
     }
 
-    func isReading(_ rows: RowSource) -> Bool { active === rows }
+    func isReading(_ rows: RowPages) -> Bool { active === rows }
 
     /// To be called when a failure has come in place of a page.
     func forgetRows() { active = nil }

@@ -52,6 +52,19 @@ final class MessageBody {
         }
     }
 
+    /// Reads why a request has failed: a code and a message.
+    ///
+    /// A node puts them behind the names of columns, and perhaps rows, if the failure came when it had begun to write those. No text has a NUL
+    /// inside, and each code has: the last word with one, before that at the end, is the code.
+    func readFailure() throws -> RemoteError {
+        let (code, message) = (try readU64(), (try? readText()) ?? "unknown error")
+        var start = length - 16
+        while start > offset - 8, start >= 8, !(0..<8).contains(where: { bytes[start + $0] == 0 }) { start -= 8 }
+        guard offset < length, start >= 8 else { return RemoteError(code: code, message: message) }
+        offset = start
+        return RemoteError(code: try readU64(), message: (try? readText()) ?? "unknown error")
+    }
+
     /// Whether, in a message with rows, it is the last one: its last word says so.
     func isLastPage() throws -> Bool {
         guard length >= 8, length % 8 == 0 else { throw ConnectionFailure.lost("the node has sent rows without an end") }

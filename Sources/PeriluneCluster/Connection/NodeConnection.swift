@@ -66,8 +66,7 @@ final class NodeConnection {
     func answer(_ type: ResponseType, most: Int = mostMessageBytes, until deadline: Deadline) throws -> MessageBody {
         let (found, body) = try receive(most, until: deadline)
         if found == ResponseType.failure.rawValue {
-            let code = try body.readU64()
-            throw RemoteError(code: code, message: (try? body.readText()) ?? "unknown error")
+            throw try body.readFailure()
         }
         guard found == type.rawValue else { throw ConnectionFailure.lost("the node has sent a message of the type \(found), expected \(type.rawValue)") }
         return body
@@ -80,7 +79,10 @@ final class NodeConnection {
         let isGood = withUnsafeBytes(of: &header) {
             pcl_read_header($0.baseAddress!.assumingMemoryBound(to: UInt8.self), most, &length, &type)
         }
-        guard isGood else { throw ConnectionFailure.lost("the node has sent a message that is too long, or of another version") }
+        guard isGood else {
+            if length > most, type == ResponseType.rows.rawValue { throw ConnectionFailure.tooLong }
+            throw ConnectionFailure.lost("the node has sent a message that is too long, or of another version")
+        }
         let body = MessageBody(length: length)
         if length > 0 { try socket.receive(UnsafeMutableRawBufferPointer(rebasing: body.bytes[..<length]), until: deadline) }
         return (type, body)

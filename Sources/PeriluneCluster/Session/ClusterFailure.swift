@@ -68,6 +68,8 @@ enum ConnectionFailure: Error {
     /// The node, or what is between, has ended it, or has sent what cannot be read.
     case lost(String)
     case deadline
+    /// The node sends more than is accepted.
+    case tooLong
     /// The script is to end.
     case cancelled
 }

@@ -29,7 +29,7 @@ package final class ClusterLease: @unchecked Sendable {
     package init(url: String, name: String) throws {
         session = try ClusterSession(ClusterAddress(url: url), timeout: .seconds(3))
         self.name = name
-        session.localTransaction = { [unowned self] in isInTransaction ? .immediate : nil }
+        session.local.transaction = { [unowned self] in isInTransaction ? .immediate : nil }
     }
 
     /// Takes the lease, or renews it.

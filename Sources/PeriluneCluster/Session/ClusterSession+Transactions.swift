@@ -6,7 +6,7 @@ extension ClusterSession {
         let version = try retrying(until: deadline) { connection -> Int64? in
             try settle(connection, until: deadline)
             try connection.refresh(&members, until: deadline)
-            try connection.setForeignKeys(enforcesForeignKeys(), until: deadline)
+            try connection.setForeignKeys(local.enforcesForeignKeys(), until: deadline)
             if kind != .deferred { try makeTokenTable(on: connection, until: deadline) }
             return try connection.execute("BEGIN \(kind.rawValue)", thenQuery: SchemaVersion.question, until: deadline).first?.first?.integer
         }
@@ -20,11 +20,11 @@ extension ClusterSession {
         switch transaction {
         case .lost(let failure): throw failure
         case .open:
-            if localTransaction() != nil { return true }
+            if local.transaction() != nil { return true }
             rollBack()
             return false
         case .none:
-            guard let kind = localTransaction() else { return false }
+            guard let kind = local.transaction() else { return false }
             try begin(kind)
             guard !schema.isOutdated else {
                 throw lose(ClusterFailure(.moved, "another client has changed the schema of the database; run the transaction again"))
@@ -48,6 +48,8 @@ extension ClusterSession {
             throw lose(reason)
         } catch ConnectionFailure.deadline {
             throw lose(timeoutFailure("a statement"))
+        } catch ConnectionFailure.tooLong {
+            throw lose(Self.tooLong)
         } catch ConnectionFailure.cancelled {
             throw lose(ClusterFailure(.cancelled, "interrupted"))
         }

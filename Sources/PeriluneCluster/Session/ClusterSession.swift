@@ -8,14 +8,12 @@ package final class ClusterSession: RemoteEngine {
     package var timeout: Duration
     /// Whether the script that waits is to end.
     package var isCancelled: () -> Bool = { false }
+    var local = LocalConnection()
     /// Is given why something could not be done, beside what SQLite says of it.
-    package var onFailure: (ClusterFailure) -> Void = { _ in }
-    /// What the connection here is in: a transaction of this kind, or none.
-    var localTransaction: () -> TransactionKind? = { nil }
-    /// Whether the connection here enforces foreign keys.
-    var enforcesForeignKeys: () -> Bool = { true }
-    /// Has the connection here know the id of a row that was inserted.
-    var noteInsertion: (Int64) -> Void = { _ in }
+    package var onFailure: (ClusterFailure) -> Void {
+        get { local.noteFailure }
+        set { local.noteFailure = newValue }
+    }
 
     let schema = SchemaVersion()
     var members: ClusterMembers
@@ -72,7 +70,7 @@ package final class ClusterSession: RemoteEngine {
 
     // MARK: - Statements
 
-    func rows(of call: RemoteCall) throws -> RowSource {
+    func rows(of call: RemoteCall) throws -> any RemoteRows {
         let statement = call.statement
         guard statement.isReading else { return try changingRows(of: call) }
         let deadline = Deadline(after: timeout)
@@ -84,15 +82,16 @@ package final class ClusterSession: RemoteEngine {
             }
             : retrying(until: deadline) { connection in
                 try settle(connection, until: deadline)
-                try connection.setForeignKeys(enforcesForeignKeys(), until: deadline)
+                try connection.setForeignKeys(local.enforcesForeignKeys(), until: deadline)
                 return try connection.read(call, until: deadline)
             }
         try check(rows, of: statement)
+        rows.session = self
         return rows
     }
 
     /// Checks that the schema is not another one here than in the cluster.
-    private func check(_ rows: RowSource, of statement: RemoteStatement) throws {
+    private func check(_ rows: RowPages, of statement: RemoteStatement) throws {
         guard rows.columnCount != statement.columnCount else { return }
         schema.suspect()
         rows.isAbandoned = true
@@ -102,7 +101,7 @@ package final class ClusterSession: RemoteEngine {
     private static let outdated = RemoteError(code: 17, message: "another client has changed the schema of the database; run the statement again") // SQLITE_SCHEMA
 
     /// Rows of a statement that changes something: they all come before the transaction goes on.
-    private func changingRows(of call: RemoteCall) throws -> RowSource {
+    private func changingRows(of call: RemoteCall) throws -> RowPages {
         try changing { connection, deadline in
             let (rows, result) = try connection.changeReturning(call, until: deadline)
             try check(rows, of: call.statement)
@@ -155,6 +154,7 @@ package final class ClusterSession: RemoteEngine {
     /// Runs a text without values, in the transaction that is open or in one of its own: what changes the schema, and savepoints.
     package func execute(_ sql: String, changesSchema: Bool) throws {
         try changing { connection, deadline in
+            connection.forgetRowID()
             try connection.execute(sql, until: deadline)
             if changesSchema { hasChangedSchema = true }
         }
@@ -189,8 +189,7 @@ package final class ClusterSession: RemoteEngine {
                 try connection.execute(token.mark, until: deadline)
                 connection.isMarked = true
             }
-            try connection.sendAhead(
-                RemoteCall(statement: conditional, count: call.count, values: call.values), expecting: expected, until: deadline)
+            try connection.sendAhead(call.with(conditional), expecting: expected, until: deadline)
         }
         changes.pointee = expected.changes
         return expected
@@ -214,9 +213,8 @@ package final class ClusterSession: RemoteEngine {
 
     // MARK: - Rows
 
-    func advance(_ rows: RowSource) throws {
-        if rows.advance() { return }
-        if let failure = rows.failure { throw failure }
+    /// Has the next page of rows come.
+    func receivePage(of rows: RowPages) throws {
         guard let connection, connection.isReading(rows) else { throw ClusterFailure(.moved, "the rows are of a connection that has ended") }
         let deadline = Deadline(after: timeout)
         if case .open = transaction {
@@ -224,7 +222,6 @@ package final class ClusterSession: RemoteEngine {
         } else {
             try receivingOutside(connection) { try connection.receivePage(of: rows, until: deadline) }
         }
-        _ = rows.advance()
     }
 
     /// Receives a page outside of a transaction: what has been read so far cannot be taken back, so that nothing is run again.
@@ -238,13 +235,12 @@ package final class ClusterSession: RemoteEngine {
             disconnect()
             switch error {
             case ConnectionFailure.deadline: throw timeoutFailure("the statement")
+            case ConnectionFailure.tooLong: throw Self.tooLong
             case ConnectionFailure.cancelled: throw ClusterFailure(.cancelled, "interrupted")
             default: throw ClusterFailure(.moved, "the connection to the leader was lost while rows were read; run the statement again")
             }
         }
     }
-
-    func end(_ rows: RowSource) { rows.isAbandoned = true }
 
     // MARK: - The schema
 

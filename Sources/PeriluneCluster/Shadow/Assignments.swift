@@ -3,6 +3,7 @@ internal import PeriluneRecords
 /// Which single values a statement writes to which columns: the parameters and literals of VALUES and SET. What is computed is left out.
 struct Assignments {
     enum Target: Hashable {
+        /// Folded.
         case name(String)
         /// In an INSERT that names no columns.
         case position(Int)
@@ -98,7 +99,7 @@ struct Assignments {
         while index < tokens.count, text(index) == "(" {
             let (row, end) = items(from: index + 1)
             for (position, item) in row.enumerated() where names.map({ position < $0.count }) ?? true {
-                if let value = value(item) { all.append((names.map { .name($0[position].lowercased()) } ?? .position(position), value)) }
+                if let value = value(item) { all.append((names.map { .name($0[position].foldedName) } ?? .position(position), value)) }
             }
             index = end + 2 // the parenthesis, and a comma
         }
@@ -109,7 +110,7 @@ struct Assignments {
         for set in tokens.indices where isWord(set, "SET") {
             for item in items(from: set + 1, until: ["FROM", "WHERE", "RETURNING", "ORDER", "LIMIT"]).items where item.count > 2 {
                 guard text(item.lowerBound + 1) == "=", let name = scanner.name(tokens[item.lowerBound]) else { continue }
-                if let value = value(item.dropFirst(2)) { all.append((.name(name.lowercased()), value)) }
+                if let value = value(item.dropFirst(2)) { all.append((.name(name.foldedName), value)) }
             }
         }
     }

@@ -9,18 +9,20 @@ package final class Carrier {
     package private(set) var statement: Statement!
     package let remote: RemoteStatement
     private let connection: OpaquePointer
-    private weak var database: ClusterDatabase?
+    private weak var db: Database?
     private let name: String
 
-    /// - Parameter compiled: What the text was compiled to on the connection of the schema.
-    init(_ sql: String, isReading: Bool, for compiled: OpaquePointer, in database: ClusterDatabase, _ db: Database) throws {
+    /// - Parameters:
+    ///   - compiled: What the text was compiled to on the connection of the schema.
+    ///   - engine: What runs it; not retained.
+    init(_ sql: String, isReading: Bool, for compiled: OpaquePointer, by engine: any RemoteEngine, in db: Database) throws {
         let shape = Shape(compiled)
         let scan = StatementScan(sql)
         remote = RemoteStatement(
             sql: sql, source: String(cString: sqlite3_sql(compiled)), columnCount: shape.columns.count, parameterCount: shape.parameters.count,
             isReading: isReading, insertion: try isReading ? .none : Self.insertion(of: scan, in: db),
-            watched: try isReading ? nil : scan.target.flatMap { try WatchedValues(sql, into: $0, compiled, in: db) }, session: database.session)
-        self.database = database
+            watched: try isReading ? nil : scan.target.flatMap { try WatchedValues(sql, into: $0, compiled, in: db) }, engine: engine)
+        self.db = db
         connection = db.sqliteConnection!
         name = CarrierNames.make(for: remote.source)
         let code = pcl_define_carrier(
@@ -43,14 +45,15 @@ package final class Carrier {
         statement = nil
         CarrierNames.remove(name)
         // A connection that is closed has let go of it.
-        if let database, database.isOpen { pcl_remove_carrier(connection, name) }
+        if db?.sqliteConnection != nil { pcl_remove_carrier(connection, name) }
     }
 
     /// Whether it may insert rows whose ids are known then.
     private static func insertion(of scan: StatementScan, in db: Database) throws -> RemoteStatement.Insertion {
         guard scan.inserts, let target = scan.target else { return .none }
         let hasRowIDs = try Bool.fetchOne(db, sql: "SELECT type <> 'view' AND NOT wr FROM pragma_table_list(?)", arguments: [target])
-        return hasRowIDs == true && !scan.mayUpdate ? .always : .perhaps
+        // What the triggers of a view insert is not seen behind them.
+        return hasRowIDs != true ? .none : scan.mayUpdate ? .perhaps : .always
     }
 
     /// What its virtual table looks like.
@@ -104,12 +107,19 @@ private enum CarrierCalls {
             to: pcl_carrier_calls(
                 read: { CarrierCalls.read($0!, $1, $2, $3!, $4!) },
                 next_page: { CarrierCalls.nextPage($0!, $1!, $2!) },
-                end: { CarrierCalls.end($0!, $1!) },
+                end: { CarrierCalls.end($1!) },
                 write: { CarrierCalls.write($0!, $1, $2, $3!, $4!) },
                 retain: { UnsafeMutableRawPointer(Unmanaged<RemoteStatement>.fromOpaque($0!).retain().toOpaque()) },
                 release: { Unmanaged<RemoteStatement>.fromOpaque($0!).release() }))
         return UnsafePointer(calls)
     }()
+
+    /// What C holds.
+    private final class Rows {
+        let source: any RemoteRows
+
+        init(_ source: any RemoteRows) { self.source = source }
+    }
 
     private static func statement(_ pointer: UnsafeMutableRawPointer) -> RemoteStatement {
         Unmanaged<RemoteStatement>.fromOpaque(pointer).takeUnretainedValue()
@@ -122,26 +132,26 @@ private enum CarrierCalls {
         let statement = statement(pointer)
         return attempt(statement, message) { engine in
             let source = try engine.rows(of: RemoteCall(statement: statement, count: count, values: values))
-            rows.pointee.source = Unmanaged.passRetained(source).toOpaque()
-            rows.pointee.page = source.current.reader
-            if let inserted = source.insertedRowID { engine.noteInsertion(inserted) }
+            rows.pointee.source = Unmanaged.passRetained(Rows(source)).toOpaque()
+            source.show(in: &rows.pointee)
+            if let inserted = source.insertedRowID { engine.local.noteInsertion(inserted) }
         }
     }
 
     private static func nextPage(
         _ pointer: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<pcl_rows>, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     ) -> CInt {
-        attempt(statement(pointer), message) { engine in
-            let source = Unmanaged<RowSource>.fromOpaque(rows.pointee.source).takeUnretainedValue()
-            try engine.advance(source)
-            rows.pointee.page = source.current.reader
+        attempt(statement(pointer), message) { _ in
+            let source = Unmanaged<Rows>.fromOpaque(rows.pointee.source).takeUnretainedValue().source
+            try source.advance()
+            source.show(in: &rows.pointee)
         }
     }
 
-    private static func end(_ pointer: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<pcl_rows>) {
-        let source = Unmanaged<RowSource>.fromOpaque(rows.pointee.source).takeRetainedValue()
+    private static func end(_ rows: UnsafeMutablePointer<pcl_rows>) {
+        let source = Unmanaged<Rows>.fromOpaque(rows.pointee.source).takeRetainedValue().source
         rows.pointee = pcl_rows()
-        statement(pointer).session?.end(source)
+        source.end()
     }
 
     private static func write(
@@ -156,26 +166,24 @@ private enum CarrierCalls {
 
     /// Runs a closure; what it throws becomes SQLite's code and message.
     private static func attempt(
-        _ statement: RemoteStatement, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, _ body: (ClusterSession) throws -> Void
+        _ statement: RemoteStatement, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, _ body: (any RemoteEngine) throws -> Void
     ) -> CInt {
         func fail(_ code: CInt, _ text: String) -> CInt {
             message.pointee = text.withCString { pcl_copy_message($0) }
             return code
         }
-        guard let session = statement.session else { return fail(SQLITE_MISUSE, "the cluster is closed") }
+        guard let engine = statement.engine else { return fail(SQLITE_MISUSE, "the database is closed") }
         do {
-            try body(session)
+            try body(engine)
             return SQLITE_OK
         } catch let error as RemoteError {
             let code = CInt(truncatingIfNeeded: error.code)
             return fail(code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_ERROR : code, error.message)
         } catch let failure as ClusterFailure {
-            session.onFailure(failure)
+            engine.local.noteFailure(failure)
             return fail(failure.code, failure.message)
-        } catch ConnectionFailure.lost(let reason) {
-            return fail(SQLITE_IOERR, reason)
         } catch {
-            return fail(SQLITE_IOERR, "the connection to the cluster was lost")
+            return fail(SQLITE_IOERR, "the connection to the database was lost")
         }
     }
 }

@@ -57,9 +57,9 @@ package final class ClusterDatabase: @unchecked Sendable {
         connection = db
         let handle = db.sqliteConnection!
         sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, CInt(PCL_MOST_PARAMETERS))
-        session.localTransaction = { Self.transaction(on: handle) }
-        session.enforcesForeignKeys = { Self.enforcesForeignKeys(handle) }
-        session.noteInsertion = { sqlite3_set_last_insert_rowid(handle, $0) }
+        session.local = LocalConnection(
+            transaction: { Self.transaction(on: handle) }, enforcesForeignKeys: { Self.enforcesForeignKeys(handle) },
+            noteInsertion: { sqlite3_set_last_insert_rowid(handle, $0) })
         try load(into: db)
         db.add(transactionObserver: TransactionMirror(self), extent: .databaseLifetime)
     }
@@ -74,9 +74,6 @@ package final class ClusterDatabase: @unchecked Sendable {
         pcl_enforces_foreign_keys(connection, &isEnforced)
         return isEnforced != 0
     }
-
-    /// Whether the database that stands for it is open.
-    var isOpen: Bool { connection?.sqliteConnection != nil }
 
     // MARK: - The schema
 
@@ -97,7 +94,7 @@ package final class ClusterDatabase: @unchecked Sendable {
             return try body()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             // In a transaction the schema is that from its beginning on.
-            guard session.localTransaction() == nil, case .none = session.transaction, (try? session.checkSchema()) != nil, isOutdated,
+            guard session.local.transaction() == nil, case .none = session.transaction, (try? session.checkSchema()) != nil, isOutdated,
                 (try? load(into: db)) != nil
             else { throw error }
             return try body()
@@ -121,8 +118,8 @@ package final class ClusterDatabase: @unchecked Sendable {
         if isReadonly, text.writes { throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database") }
         switch text {
         case .control, .schema: return .here(text)
-        case .reading(let sql): return .carried(try Carrier(sql, isReading: true, for: handle, in: self, db))
-        case .changing(let sql): return .carried(try Carrier(sql, isReading: false, for: handle, in: self, db))
+        case .reading(let sql): return .carried(try Carrier(sql, isReading: true, for: handle, by: session, in: db))
+        case .changing(let sql): return .carried(try Carrier(sql, isReading: false, for: handle, by: session, in: db))
         }
     }
 
@@ -172,7 +169,7 @@ package final class ClusterDatabase: @unchecked Sendable {
         // BEGIN comes with the first statement behind it, COMMIT and ROLLBACK from the observer.
         let word = StatementScan(sql).words
         let isSavepoint = ["SAVEPOINT", "RELEASE"].contains(word.first) || (word.first == "ROLLBACK" && word.contains("TO"))
-        if isSavepoint, session.localTransaction() != nil { try session.execute(sql, changesSchema: false) }
+        if isSavepoint, session.local.transaction() != nil { try session.execute(sql, changesSchema: false) }
     }
 
     /// Runs a closure in a savepoint in the cluster.

@@ -29,7 +29,7 @@ struct WatchedValues {
         for (target, value) in Assignments.of(sql) {
             let found =
                 switch target {
-                case .name(let name): columns.first { $0.name.lowercased() == name }
+                case .name(let name): columns.first { $0.name.foldedName == name }
                 case .position(let position): position < columns.count ? columns[position] : nil
                 }
             guard let found, let kind = found.kind else { continue }

@@ -1,11 +1,7 @@
 internal import CPeriluneCluster
 
-/// A statement with the values that it is to run with, which are SQLite's and valid for the time of a call.
-struct RemoteCall {
-    let statement: RemoteStatement
-    let count: CInt
-    let values: UnsafeMutablePointer<OpaquePointer?>?
-
+/// Calls of statements as messages of dqlite.
+extension RemoteCall {
     /// Puts the values behind a message.
     ///
     /// - Throws: ``ClusterFailure`` for a value that a cluster cannot take.

@@ -1,20 +1,21 @@
 internal import CPeriluneCluster
 
 /// The rows of one run, page by page as the node sends them.
-package final class RowSource {
+final class RowPages: RemoteRows {
     let columnCount: Int
     /// The page that is being read.
-    private(set) var current: MessageBody
+    private var current: MessageBody
     /// Pages that came before they were asked for, because something else had to be sent.
     private var ahead: ArraySlice<MessageBody> = []
     /// Whether the last page has come.
     private(set) var isComplete: Bool
     /// Whether nothing will be read any more.
     var isAbandoned = false
-    /// The id of the row that the statement has inserted, if it has.
     var insertedRowID: Int64?
     /// Why no more will come.
     var failure: ClusterFailure?
+    /// Has the next page come.
+    weak var session: ClusterSession?
 
     init(first: MessageBody) throws {
         isComplete = try first.isLastPage()
@@ -30,7 +31,7 @@ package final class RowSource {
     }
 
     /// Goes on to the next page, if it is here.
-    func advance() -> Bool {
+    private func takeNext() -> Bool {
         guard let next = ahead.popFirst() else { return false }
         current = next
         return true
@@ -51,27 +52,24 @@ package final class RowSource {
                 default: throw ConnectionFailure.lost("the node has sent rows that cannot be read")
                 }
             }
-        } while advance()
+        } while takeNext()
         return rows
     }
-}
 
-/// A value that a node has sent.
-package enum RemoteValue: Equatable, Sendable {
-    case null, integer(Int64), number(Double), text(String), blob([UInt8])
+    // MARK: - For carriers
 
-    init(_ value: pcl_value) {
-        let bytes = UnsafeBufferPointer(start: value.bytes, count: value.length)
-        self =
-            switch CInt(value.type) {
-            case CInt(PCL_INTEGER), CInt(PCL_UNIX_TIME), CInt(PCL_BOOLEAN): .integer(value.integer)
-            case CInt(PCL_FLOAT): .number(value.number)
-            case CInt(PCL_TEXT), CInt(PCL_ISO8601): .text(String(decoding: bytes, as: UTF8.self))
-            case CInt(PCL_BLOB): .blob(Array(bytes))
-            default: .null
-            }
+    func show(in rows: inout pcl_rows) {
+        rows.page = current.reader
+        rows.next_row = pcl_next_row
     }
 
-    package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-    package var text: String? { if case .text(let value) = self { value } else { nil } }
+    func advance() throws {
+        if takeNext() { return }
+        if let failure { throw failure }
+        guard let session else { throw ClusterFailure(.moved, "the rows are of a connection that has ended") }
+        try session.receivePage(of: self)
+        _ = takeNext()
+    }
+
+    func end() { isAbandoned = true }
 }

@@ -1,4 +1,4 @@
-/// A statement that runs in a cluster.
+/// A statement that runs elsewhere.
 package final class RemoteStatement {
     /// What is sent.
     let sql: String
@@ -13,42 +13,24 @@ package final class RemoteStatement {
     let insertion: Insertion
     /// Values that are looked at before they are sent.
     private let watched: WatchedValues?
-    weak var session: ClusterSession?
-
-    /// The connection for which `id` stands, and how often it has run there.
-    private weak var connection: LeaderConnection?
-    private(set) var runs = 0
-    /// What the node calls it, once it is prepared there.
-    var id: UInt32?
+    private(set) weak var engine: (any RemoteEngine)?
+    /// What the engine keeps of it.
+    var preparation: AnyObject?
 
     enum Insertion {
         case none
         /// If it has changed a row, it has inserted one that has an id.
         case always
-        /// It may have updated a row instead, or inserted one that has no id.
+        /// It may have updated a row instead.
         case perhaps
     }
 
     init(
         sql: String, source: String, columnCount: Int, parameterCount: Int, isReading: Bool, insertion: Insertion, watched: WatchedValues? = nil,
-        session: ClusterSession?
+        engine: (any RemoteEngine)?
     ) {
         (self.sql, self.source, self.columnCount, self.parameterCount) = (sql, source, columnCount, parameterCount)
-        (self.isReading, self.insertion, self.watched, self.session) = (isReading, insertion, watched, session)
-    }
-
-    deinit {
-        if let id { connection?.finalizeLater(id) }
-    }
-
-    // MARK: - Runs
-
-    func isUsed(on connection: LeaderConnection) -> Bool { self.connection === connection }
-
-    /// To be called when it is about to run.
-    func use(on connection: LeaderConnection) {
-        if !isUsed(on: connection) { (self.connection, runs, id) = (connection, 0, nil) }
-        runs += 1
+        (self.isReading, self.insertion, self.watched, self.engine) = (isReading, insertion, watched, engine)
     }
 
     /// - Throws: ``ClusterFailure`` if a value must not be sent.
@@ -57,15 +39,13 @@ package final class RemoteStatement {
     /// Whether it has inserted a row that has an id.
     ///
     /// - Parameter former: The last id before it ran.
-    func hasInserted(changes: Int64, rowID: Int64, former: Int64) -> Bool {
+    func hasInserted(changes: Int64, rowID: Int64, former: Int64?) -> Bool {
         switch insertion {
         case .none: false
         case .always: changes > 0
         case .perhaps: changes > 0 && rowID != former
         }
     }
-
-    // MARK: - A condition
 
     private var conditional: RemoteStatement?
 
@@ -75,7 +55,7 @@ package final class RemoteStatement {
         guard let (before, rows) = StatementScan(sql).insertedRows else { return nil }
         conditional = RemoteStatement(
             sql: "\(before) SELECT * FROM (\(rows)) WHERE \(condition)", source: source, columnCount: 0, parameterCount: parameterCount,
-            isReading: false, insertion: insertion, watched: watched, session: session)
+            isReading: false, insertion: insertion, watched: watched, engine: engine)
         return conditional
     }
 }
