@@ -159,6 +159,35 @@ import Testing
         }
     }
 
+    @Test func `a list is inserted as a whole or not at all while leaders are killed`() async throws {
+        let nodes = try await ClusterNodes()
+        let host = try await host(nodes)
+        try await host.run(source: "db:execute('CREATE TABLE item (id INTEGER PRIMARY KEY, round INTEGER, text TEXT)')")
+        let insert = """
+            local Item, done, round = perilune.record("item"), {}, ...
+            for i = 1, 8 do
+              local items = {}
+              for n = 1, 4000 do items[n] = Item { round = round * 100 + i, text = "item " .. n } end
+              local ok, err = pcall(Item.insert_all, Item, items)
+              if ok then done[#done + 1] = round * 100 + i
+              else assert(err.kind == "cluster_moved", tostring(err)) assert(items[1].id == nil and items[4000].id == nil) end
+            end
+            return done
+            """
+        var done: [Int] = []
+        for round in 1...Self.rounds {
+            let leader = try #require(await leader(of: nodes))
+            async let lists: [Int] = host.run(source: insert, arguments: round)
+            nodes.kill(leader)
+            try nodes.start(leader)
+            done += try await lists
+        }
+        let found: [Int] = try await host.run(source: "return db:fetch_values('SELECT round FROM item GROUP BY round HAVING count(*) = 4000 ORDER BY round')")
+        #expect(found == done)
+        #expect(try await host.run(source: "return db:fetch_value('SELECT count(*) FROM item')") == 4000 * done.count)
+        print("lists: \(done.count) of \(8 * Self.rounds) inserted")
+    }
+
     @Test func `a node that joins empty has the data, and the others may go`() async throws {
         let nodes = try await ClusterNodes(3, spare: 1)
         let host = try await host(nodes)

@@ -60,6 +60,21 @@ import Testing
         for _ in 0..<6 { _ = try? use(node, timeout: .milliseconds(150)) }
     }
 
+    /// A node that has begun to write rows puts the failure behind them.
+    @Test(arguments: [false, true]) func `a failure behind rows is found`(hasRows: Bool) throws {
+        let rows: [[Field]] = hasRows ? [[.integer(1), .text("one")], [.integer(2), .text("two")]] : []
+        let failure = WireTests.word(787) + WireTests.text("FOREIGN KEY constraint failed")
+        let node = FakeNode { address in
+            { type, body in
+                guard type == 9, FakeNode.sql(body).contains("perilune_q") else { return Self.answer(type, body, address) }
+                return FakeNode.message(0, Array(WireTests.page(names: ["+c0", "+c1"], rows: rows).dropLast(8)) + failure)
+            }
+        }
+        let error = #expect(throws: DatabaseError.self) { try use(node) }
+        #expect(error?.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY)
+        #expect(error?.message == "FOREIGN KEY constraint failed")
+    }
+
     @Test func `a node that says nothing is given up at the deadline`() throws {
         let node = FakeNode { _ in { _, _ in [] } }
         let failure = #expect(throws: ClusterFailure.self) { try use(node, timeout: .milliseconds(200)) }

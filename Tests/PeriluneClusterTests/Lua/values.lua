@@ -74,7 +74,8 @@ for _, statement in ipairs {
 end
 
 -- Errors are SQLite's, with its codes.
-for _, statement in ipairs { "INSERT INTO v (id) VALUES (1)", "SELECT nothing FROM v", "INSERT INTO missing VALUES (1)", "SELEC 1", "INSERT INTO keyed VALUES (NULL)" } do
+for _, statement in ipairs { "INSERT INTO v (id) VALUES (1)", "INSERT INTO v (id) VALUES (1) RETURNING id, b", "SELECT abs(-9223372036854775808)",
+  "SELECT CASE WHEN id < 5 THEN t ELSE json('no') END, x FROM v", "SELECT nothing FROM v", "INSERT INTO missing VALUES (1)", "SELEC 1", "INSERT INTO keyed VALUES (NULL)" } do
   local _, a = pcall(db.execute, db, statement)
   local _, b = pcall(file.execute, file, statement)
   assert(a.kind == b.kind and a.extended_code == b.extended_code and a.message == b.message and a.sql == b.sql,
