@@ -121,7 +121,7 @@ let package = Package(
             name: "PeriluneScenarios",
             dependencies: [
                 "CPeriluneReferenceLibrary", "CPeriluneRows", "CPeriluneSQLite", "CPeriluneScenarioLibrary", "Perilune", "PeriluneBindings",
-                "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords",
+                "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings),

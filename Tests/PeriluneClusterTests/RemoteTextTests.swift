@@ -37,6 +37,7 @@ struct RemoteTextTests {
         ("INSERT INTO t (b) VALUES (1) RETURNING id, b AS flag", "INSERT INTO t (b) VALUES (1) RETURNING +id, +b AS flag"),
         ("UPDATE t SET b = 1 RETURNING *, max(id, 2)", "UPDATE t SET b = 1 RETURNING +\"id\", +\"b\", +\"d\", +max(id, 2)"),
         ("DELETE FROM t WHERE id IN (SELECT 1)", "DELETE FROM t WHERE id IN (SELECT 1)"),
+        ("PRAGMA defer_foreign_keys = ON", "PRAGMA defer_foreign_keys = ON"),
     ])
     func `RETURNING loses declared types too`(sql: String, expected: String) throws {
         guard case .changing(let text) = try text(sql) else { return #expect(Bool(false)) }

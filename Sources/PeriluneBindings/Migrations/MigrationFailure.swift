@@ -46,17 +46,21 @@ enum MigrationFailure {
 
     private static func described(_ error: any Error, in state: LuaState, _ migration: String?) throws -> any Error {
         if let error = error as? DatabaseError { return SQLiteError(error: error) }
+        // In a cluster the check runs below no call of Lua.
+        if let violations = error as? ForeignKeyError { return try broken(violations, in: state, migration) }
         guard let error = error as? LuaError else { return error }
         // That of the check of foreign keys, which runs below a call of Lua.
         if error.kind == "host", let underlying = error.underlying as? DatabaseError { return SQLiteError(error: underlying) }
-        if let violations = error.underlying as? ForeignKeyError {
-            let value = state.errorValue(of: BrokenReferences(migration: migration ?? "", error: violations))
-            try state.errorFields(of: value)?.rawSet("violations", .table(list(of: violations, in: state)))
-            return LuaError(raising: value, in: state)
-        }
+        if let violations = error.underlying as? ForeignKeyError { return try broken(violations, in: state, migration) }
         // `error("text")`: an object holds more.
         guard case .string? = error.raisedValue else { return error }
         return LuaError(raising: state.errorValue(of: MessageError(error: error)), in: state, after: error)
+    }
+
+    private static func broken(_ violations: ForeignKeyError, in state: LuaState, _ migration: String?) throws -> LuaError {
+        let value = state.errorValue(of: BrokenReferences(migration: migration ?? "", error: violations))
+        try state.errorFields(of: value)?.rawSet("violations", .table(list(of: violations, in: state)))
+        return LuaError(raising: value, in: state)
     }
 
     private static func list(of error: ForeignKeyError, in state: LuaState) throws -> LuaTable {

@@ -31,9 +31,15 @@ package enum RemoteText {
             return
         }
         if let pragma = screening.pragma, scan.words.first == "PRAGMA" {
-            // Whether foreign keys are enforced is set in the cluster before the next transaction.
-            self = pragma.name == "foreign_keys" ? .control : .reading(scan.text)
-            if case .reading = self { try Self.check(pragma) }
+            switch pragma.name {
+            // Set in the cluster before the next transaction.
+            case "foreign_keys": self = .control
+            // It holds to the end of the transaction.
+            case "defer_foreign_keys" where pragma.hasValue: self = .changing(scan.text)
+            default:
+                try Self.check(pragma)
+                self = .reading(scan.text)
+            }
             return
         }
         switch scan.words.first ?? "" {

@@ -1,3 +1,4 @@
+package import GRDB
 public import Perilune
 internal import PeriluneBindings
 
@@ -71,6 +72,9 @@ public struct ScenarioOptions: Sendable {
     public private(set) var modules: [RegisteredModule] = []
     /// How a scenario is run again, for reports; the place and the seed follow.
     public var command = "perilune test"
+
+    /// What makes the database of each scenario, if it is not to be in memory or in a file; it is given what the database begins with.
+    package var databaseMaker: (@Sendable (_ contents: DatabaseQueue, Configuration) throws -> DatabaseQueue)?
 
     /// The default options.
     public init() {}

@@ -26,7 +26,7 @@ struct ScenarioAttempt {
         do {
             let (place, image) = try databases.find(for: scenario, in: source)
             let stage = try ScenarioStage(
-                place, image: image, seed: scenario.seed(in: seed), extensions: options.loadedExtensions)
+                options.databaseMaker.map { .elsewhere($0) } ?? place, image: image, seed: scenario.seed(in: seed), extensions: options.loadedExtensions)
             defer { stage.close() }
             try await play(on: stage, &result)
             keep(stage, &result)

@@ -23,7 +23,11 @@ final class ScenarioStage {
     enum Place {
         case memory
         case file
+        /// Where a function makes it, which is given what it begins with.
+        case elsewhere(MakeDatabase)
     }
+
+    typealias MakeDatabase = @Sendable (_ contents: DatabaseQueue, Configuration) throws -> DatabaseQueue
 
     /// - Parameter extensions: What its database loads.
     init(_ place: Place, image: DatabaseImage?, seed: UInt64, extensions: SQLiteExtensions = .none) throws {
@@ -42,6 +46,12 @@ final class ScenarioStage {
             databasePath = nil
             writer = try environment.opening(nil, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
             if let image { try trace.pausing { try writer.writeWithoutTransaction { db in try image.copy(into: db) } } }
+        case .elsewhere(let make):
+            databasePath = nil
+            let contents = try DatabaseQueue()
+            if let image { try contents.writeWithoutTransaction { db in try image.copy(into: db) } }
+            let traced = configuration
+            writer = try trace.pausing { try make(contents, traced) }
         case .file:
             let path = try folder.path() + "/scenario.sqlite"
             databasePath = path

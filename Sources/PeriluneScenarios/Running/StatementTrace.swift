@@ -2,6 +2,7 @@ internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
+internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// What statements the database of a scenario has run, with the place in the script that called them. Used on the thread that runs the
@@ -100,7 +101,10 @@ final class StatementTrace {
 
     private func end(_ statement: OpaquePointer) {
         let former = index(of: statement).map { active.remove(at: $0) }
-        guard pauses == 0, let sql = sqlite3_sql(statement), !SQLScreening.isBookkeeping(sql), !OwnSQL.contains(sql) else { return }
+        guard pauses == 0, let traced = sqlite3_sql(statement) else { return }
+        // What stands for a statement in a cluster is shown as it was written.
+        let sql = CarrierNames.source(of: String(cString: traced))
+        guard !sql.withCString(SQLScreening.isBookkeeping), !OwnSQL.contains(sql) else { return }
         let ended = EndedStatement(statement, sql: sql, former: former)
         self.ended = ended
         count += 1
@@ -121,6 +125,8 @@ private struct ActiveStatement {
 /// A statement that has ended, of which a record is made only on demand.
 private struct EndedStatement {
     let sql: String
+    /// As SQLite has it, of which `expanded` is the text with values.
+    let traced: String
     /// With the bound values in place of the parameters; nil if there are none, or very many.
     let expanded: String?
     let nanoseconds: UInt64
@@ -131,8 +137,9 @@ private struct EndedStatement {
     /// Beyond that, writing out the values would cost more than the statement.
     private static let mostParameters = 250
 
-    init(_ statement: OpaquePointer, sql: UnsafePointer<CChar>, former: ActiveStatement?) {
-        self.sql = String(cString: sql)
+    init(_ statement: OpaquePointer, sql: String, former: ActiveStatement?) {
+        self.sql = sql
+        traced = String(cString: sqlite3_sql(statement))
         isWriting = sqlite3_stmt_readonly(statement) == 0
         nanoseconds = former.map { plua_now() - $0.start } ?? 0
         let db = sqlite3_db_handle(statement)
@@ -165,7 +172,7 @@ private struct EndedStatement {
 extension StatementRecord {
     fileprivate init(_ ended: EndedStatement) {
         sql = ended.sql
-        if let expanded = ended.expanded { arguments = BoundValues.values(in: expanded, of: sql) }
+        if let expanded = ended.expanded { arguments = BoundValues.values(in: expanded, of: ended.traced) }
         duration = .nanoseconds(Int64(clamping: ended.nanoseconds))
         rows = Int(ended.rows)
         file = ended.place?.file

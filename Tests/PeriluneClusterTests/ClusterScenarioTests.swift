@@ -1,0 +1,140 @@
+import Foundation
+import GRDB
+@testable import PeriluneCluster
+import PeriluneScenarios
+import PeriluneTestTools
+import Synchronization
+import Testing
+
+/// The scenarios of the manual, each on a database of its own in a cluster.
+@Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterScenarioTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "scripts/scenarios")
+
+    /// Scenarios that need what a cluster has not, and what their failure says of it.
+    private static let impossible: [(name: String, reason: String)] = [
+        // A cluster has no requests for parts of blobs.
+        ("databases_scenario.lua: a blob is written and read in pieces", "blobs cannot be opened in a cluster"),
+        // SQLite's sessions need the rows here.
+        ("databases_scenario.lua: a rule says what becomes of changes that something is in the way of", "changesets are recorded"),
+        ("databases_scenario.lua: changes are recorded, undone, and made in another database", "changesets are recorded"),
+        // The time in SQL is that of the node, not of the scenario.
+        ("history_scenario.lua: a class shows its records as they were, and a record its versions", "expect(Book:as_of"),
+        // A table is made anew only where foreign keys are off.
+        ("history_scenario.lua: a transaction has a note, and is undone as a whole", "enforces foreign keys"),
+        ("schema_scenario.lua: a column gets another type and other properties; the rest of the table stays", "enforces foreign keys"),
+        ("schema_scenario.lua: a dry run says what would be done", "enforces foreign keys"),
+        ("schema_scenario.lua: keys and checks come and go", "enforces foreign keys"),
+        ("schema_scenario.lua: values that a type would change are refused, and converted when asked", "enforces foreign keys"),
+        ("schema_scenario.lua: what is added must fit the rows, and what is dropped must not be needed", "enforces foreign keys"),
+        // Nodes report no changes.
+        ("observation_scenario.lua: a list goes on to its next page, pauses and goes on", "cannot be observed"),
+        ("observation_scenario.lua: an observer is notified of each row, and may refuse the transaction", "cannot be observed"),
+        ("observation_scenario.lua: inventory_automation.lua orders what runs low once, and it is delivered", "cannot be observed"),
+        ("observation_scenario.lua: one runs when what it looks at changes, and each run is kept", "cannot be observed"),
+        ("observation_scenario.lua: or a loop takes them, and ends the observation when it is left", "cannot be observed"),
+        ("observation_scenario.lua: several functions share one observation", "cannot be observed"),
+        ("observation_scenario.lua: transactions that may have changed a region are reported, whatever they did", "cannot be observed"),
+        ("observation_scenario.lua: values are fetched again after each transaction that has changed them", "cannot be observed"),
+        ("observation_scenario.lua: values are mapped, and equal ones are delivered when asked for", "cannot be observed"),
+        // What a scenario has changed is recorded by SQLite's sessions, too.
+        ("records_scenario.lua: a class inserts tables too, and many at once", "expect(changes)"),
+        ("records_scenario.lua: update writes the row, update_changes what has changed", "expect(changes)"),
+        ("requests_scenario.lua: update_all and delete_all are one statement each", "expect(changes)"),
+        ("records_scenario.lua: the clock is that of the scenario, in Lua and in SQL", "CURRENT_TIMESTAMP"),
+        // They are gone with the connection.
+        ("schema_scenario.lua: a trigger on a view writes to its tables; temporary ones end with their connection", "no temporary tables"),
+        // dqlite would cut the text there.
+        ("values_scenario.lua: integers and floats are exact", "contains a NUL byte"),
+        // SQL functions of Perilune are not in the nodes.
+        ("windows_scenario.lua: aggregates of some rows, of each value once, in an order", "perilune_ordered_concat"),
+    ]
+
+    @Test func `what the manual shows is so in a cluster`() async throws {
+        let nodes = try await ClusterNodes()
+        let number = Atomic(0), servers = nodes.servers
+        var options = ScenarioOptions()
+        options.paths = [ScenarioPath(Self.folder.path)]
+        options.snapshots = .none
+        options.noChecks = .allow
+        options.timeout = .seconds(60)
+        options.databaseMaker = { contents, configuration in
+            let name = "scenario\(number.add(1, ordering: .relaxed).newValue)"
+            let queue = try ClusterDatabase.open(ClusterAddress(servers: servers, name: name), timeout: .seconds(20), configuration: configuration)
+            try Self.fill(queue, with: contents)
+            return queue
+        }
+        var passed = 0, found: Set<String> = []
+        for item in try ScenarioSuite(options).cases {
+            let result = await item.run()
+            let name = "\(URL(filePath: item.scenario.file).lastPathComponent): \(item.scenario.name)"
+            let texts = result.failures.map { result.text(of: $0) }.joined(separator: "\n")
+            if texts.isEmpty {
+                passed += 1
+            } else if let known = Self.impossible.first(where: { $0.name == name && texts.contains($0.reason) }) {
+                found.insert(known.name)
+            } else {
+                Issue.record("\(name): \(texts)")
+            }
+        }
+        #expect(Self.impossible.map(\.name).filter { !found.contains($0) } == [], "these are possible now")
+        print("scenarios: \(passed) in a cluster, \(found.count) that need what it has not")
+    }
+
+    @Test func `scenarios begin with a copy of a database in a cluster`() async throws {
+        let nodes = try await ClusterNodes()
+        _ = nodes.shell("CREATE TABLE book (title TEXT)")
+        _ = nodes.shell("INSERT INTO book VALUES ('Typee'), ('Omoo')")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-scenarios-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "copy_scenario.lua")
+        try """
+        for i = 1, 2 do
+          scenario("copy " .. i, { database = "fixture:\(nodes.url("shop"))" }, function(t)
+            check(t.db:fetch_value("SELECT count(*) FROM book") == 2)
+            t.db:execute("DELETE FROM book")
+          end)
+        end
+        """.write(to: file, atomically: true, encoding: .utf8)
+        var options = ScenarioOptions()
+        options.paths = [ScenarioPath(file.path)]
+        let cases = try ScenarioSuite(options).cases
+        #expect(cases.count == 2)
+        for item in cases {
+            let result = await item.run()
+            #expect(result.outcome == .passed, "\(result.failures.map { result.text(of: $0) })")
+        }
+        #expect(nodes.shell("SELECT count(*) FROM book").contains("2"))
+    }
+
+    /// Has a database in a cluster, which is empty, hold what another one holds.
+    private static func fill(_ queue: DatabaseQueue, with contents: DatabaseQueue) throws {
+        let cluster = try #require(ClusterDatabase.of(queue))
+        let objects = try contents.read { db in
+            try Row.fetchAll(db, sql: """
+                SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
+                AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
+                ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid
+                """)
+        }
+        try queue.writeWithoutTransaction { db in
+            defer { cluster.endAccess() }
+            // Rows come before what they refer to, and before triggers that would change them.
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.inTransaction(.immediate) {
+                for object in objects where object["type"] == "table" { try cluster.prepare(object["sql"], in: db).execute() }
+                for object in objects where object["type"] == "table" {
+                    for row in try contents.read({ try Row.fetchAll($0, sql: "SELECT * FROM \"\(object["name"] as String)\"") }) {
+                        let marks = row.map { _ in "?" }.joined(separator: ", ")
+                        try cluster.prepare("INSERT INTO \"\(object["name"] as String)\" VALUES (\(marks))", in: db)
+                            .execute(StatementArguments(row.databaseValues))
+                    }
+                }
+                for object in objects where object["type"] != "table" { try cluster.prepare(object["sql"], in: db).execute() }
+                return .commit
+            }
+            try db.execute(sql: "PRAGMA foreign_keys = ON")
+        }
+    }
+}
