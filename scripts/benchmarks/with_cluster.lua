@@ -27,7 +27,9 @@ measure("10,000 rows", 10000, function()
 end)
 measure("stream of 200,000 rows", 200000, function()
   local count, sum = 0, 0
-  for id, name, price, quantity in db:tuples("SELECT id, name, price, quantity FROM stream") do count, sum = count + 1, sum + quantity end
+  db:read(function(db)
+    for id, name, price, quantity in db:tuples("SELECT id, name, price, quantity FROM stream") do count, sum = count + 1, sum + quantity end
+  end)
   assert(count == 200000)
 end)
 local kilobytes = 0

@@ -1,6 +1,8 @@
 internal import Foundation
+internal import GRDB
 internal import Perilune
 internal import PeriluneBindings
+internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
 internal import Synchronization
@@ -45,6 +47,8 @@ final class ScenarioDatabases: Sendable {
     // MARK: - Fixtures
 
     private func fixture(_ name: String, of file: ScenarioFile) throws -> DatabaseImage {
+        // Copied once for all that begin with it, which then have the same rows.
+        if ClusterAddress.isMeant(by: name) { return try store.image(named: "fixture:" + name) { try copyOfCluster(name) } }
         let place = file.place
         let folders = place.folder == place.root ? [place.root] : [place.folder, place.root]
         let paths = folders.flatMap { [ScenarioLocation.path(name, in: $0), ScenarioLocation.path("fixtures/" + name, in: $0)] }
@@ -56,6 +60,13 @@ final class ScenarioDatabases: Sendable {
             guard image.isDatabase else { throw ScenarioUsageError("the fixture \(path) is not an SQLite database") }
             return image
         }
+    }
+
+    private func copyOfCluster(_ url: String) throws -> DatabaseImage {
+        let copy = try DatabaseQueue()
+        defer { try? copy.close() }
+        try ClusterDatabase.copy(of: url, into: copy)
+        return try copy.writeWithoutTransaction { db in try DatabaseImage(of: db) }
     }
 
     // MARK: - Migrations

@@ -10,7 +10,7 @@
 ---@class perilune.group_options
 ---@field tags? string|string[]
 ---@field template? string the layer of data that the database begins with
----@field database? "memory"|"file"|"empty"|string `"fixture:NAME"` is a copy of a checked-in file
+---@field database? "memory"|"file"|"empty"|string `"fixture:NAME"` is a copy of a checked-in file, or of a database in a cluster: `"fixture:dqlite://host:port/name"`
 ---@field timeout? perilune.duration
 ---@field retry? integer how often a failure is tried again; a pass after one is reported as flaky; 0 by default
 ---@field lock? string scenarios with the same lock never run at the same time
