@@ -105,6 +105,7 @@ add("perilune.single_row", { reset = Settings.reset })
 local by_verb = library("perilune.records.options").by_verb
 for _, verb in ipairs{ "insert", "update", "update_changes", "save", "delete", "insert_all" } do add("perilune.write_options", by_verb[verb]) end
 add("perilune.upsert_options", by_verb.upsert)
+add("perilune.insert_from_options", upvalue(upvalue(library("perilune.requests.inserting").insert_from, "read_options"), "known_options"))
 
 library("perilune.schema.full_text")
 add("perilune.fts5_options", upvalue(upvalue(library("perilune.native.databases").methods.create_fts5, "f"), "option_kinds"))

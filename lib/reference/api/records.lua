@@ -177,7 +177,7 @@ function Class:insert(fields, options) end
 ---```
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.write_options
----@return perilune.record[]
+---@return perilune.record[]|integer|perilune.row[] records the records; with `target` or `update` how many rows were written, or with `returning` as well the rows that it names
 ---@raises constraint_*: a constraint is violated, and the message says by which element
 function Class:insert_all(list, options) end
 
@@ -254,6 +254,15 @@ function Class:exists(key) end
 ---@raises unknown_verb: the verb does not exist; argument: the verb does not take these arguments
 function Class:statement(verb, ...) end
 
+---How the rows of a request are inserted.
+---@class perilune.insert_from_options
+---@field columns? string|string[] the columns that those of the request are for, in order; by default those of the same names
+---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@field target? string|string[] the unique key whose rows are updated, the primary key by default
+---@field update? "all"|"none"|table the columns that are written over, and values by column
+---@field where? string|perilune.expression|table a condition for updating
+---@field returning? true|string|string[] true for records, or columns for rows
+
 ---Inserts the rows that a request selects, in one statement.
 ---```lua
 ---db:execute("CREATE TABLE archive (id INTEGER PRIMARY KEY, title TEXT)")
@@ -261,7 +270,7 @@ function Class:statement(verb, ...) end
 ---print(Archive:insert_from(Book:filter("year < 1850"):select("id", "title")).changed_rows)  --> 1
 ---```
 ---@param request perilune.request
----@param options? perilune.upsert_options what becomes of rows that are in the way; `perilune.excluded` names their new values
+---@param options? perilune.insert_from_options what becomes of rows that are in the way; `perilune.excluded` names their new values
 ---@return perilune.execute_result
 function Class:insert_from(request, options) end
 

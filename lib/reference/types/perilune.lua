@@ -3629,7 +3629,7 @@ function members:insert(fields, options) end
 ---- Raises `constraint_*` if a constraint is violated
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.write_options
----@return perilune.record[]
+---@return perilune.record[]|integer|perilune.row[] records the records; with `target` or `update` how many rows were written, or with `returning` as well the rows that it names
 function members:insert_all(list, options) end
 
 ---Updates the row of a record or draft.
@@ -3758,7 +3758,7 @@ function members:statement(verb, ...) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
 ---@param request perilune.request
----@param options? perilune.upsert_options what becomes of rows that are in the way; `perilune.excluded` names their new values
+---@param options? perilune.insert_from_options what becomes of rows that are in the way; `perilune.excluded` names their new values
 ---@return perilune.execute_result
 function members:insert_from(request, options) end
 
@@ -3863,6 +3863,15 @@ function members:has_changes(record) end
 function members:is(value) end
 
 end
+
+---How the rows of a request are inserted.
+---@class perilune.insert_from_options
+---@field columns? string|string[] the columns that those of the request are for, in order; by default those of the same names
+---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@field target? string|string[] the unique key whose rows are updated, the primary key by default
+---@field update? "all"|"none"|table the columns that are written over, and values by column
+---@field where? string|perilune.expression|table a condition for updating
+---@field returning? true|string|string[] true for records, or columns for rows
 
 do
 ---A record: a row as a table. A name that is neither a column nor a method is an error. NULL reads as nil; assigning nil writes NULL,
