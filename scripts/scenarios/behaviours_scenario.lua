@@ -62,6 +62,20 @@ group("behaviours", { template = "stock", tags = { "records" } }, function()
     expect_error(function() item:update() end, { kind = "immutable" })
     check(Item:sold():fetch_one():is_sold())
     check(Item:new():is_empty())
+    -- A case that has the name of a method needs a prefix.
+    local Draft = perilune.enum { draft = 0, final = 1 }
+    expect_error(function() perilune.record("item", { enums = { status = Draft } }) end, "prefix")
+    local Prefixed = perilune.record("item", { enums = { status = { Draft, prefix = "status" } } })
+    check(Prefixed:status_final():fetch_one():is_status_final() and Prefixed:status_draft():is_empty())
+  end)
+
+  scenario("an upsert keeps what the behaviours of a class say", function(t)
+    local Item = perilune.record("item", { immutable = { "status" }, lock_version = true })
+    Item { code = "a", status = 1 }:insert()
+    local stale = Item:find { code = "a" }
+    local item = Item { code = "a", status = 2 }:upsert { target = "code" }
+    check(item.status == 1 and item.lock_version == 1)
+    expect_error(function() stale:upsert { target = "code" } end, { kind = "stale" })
   end)
 
   scenario("a row counts what belongs to it", function(t)

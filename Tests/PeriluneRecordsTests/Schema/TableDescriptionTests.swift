@@ -29,7 +29,7 @@ import Testing
         let book = try database.read { db in try #require(try TableDescription.readAll(in: db, named: "BOOK").first) }
         #expect(book == tables[1])
         #expect(book.foreignKeys.map(\.references) == [[nil], ["name"]])
-        #expect(book.indexes == [.init(name: "book_by_title", columns: [nil, "author"], isUnique: false, isPartial: true, origin: "c")])
+        #expect(book.indexes == [.init(name: "book_by_title", columns: [nil, "author"], collations: ["BINARY", "BINARY"], isUnique: false, isPartial: true, origin: "c")])
         #expect(book.columns[2].defaultValue == "'x'")
     }
 

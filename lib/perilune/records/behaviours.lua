@@ -7,6 +7,7 @@
 --       soft_delete = true,                   -- deleting sets deleted_at
 --       immutable = { "isbn" },               -- written when the record is inserted, and never again
 --       enums = { status = Status },          -- Book:published(), book:is_published()
+--       enums = { status = { Status, prefix = "status" } },   -- Book:status_draft(), book:is_status_draft()
 --     })
 --
 -- Each but `defaults`, `immutable` and `enums` takes the name of a column in place of `true`; `timestamps` takes { created = ..., updated = ... }.
