@@ -40,6 +40,21 @@ import Testing
         #expect(try use(node) == Array(0..<20))
     }
 
+    @Test(arguments: [0, 1]) func `pages without rows and without an end are refused`(pagesBefore: Int) throws {
+        let node = FakeNode { address in
+            { type, body in
+                guard type == 9, FakeNode.sql(body).contains("FROM t") || FakeNode.sql(body).contains("FROM \"t\"") else {
+                    return Self.answer(type, body, address)
+                }
+                let full = FakeNode.message(7, WireTests.page(names: ["c0", "c1"], rows: [[.integer(1), .text("a")]], isLast: false))
+                let empty = FakeNode.message(7, WireTests.page(names: ["c0", "c1"], rows: [], isLast: false))
+                return Array((Array(repeating: full, count: pagesBefore) + Array(repeating: empty, count: 1000)).joined())
+            }
+        }
+        let error = #expect(throws: DatabaseError.self) { try use(node) }
+        #expect(error?.message?.hasPrefix("the names of 2 columns are too long") == true, "\(String(describing: error))")
+    }
+
     @Test(arguments: 0..<12) func `answers that are changed are errors, or rows`(seed: Int) throws {
         let generator = Mutex(SeededGenerator(state: UInt64(seed)))
         let node = FakeNode { address in

@@ -75,6 +75,9 @@ final class MessageBody {
         }
     }
 
+    /// Whether rows follow what was read, before the word at the end.
+    var hasRows: Bool { offset < length - 8 }
+
     /// Passes over the names of columns at the beginning of a message with rows. Returns how many there are.
     func beginRows() throws -> Int {
         let count = try read(UInt64(0)) { pcl_begin_page(&$0, &$1) }

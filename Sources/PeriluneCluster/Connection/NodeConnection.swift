@@ -80,7 +80,7 @@ final class NodeConnection {
             pcl_read_header($0.baseAddress!.assumingMemoryBound(to: UInt8.self), most, &length, &type)
         }
         guard isGood else {
-            if length > most, type == ResponseType.rows.rawValue { throw ConnectionFailure.tooLong }
+            if length > most, type == ResponseType.rows.rawValue { throw ConnectionFailure.refused(RowPages.tooLong) }
             throw ConnectionFailure.lost("the node has sent a message that is too long, or of another version")
         }
         let body = MessageBody(length: length)

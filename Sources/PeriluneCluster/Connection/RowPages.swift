@@ -21,12 +21,24 @@ final class RowPages: RemoteRows {
         isComplete = try first.isLastPage()
         columnCount = try first.beginRows()
         current = first
+        try checkProgress(first)
+    }
+
+    static let tooLong = ClusterFailure(
+        .refused, "a row may have \(mostMessageBytes) bytes at most in a cluster; fetch the value in parts: substr(column, first, count)")
+
+    /// Each page begins with the names of the columns. Where these fill it, no row follows, in no page, and the node sends them for ever.
+    private func checkProgress(_ page: MessageBody) throws {
+        guard !isComplete, !page.hasRows else { return }
+        throw ConnectionFailure.refused(
+            ClusterFailure(.refused, "the names of \(columnCount) columns are too long for a page of a cluster's answer; select fewer, or name them shorter"))
     }
 
     /// Takes a page that has come.
     func add(_ page: MessageBody) throws {
         isComplete = try page.isLastPage()
         guard try page.beginRows() == columnCount else { throw ConnectionFailure.lost("the node has sent pages of different columns") }
+        try checkProgress(page)
         if !isAbandoned { ahead.append(page) }
     }
 

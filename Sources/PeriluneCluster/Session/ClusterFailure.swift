@@ -68,8 +68,8 @@ enum ConnectionFailure: Error {
     /// The node, or what is between, has ended it, or has sent what cannot be read.
     case lost(String)
     case deadline
-    /// The node sends more than is accepted.
-    case tooLong
+    /// The node sends what is not accepted: more in one row, or pages without an end.
+    case refused(ClusterFailure)
     /// The script is to end.
     case cancelled
 }

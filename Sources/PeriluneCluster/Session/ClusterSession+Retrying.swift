@@ -28,18 +28,15 @@ extension ClusterSession {
                 // A connection that owes an answer can be used for nothing else.
                 disconnect()
                 throw hasWaited ? timeoutFailure("the statement") : failure
-            } catch ConnectionFailure.tooLong {
+            } catch ConnectionFailure.refused(let failure) {
                 disconnect()
-                throw Self.tooLong
+                throw failure
             } catch ConnectionFailure.cancelled {
                 disconnect()
                 throw ClusterFailure(.cancelled, "interrupted")
             }
         }
     }
-
-    static let tooLong = ClusterFailure(
-        .refused, "a row may have \(mostMessageBytes) bytes at most in a cluster; fetch the value in parts: substr(column, first, count)")
 
     func timeoutFailure(_ what: String) -> ClusterFailure {
         ClusterFailure(

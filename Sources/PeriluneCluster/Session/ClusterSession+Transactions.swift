@@ -48,8 +48,8 @@ extension ClusterSession {
             throw lose(reason)
         } catch ConnectionFailure.deadline {
             throw lose(timeoutFailure("a statement"))
-        } catch ConnectionFailure.tooLong {
-            throw lose(Self.tooLong)
+        } catch ConnectionFailure.refused(let failure) {
+            throw lose(failure)
         } catch ConnectionFailure.cancelled {
             throw lose(ClusterFailure(.cancelled, "interrupted"))
         }

@@ -235,7 +235,7 @@ package final class ClusterSession: RemoteEngine {
             disconnect()
             switch error {
             case ConnectionFailure.deadline: throw timeoutFailure("the statement")
-            case ConnectionFailure.tooLong: throw Self.tooLong
+            case ConnectionFailure.refused(let failure): throw failure
             case ConnectionFailure.cancelled: throw ClusterFailure(.cancelled, "interrupted")
             default: throw ClusterFailure(.moved, "the connection to the leader was lost while rows were read; run the statement again")
             }

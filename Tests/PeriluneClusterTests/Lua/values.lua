@@ -90,6 +90,15 @@ assert(not pcall(db.fetch_value, db, "SELECT " .. table.concat(marks, " + ") .. 
 assert(db:fetch_value("SELECT ?3 || ?1", { "a", "b", "c" }) == "ca")
 assert(db:fetch_value("SELECT :a || @b || :a", { a = "x", b = "y" }) == "xyx")
 
+-- A node sends the names of columns before the rows of each page; where they fill it, it would send them for ever.
+local wide = {}
+for i = 1, 1900 do wide[i] = i .. " AS column_" .. i end
+for _, run in ipairs { function(f) f(db) end, function(f) db:write(f) end } do
+  local ok, err = pcall(run, function(handle) return handle:fetch_all("SELECT " .. table.concat(wide, ", ")) end)
+  assert(not ok and err.message:find("names of 1900 columns", 1, true), tostring(err))
+  assert(db:fetch_value("SELECT 1") == 1)
+end
+
 db:execute("CREATE TABLE seen (text)")
 db:execute("INSERT INTO seen VALUES ('values-were-compared')")
 return "values-were-compared"
