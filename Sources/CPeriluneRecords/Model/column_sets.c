@@ -29,6 +29,14 @@ void prec_push_model_of(lua_State *L, int column_set) {
 
 void prec_push_record_verbs(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &verbs_key); }
 
+void prec_copy_entries(lua_State *L, int table, int copy) {
+    for (lua_pushnil(L); lua_next(L, table);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, copy);
+    }
+}
+
 /* MARK: - Making column sets */
 
 /* Pushes what __index is: a table. With extras it is a function that finds them first; also where the Lua part must know the record. */
@@ -96,13 +104,7 @@ prec_column_set *prec_make_column_set(lua_State *L, int layout_index, const int 
 static void push_with(lua_State *L, int index, int name, bool is_list) {
     lua_newtable(L);
     int copy = lua_gettop(L);
-    if (lua_istable(L, index)) {
-        for (lua_pushnil(L); lua_next(L, index);) {
-            lua_pushvalue(L, -2);
-            lua_insert(L, -2);
-            lua_rawset(L, copy);
-        }
-    }
+    if (lua_istable(L, index)) prec_copy_entries(L, index, copy);
     lua_pushvalue(L, name);
     if (is_list) {
         lua_rawseti(L, copy, (lua_Integer)lua_rawlen(L, copy) + 1);

@@ -189,6 +189,9 @@ void prec_push_model_of(lua_State *L, int column_set);
 /* Pushes the table of the methods that every record has. [-0, +1, -] */
 void prec_push_record_verbs(lua_State *L);
 
+/* Copies the entries of a table to another one, without metamethods; absolute indices. [-0, +0, m] */
+void prec_copy_entries(lua_State *L, int table, int copy);
+
 /* Pushes the column set of the record at `index`, which is the next value then; raises if the value is not a record. Returns its
 ** index. [-0, +1, v] */
 int prec_check_record(lua_State *L, int index);

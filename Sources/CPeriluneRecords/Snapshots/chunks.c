@@ -17,11 +17,7 @@ static void push_metatable(lua_State *L, int column_set) {
     lua_createtable(L, 1, 8);
     int metatable = lua_gettop(L);
     lua_getiuservalue(L, column_set, COLUMN_SET_METATABLE);
-    for (lua_pushnil(L); lua_next(L, -2);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, metatable);
-    }
+    prec_copy_entries(L, metatable + 1, metatable);
     lua_settop(L, metatable);
 }
 

@@ -288,11 +288,7 @@ void prec_copy_snapshot(lua_State *L, int column_set, int record, int copy) {
 /* MARK: - Copies */
 
 void prec_copy_fields(lua_State *L, int record, int copy) {
-    for (lua_pushnil(L); lua_next(L, record);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, copy);
-    }
+    prec_copy_entries(L, record, copy);
     prec_copy_nulls(L, record, copy);
 }
 

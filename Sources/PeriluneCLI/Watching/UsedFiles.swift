@@ -1,6 +1,7 @@
 internal import Foundation
 @preconcurrency internal import Glibc
 internal import Perilune
+internal import PeriluneDependencies
 internal import PeriluneLua
 
 /// The list of files that a script uses, which `--watch` reads while the script runs in another process.
@@ -15,7 +16,7 @@ enum UsedFiles {
     ///
     /// - Parameter paths: The scripts.
     static func noteIfWatched(_ paths: [String], in configuration: inout ScriptHost.Configuration) {
-        guard let list = getenv(variable).map({ String(cString: $0) }) else { return }
+        guard let list = EnvironmentVariables.ofProcess[variable] else { return }
         // Programs that the script runs are not watched.
         unsetenv(variable)
         let note: @Sendable (String) -> Void = { path in append(path, to: list) }
@@ -30,7 +31,7 @@ enum UsedFiles {
 
     /// Keeps the files of the scripts only, for scripts that another process runs and that can load no others.
     static func noteIfWatched(_ paths: [String]) {
-        guard let list = getenv(variable).map({ String(cString: $0) }) else { return }
+        guard let list = EnvironmentVariables.ofProcess[variable] else { return }
         for path in paths + [Settings.current.file?.path].compactMap({ $0 }) { append(path, to: list) }
     }
 

@@ -10,6 +10,7 @@ local arity = require "perilune.runtime.arity"
 local marks = require "perilune.runtime.marks"
 local records = require "perilune.native.records"
 local classes = require "perilune.requests.classes"
+local conditions = require "perilune.requests.conditions"
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
@@ -60,25 +61,16 @@ local function columns_of_link(self, method)
   return fields
 end
 
---- Adds the values that a condition compares columns of the class with by `=`, where all of it has to hold.
--- @tparam integer position where the values of the condition begin
-local function add_compared(self, shape, position, fields)
-  local left, right = shape.operands and shape.operands[1], shape.operands and shape.operands[2]
-  if shape.op == "and" then
-    add_compared(self, left, position, fields)
-    add_compared(self, right, position + left.count, fields)
-  elseif shape.op == "=" and left.op == "column" and right == expression.slot then
-    local source = self.node.root.source
+--- What the conditions of a request say of its records: a new one that had other values would not be among them.
+local function fields_of_conditions(self)
+  local fields, node, source = {}, self.node, self.node.root.source
+  local function add(left, right, position)
+    if left.op ~= "column" or right ~= expression.slot then return end
     local is_own = (left.table == nil or left.table == source.table) and left.place == self.node.alias
     if is_own then fields[left.detail] = self[position + left.count + 1] end
   end
-end
-
---- What the conditions of a request say of its records: a new one that had other values would not be among them.
-local function fields_of_conditions(self)
-  local fields, node = {}, self.node
   while node.parent do
-    if node.op == "filter" then add_compared(self, node.shape, node.parent.count, fields) end
+    if node.op == "filter" then conditions.each_equality(node.shape, node.parent.count, add) end
     node = node.parent
   end
   return fields

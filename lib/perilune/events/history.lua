@@ -59,34 +59,29 @@ local function column_names(schema)
 end
 
 --- By which collation a column compares, as SQL behind it: one key is what the table takes for one.
-local function collation_of(schema, name)
-  for _, column in ipairs(schema.columns) do
-    if column.name == name and column.collation and column.collation ~= "BINARY" then return " COLLATE " .. sql_text.name(column.collation) end
-  end
-  return ""
+local function collation_of(column)
+  local collation = column.collation
+  return collation and collation ~= "BINARY" and " COLLATE " .. sql_text.name(collation) or ""
 end
 
---- SQL for the same key on both sides: `comparison` for each of its columns, whose name is put in for each `%s`.
-local function same_key(schema, comparison)
+--- SQL for each column of the key: `text`, in which its name is put in for each `%s`.
+local function key_parts(schema, text, separator)
   local parts = {}
-  for index, name in ipairs(schema.primary_key.columns) do
-    local quoted = sql_text.name(name)
-    parts[index] = comparison:format(quoted, quoted) .. collation_of(schema, name)
+  for _, column in ipairs(schema.columns) do
+    local quoted = sql_text.name(column.name)
+    if column.primary_key then parts[column.primary_key] = text:format(quoted, quoted) .. collation_of(column) end
   end
-  return table.concat(parts, " AND ")
+  return table.concat(parts, separator)
 end
+
+--- SQL for the same key on both sides.
+local function same_key(schema, comparison) return key_parts(schema, comparison, " AND ") end
 
 --- The key in GROUP BY or ORDER BY.
-local function key_terms(schema)
-  local terms = {}
-  for index, name in ipairs(schema.primary_key.columns) do terms[index] = sql_text.name(name) .. collation_of(schema, name) end
-  return table.concat(terms, ", ")
-end
+local function key_terms(schema) return key_parts(schema, "%s", ", ") end
 
 --- A column of the history, as its table has it.
-local function definition_of(schema, column)
-  return sql_text.name(column.name) .. " " .. column.type .. collation_of(schema, column.name)
-end
+local function definition_of(column) return sql_text.name(column.name) .. " " .. column.type .. collation_of(column) end
 
 --- The folded names of the columns that the history has.
 local function known_columns(db, schema)
@@ -102,12 +97,6 @@ local function self_of(self, method)
   return rawget(self, "history"), "history:" .. method
 end
 
-local function database_of(db, place)
-  if db == nil then return records.default_database() end
-  if not records.is_database(db) then checks.fail(place, "expected a database, got " .. errors.describe(db)) end
-  return db
-end
-
 local function require_installed(db, table_name, place)
   if db:table_exists(name_of(table_name)) then return end
   errors.raise("history", place .. ": the history of `" .. table_name .. "` is not installed; use history:install(db) in a migration",
@@ -121,7 +110,7 @@ local function create_table(db, schema)
     "history_version INTEGER PRIMARY KEY", "history_event TEXT NOT NULL", "history_time DATETIME NOT NULL",
     "history_transaction INTEGER REFERENCES perilune_transaction (id)",
   }
-  for _, column in ipairs(schema.columns) do definitions[#definitions + 1] = definition_of(schema, column) end
+  for _, column in ipairs(schema.columns) do definitions[#definitions + 1] = definition_of(column) end
   local name = name_of(schema.name)
   db:execute("CREATE TABLE " .. sql_text.name(name) .. " (" .. table.concat(definitions, ", ") .. ")")
   db:create_index(name .. "_by_key", { on = name, columns = schema.primary_key.columns })
@@ -133,7 +122,7 @@ local function add_columns(db, schema)
   local known = known_columns(db, schema)
   for _, column in ipairs(schema.columns) do
     if not known[sql_names.fold(column.name)] then
-      db:execute(("ALTER TABLE %s ADD COLUMN %s"):format(sql_text.name(name_of(schema.name)), definition_of(schema, column)))
+      db:execute(("ALTER TABLE %s ADD COLUMN %s"):format(sql_text.name(name_of(schema.name)), definition_of(column)))
     end
   end
 end
@@ -166,7 +155,7 @@ end
 --- Installs the history, or brings it up to date with the columns of the table. Rows that are there are its first versions.
 function History.install(self, db)
   local self, place = self_of(self, "install")
-  databases.guarded(database_of(db, place), function(db)
+  databases.guarded(checks.database(place, db), function(db)
     local schema = schema_of(self, db, place)
     db:execute(history_notes.definition)
     if db:table_exists(name_of(schema.name)) then
@@ -184,7 +173,7 @@ end
 function History.remove(self, db, options)
   local self, place = self_of(self, "remove")
   options = checks.options(place, options, { keep_versions = "boolean" })
-  databases.guarded(database_of(db, place), function(db)
+  databases.guarded(checks.database(place, db), function(db)
     local name = record.info(self.class).table
     require_installed(db, name, place)
     for _, event in ipairs{ "insert", "delete", "update", "rename" } do db:drop_trigger(trigger_name(name, event), { if_exists = true }) end
@@ -194,7 +183,7 @@ end
 
 function History.is_installed(self, db)
   local self, place = self_of(self, "is_installed")
-  return database_of(db, place):trigger_exists(trigger_name(record.info(self.class).table, "insert"))
+  return checks.database(place, db):trigger_exists(trigger_name(record.info(self.class).table, "insert"))
 end
 
 -- Reading --------------------------------------------------------------------------------------------------------------------------
@@ -249,7 +238,7 @@ end
 --- The versions of the row of a record, the oldest first.
 local function versions_of(self, target, db)
   local place = "history"
-  db = database_of(db, place)
+  db = checks.database(place, db)
   local schema = schema_of(self, db, place)
   require_installed(db, schema.name, place)
   local columns, key = select_list(db, schema, "h."), stored_key(self, db, schema, target)
@@ -290,7 +279,7 @@ end
 -- @tparam ?integer limit how many at most, 20 by default
 function History.transactions(self, limit, db)
   local self, place = self_of(self, "transactions")
-  db = database_of(db, place)
+  db = checks.database(place, db)
   if limit ~= nil and (math.type(limit) ~= "integer" or limit < 1) then
     checks.fail(place, "expected an integer of at least 1, got " .. errors.describe(limit))
   end
@@ -381,7 +370,7 @@ function History.undo(self, transaction, db)
   local self, place = self_of(self, "undo")
   if math.type(transaction) ~= "integer" then checks.fail(place, "expected the id of a transaction, got " .. errors.describe(transaction)) end
   -- No foreign key may change rows on its own meanwhile, which others have written.
-  return databases.unenforced(database_of(db, place), function(db, is_enforced)
+  return databases.unenforced(checks.database(place, db), function(db, is_enforced)
     require_installed(db, record.info(self.class).table, place)
     if not db:fetch_value("SELECT 1 FROM perilune_transaction WHERE id = ?", transaction) then
       errors.raise("history", place .. ": no transaction has the id " .. transaction)

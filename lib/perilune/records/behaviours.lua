@@ -20,6 +20,7 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local record = require "perilune.records.class"
+local record_description = require "perilune.records.description"
 local sql_names = require "perilune.runtime.names"
 local raise = errors.raise
 
@@ -173,9 +174,7 @@ local function timestamp_columns(info, target)
   local created, updated = names.created, names.updated
   for _, name in ipairs{ created or false, updated or false } do
     if name and not has[name] and not names.is_usual then
-      local known = {}
-      for index, column in ipairs(description.columns) do known[index] = column.name end
-      errors.raise_unknown_column(name, info.table, known)
+      errors.raise_unknown_column(name, info.table, record_description.column_names(description))
     end
   end
   if names.is_usual and not has[created] and not has[updated] then
@@ -274,9 +273,7 @@ end
 record.describers[#record.describers + 1] = function(info, description)
   for _, name in ipairs(behaviours.option(info.class, "immutable") or {}) do
     if not description.positions[sql_names.fold(name)] then
-      local known = {}
-      for index, column in ipairs(description.columns) do known[index] = column.name end
-      errors.raise_unknown_column(name, info.table, known)
+      errors.raise_unknown_column(name, info.table, record_description.column_names(description))
     end
   end
 end

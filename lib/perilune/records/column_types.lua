@@ -126,18 +126,11 @@ named.json = {
   write = function(value) return require("perilune.runtime.json").try_encode(value) end,
 }
 
---- The result of a function of vectors; nil and a message where it raises.
-local function try_vector(f, ...)
-  local is_done, result = pcall(f, ...)
-  if is_done then return result end
-  return nil, (tostring(result.message or result):gsub("^.-expected", "expected"))
-end
-
 --- A list of numbers, as vector searches store it.
 named.vector = {
   name = "vector",
-  read = function(value) return try_vector(perilune.vector_numbers, value) end,
-  write = function(value) return try_vector(require("perilune.runtime.vectors").blob, "vector", value) end,
+  read = function(value) return require("perilune.runtime.vectors").unpack(value) end,
+  write = function(value) return require("perilune.runtime.vectors").pack(value) end,
 }
 
 -- MARK: - Types that scripts make

@@ -1,6 +1,7 @@
 --- Reading records: find, fetch_one, fetch_all, rows, fetch_count, exists; and values made from rows by a function.
 
 local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
 local native_rows = require "perilune.native.rows"
 local records = require "perilune.native.records"
 local raise = errors.raise
@@ -119,35 +120,28 @@ function source_metatable.__index(_, name)
     table.concat(names, ", ")), { name = name })
 end
 
---- The database that a method of records from SQL is given, or the default one.
-local function database_of(db, method)
-  if db == nil then return records.default_database() end
-  if not records.is_database(db) then raise("argument", method .. ": argument 1: expected a database, got " .. errors.describe(db)) end
-  return db
-end
-
 function fetching.make_source(class, sql, arguments)
   return setmetatable({ class = class, sql = sql, arguments = arguments }, source_metatable)
 end
 
 function methods:fetch_all(db)
-  db = database_of(db, "fetch_all")
+  db = checks.database("fetch_all: argument 1", db)
   return verbs.fetch_all(self.class, db, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
 end
 
 function methods:rows(db)
-  db = database_of(db, "rows")
+  db = checks.database("rows: argument 1", db)
   return verbs.rows(self.class, db, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
 end
 
 function methods:fetch_one(db)
-  db = database_of(db, "fetch_one")
+  db = checks.database("fetch_one: argument 1", db)
   return decode_one(record.info(self.class),
     records.fetch_record(db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
 end
 
 function methods:fetch_count(db)
-  db = database_of(db, "fetch_count")
+  db = checks.database("fetch_count: argument 1", db)
   return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(self.arguments, 1, self.arguments.n))
 end
 

@@ -1,8 +1,5 @@
---- The rows that an insert will replace, or an upsert update: those with the same value in a unique key. Behaviours that count rows ask
--- for them before the write; nothing else does, since it costs a search for each key.
+--- The rows that an insert will replace, or an upsert update: those with the same value in a unique key.
 
-local null = require("perilune.native.values").null
-local perilune = require "perilune"
 local record = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
@@ -10,8 +7,7 @@ local record_values = require "perilune.records.values"
 local rows_in_the_way = {}
 
 --- The keys by which a write may meet a row: lists of columns.
-local function keys_of(info, verb, options)
-  local schema = info.schema
+local function keys_of(schema, verb, options)
   if verb == "upsert" then
     local target = options and options.target or schema.primary_key.columns
     return { type(target) == "table" and target or { target } }
@@ -20,44 +16,43 @@ local function keys_of(info, verb, options)
   return { schema.primary_key.columns, table.unpack(schema.unique_keys) }
 end
 
---- The condition that a row has the key of a record; nil if the record has not all of it, and so meets no row.
-local function condition_of(info, target, names)
-  local condition = {}
-  for _, name in ipairs(names) do
-    local value = record_values.stored(info, target, name)
-    if value == nil or value == null then return nil end
-    condition[name] = perilune.value(value)
+local function are_declared(info, columns)
+  for _, column in ipairs(columns) do
+    if not info.declared[column] then return false end
   end
-  return next(condition) ~= nil and condition or nil
+  return #columns > 0
 end
 
---- What tells a row from others.
-local function identity_of(info, row)
-  local parts = {}
-  for index, name in ipairs(info.description.key) do
-    local value = record_values.stored(info, row, name)
-    parts[index] = math.type(value) or type(value)
-    parts[index] = parts[index] .. " " .. tostring(value)
+--- What the rows have: SQL and what it binds; nil where the record has no value for a key, and so meets none.
+local function condition_of(info, verb, target, options)
+  local parts, arguments = {}, {}
+  for _, columns in ipairs(keys_of(info.schema, verb, options)) do
+    local where, bound
+    if are_declared(info, columns) then where, bound = record_values.conditions(info, columns, target) end
+    if where then
+      parts[#parts + 1] = "(" .. where .. ")"
+      table.move(bound, 1, #bound, #arguments + 1, arguments)
+    end
   end
-  return table.concat(parts, "\0")
+  if parts[1] then return table.concat(parts, " OR "), arguments end
 end
 
---- Finds them.
+--- Whether there are any.
 -- @tparam string verb "insert" or "upsert"
+function rows_in_the_way.exist(class_info, verb, target, db, options)
+  local info = record_info.of_class(class_info.class, db)
+  local where, arguments = condition_of(info, verb, target, options)
+  return where ~= nil and db:fetch_value(("SELECT 1 FROM %s WHERE %s"):format(info.description.source, where), arguments) ~= nil
+end
+
+--- Fetches them for behaviours that count rows; nothing else asks for them, since it costs a search.
 -- @return a list of records; nil where no behaviour of the class asks for them, or the write meets none
 function rows_in_the_way.find(class_info, verb, target, db, options)
   local is_wanted = false
   for ancestor in record.ancestors(class_info) do is_wanted = is_wanted or ancestor.counts_replaced end
   if not is_wanted then return nil end
-  local info, found, known = record_info.of_class(class_info.class, db), {}, {}
-  for _, names in ipairs(keys_of(info, verb, options)) do
-    local condition = condition_of(info, target, names)
-    for _, row in ipairs(condition and class_info.class:unscoped():filter(condition):fetch_all(db) or {}) do
-      local identity = identity_of(info, row)
-      if not known[identity] then found[#found + 1], known[identity] = row, true end
-    end
-  end
-  return found[1] and found
+  local where, arguments = condition_of(record_info.of_class(class_info.class, db), verb, target, options)
+  return where and class_info.class:unscoped():filter(where, table.unpack(arguments)):fetch_all(db)
 end
 
 return rows_in_the_way

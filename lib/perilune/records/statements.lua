@@ -10,6 +10,7 @@
 local null = require("perilune.native.values").null
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
@@ -58,8 +59,7 @@ for _, method in ipairs{ "execute", "fetch_one", "fetch_all", "fetch_value", "fe
     if not texts[self] then
       raise("argument", method .. ": expected a statement before the colon, got " .. errors.describe(self))
     end
-    db = db or records.default_database()
-    if not records.is_database(db) then raise("argument", method .. ": expected a database, got " .. errors.describe(db)) end
+    db = checks.database(method, db)
     local text = texts[self]
     return db[method](db, text.sql, text.arguments)
   end

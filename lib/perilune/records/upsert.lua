@@ -36,18 +36,4 @@ function record_upsert.clause(class_info, target, db, values, options)
   return clause, bound
 end
 
---- Whether there is a row that the record would update.
-function record_upsert.has_row(class_info, target, db, options)
-  local info = record_info.of_class(class_info.class, db)
-  local columns = options and options.target or info.schema.primary_key.columns
-  if type(columns) ~= "table" then columns = { columns } end
-  for _, column in ipairs(columns) do
-    if not info.declared[column] then return false end
-  end
-  local where, arguments = record_values.conditions(info, columns, target)
-  if not where or where == "" then return false end
-  local sql = ("SELECT 1 FROM %s WHERE %s"):format(info.description.source, where)
-  return db:fetch_value(sql, arguments) ~= nil
-end
-
 return record_upsert

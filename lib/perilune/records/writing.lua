@@ -178,7 +178,7 @@ function through.upsert(info, target, db, options)
   for name, value in pairs(options or {}) do carried_options[name] = value end
   local is_written
   databases.guarded(db, function(handle)
-    local has_row = require("perilune.records.upsert").has_row(info, target, handle, options)
+    local has_row = require("perilune.records.rows_in_the_way").exist(info, "upsert", target, handle, options)
     is_written = writing.call(has_row and "update" or "insert", info, target, handle, carried_options)
   end)
   return is_written

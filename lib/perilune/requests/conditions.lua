@@ -12,6 +12,18 @@ local is_expression = marks.is_expression
 
 local conditions = {}
 
+--- Visits the equalities that all have to hold for a condition: `visit(left, right, position)`, with the shapes of both sides.
+-- @tparam integer position how many values of a request come before those of the condition, and for the visitor of the equality
+function conditions.each_equality(shape, position, visit)
+  -- Chains of thousands lean to the left; they are not walked by recursion.
+  while shape.op == "and" do
+    local left, right = shape.operands[1], shape.operands[2]
+    conditions.each_equality(right, position + left.count, visit)
+    shape = left
+  end
+  if shape.op == "=" then visit(shape.operands[1], shape.operands[2], position) end
+end
+
 local function all_of(left, right)
   if not left then return right end
   return expression.join(expression.shape_with_shape(left.shape, "and", right.shape), left, right)

@@ -18,6 +18,7 @@ local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local expression = require "perilune.expressions.expression"
 local building = require "perilune.expressions.swift_bridge"
+local conditions = require "perilune.requests.conditions"
 local nodes = require "perilune.requests.nodes"
 local page_cursors = require "perilune.requests.page_cursors"
 local request = require "perilune.requests.request"
@@ -82,18 +83,20 @@ local function own_column(self, term)
   return is_own and shape.detail or nil
 end
 
+--- The column of a name in a schema; nil for the row id.
+local function column_of(schema, name)
+  for _, column in ipairs(schema.columns) do
+    if column.name == name then return column end
+  end
+end
+
 --- Whether the values of a term are never NULL.
 local function is_not_null(term, schema)
   if not term.name or not schema or schema.kind == "view" then return false end
-  local key, is_key = schema.primary_key.columns, false
-  for _, name in ipairs(key) do is_key = is_key or name == term.name end
-  for _, column in ipairs(schema.columns) do
-    if column.name == term.name then
-      return column.not_null or is_key and (schema.without_rowid or #key == 1 and column.type:lower() == "integer")
-    end
-  end
+  local column, key = column_of(schema, term.name), schema.primary_key.columns
   -- The row id.
-  return true
+  if not column then return true end
+  return column.not_null or column.primary_key ~= nil and (schema.without_rowid or #key == 1 and column.type:lower() == "integer")
 end
 
 --- The terms of the order, followed by those of the key that are missing. These descend if all terms do, so that an index on the
@@ -127,10 +130,7 @@ local function has_field(schema, name)
   for _, lazy in ipairs(schema.lazy or {}) do
     if lazy == name then return false end
   end
-  for _, column in ipairs(schema.columns) do
-    if column.name == name then return true end
-  end
-  return false
+  return column_of(schema, name) ~= nil
 end
 
 --- Whether the columns of these names hold a key that no two rows have equal, of columns that are never NULL.
@@ -171,17 +171,6 @@ local function check_is_of_row(method, shape)
   for _, operand in ipairs(shape.operands or {}) do check_is_of_row(method, operand) end
 end
 
---- Adds the columns of a table that a condition compares by `=`, by name.
-local function add_compared(shape, source, alias, known)
-  if shape.op == "and" then
-    for _, operand in ipairs(shape.operands) do add_compared(operand, source, alias, known) end
-  elseif shape.op == "=" then
-    for _, operand in ipairs(shape.operands) do
-      if operand.op == "column" and operand.table == source.table and operand.place == alias then known[operand.detail] = true end
-    end
-  end
-end
-
 --- Whether a join has one row at most beside each: by what the condition compares with a key of the other table.
 local function joins_one(node)
   local operands = node.shape.operands
@@ -189,7 +178,13 @@ local function joins_one(node)
   local source = other.root.source
   local schema = source and source.schema and source:schema()
   if not condition or not schema or node.op ~= "table join inner" and node.op ~= "table join left" then return false end
-  add_compared(condition, source, other.alias, known)
+  local function add(operand)
+    if operand.op == "column" and operand.table == source.table and operand.place == other.alias then known[operand.detail] = true end
+  end
+  conditions.each_equality(condition, 0, function(left, right)
+    add(left)
+    add(right)
+  end)
   return holds_key(known, schema)
 end
 
@@ -268,13 +263,9 @@ local function carried_type(index) return "perilune_type_" .. index end
 --- Whether a term may be a BLOB, as far as its type is declared.
 local function may_be_blob(term, schema)
   if not term.name or not schema then return not term.name end
-  for _, column in ipairs(schema.columns) do
-    if column.name == term.name then
-      local declared = column.type:lower()
-      return declared == "" or declared == "any" or declared:find("blob", 1, true) ~= nil
-    end
-  end
-  return false
+  local column = column_of(schema, term.name)
+  local declared = column and column.type:lower()
+  return declared ~= nil and (declared == "" or declared == "any" or declared:find("blob", 1, true) ~= nil)
 end
 
 --- What a record has in the terms of the order.

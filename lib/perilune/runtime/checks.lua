@@ -1,6 +1,7 @@
 --- Checks of the arguments of schema definitions, and the classes of the objects that they return.
 
 local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
 local sql_names = require "perilune.runtime.names"
 
 local checks = {}
@@ -19,6 +20,13 @@ local function sorted_keys(map)
   for key in pairs(map) do keys[#keys + 1] = key end
   table.sort(keys)
   return keys
+end
+
+--- The database that is given, or the default one.
+function checks.database(place, db)
+  if db == nil then return records.default_database() end
+  if not records.is_database(db) then checks.fail(place, "expected a database, got " .. errors.describe(db)) end
+  return db
 end
 
 --- Raises for the first of the names, in their order, that no option has.

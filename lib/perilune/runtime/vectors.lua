@@ -12,28 +12,46 @@ local vectors = {}
 --- The largest number that a 32-bit float holds.
 local largest = 0x1.fffffep+127
 
-local function check_number(place, i, number)
-  if type(number) ~= "number" then
-    checks.fail(place, ("element %d: expected a number, got %s"):format(i, errors.describe(number)))
-  end
+--- Why a number cannot be an element; nil if it can.
+local function objection(i, number)
+  if type(number) ~= "number" then return ("element %d: expected a number, got %s"):format(i, errors.describe(number)) end
   if number ~= number or number > largest or number < -largest then
-    checks.fail(place, ("element %d: %s does not fit into a 32-bit float"):format(i, tostring(number)))
+    return ("element %d: %s does not fit into a 32-bit float"):format(i, tostring(number))
   end
 end
 
 --- The blob of a list of numbers; a blob is taken as it is.
-function vectors.blob(place, vector)
+-- @return nil for anything else, and a message
+function vectors.pack(vector)
   if vectors.is_blob(vector) then return vector end
   if type(vector) ~= "table" or #vector == 0 then
-    checks.fail(place, "expected a list of numbers that is not empty, got "
-      .. (type(vector) == "table" and "an empty one" or errors.describe(vector)))
+    return nil, "expected a list of numbers that is not empty, got " .. (type(vector) == "table" and "an empty one" or errors.describe(vector))
   end
   local parts = {}
   for i = 1, #vector do
-    check_number(place, i, vector[i])
+    local message = objection(i, vector[i])
+    if message then return nil, message end
     parts[i] = string.pack("<f", vector[i])
   end
   return make_blob(table.concat(parts))
+end
+
+--- The list of numbers that a blob, or a fetched one, which is a string, holds as 32-bit floats.
+-- @return nil for anything else, and a message
+function vectors.unpack(blob)
+  if type(blob) == "string" then blob = make_blob(blob) end
+  if not vectors.is_blob(blob) then
+    return nil, "expected a blob of 32-bit floats, got " .. (values.is_blob(blob) and "one of " .. #blob .. " bytes" or errors.describe(blob))
+  end
+  local bytes, numbers = tostring(blob), {}
+  for position = 1, #bytes, 4 do numbers[#numbers + 1] = (string.unpack("<f", bytes, position)) end
+  return numbers
+end
+
+--- The blob of an argument.
+function vectors.blob(place, vector)
+  local blob, message = vectors.pack(vector)
+  return blob or checks.fail(place, message)
 end
 
 --- Whether a value is a blob of whole 32-bit floats.
@@ -47,16 +65,12 @@ function perilune.vector(list, surplus)
   return vectors.blob("perilune.vector: argument 1", list)
 end
 
---- The list of numbers that a blob, or a fetched one, which is a string, holds as 32-bit floats.
+--- `vectors.unpack`, of an argument.
 function perilune.vector_numbers(blob, surplus)
   local place = "perilune.vector_numbers"
   if surplus ~= nil then arity.refuse(place, 1, surplus) end
-  if type(blob) == "string" then blob = make_blob(blob) end
-  if not vectors.is_blob(blob) then checks.fail(place .. ": argument 1", "expected a blob of 32-bit floats, got "
-    .. (values.is_blob(blob) and "one of " .. #blob .. " bytes" or errors.describe(blob))) end
-  local bytes, numbers = tostring(blob), {}
-  for position = 1, #bytes, 4 do numbers[#numbers + 1] = (string.unpack("<f", bytes, position)) end
-  return numbers
+  local numbers, message = vectors.unpack(blob)
+  return numbers or checks.fail(place .. ": argument 1", message)
 end
 
 return vectors
