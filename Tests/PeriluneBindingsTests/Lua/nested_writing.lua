@@ -182,6 +182,9 @@ test("records with what was fetched with them are refused where it says somethin
   local author = Author:including_all(Author.books:select("title")):find(1)
   author.name = "Anon"
   matches(fails("argument", function() Author:save_nested(author) end), "some columns")
+  local book_again = Book:find(1)
+  Book:preload({ book_again }, Book.author:select("name"))
+  matches(fails("argument", function() Book:save_nested(book_again) end), "some columns")
   author.books = nil
   Author:save_nested(author)
   equal({ Author:find(1).name, Book:fetch_count() }, { "Anon", 2 })

@@ -116,6 +116,7 @@ local function prepare(plan, class)
     local root = roots[prefetch.tag]
     for _, slot in ipairs(prefetch.plan.slots) do prefetch.takes_keys = prefetch.takes_keys or slot == "keys" end
     prefetch.class = root.target or raw_class(class)
+    prefetch.is_chosen = not prefetch.plan.segments[1].whole
     prefetch.root = root
   end
   plan.layout = list
@@ -163,7 +164,11 @@ local fetch_plan
 --- For how many keys one statement fetches: SQLite binds 250,000 values at most.
 local most_keys = 50000
 
+--- Rows whose columns were chosen, and so are no records, in fields of records.
+local chosen_rows = setmetatable({}, { __mode = "k" })
+
 local function put(parents, prefetch, record)
+  if prefetch.is_chosen and not prefetch.is_plural then chosen_rows[record] = true end
   for _, parent in ipairs(parents) do
     local list = rawget(parent, prefetch.name)
     if not prefetch.is_plural then
@@ -174,16 +179,24 @@ end
 
 --- Lists of associated records can still be called, for the request of one record: that of the association which the class keeps under
 -- the name.
-local function list_metatable(root, name)
-  local known = root.list_metatables[name]
+local function list_metatable(root, name, is_chosen)
+  local key = is_chosen and name .. "\0" or name
+  local known = root.list_metatables[key]
   if not known then
     known = {
-      __name = "list of records",
+      __name = "list of records", is_chosen = is_chosen,
       __call = function(_, record) return require("perilune.associations.records").request_of_name(root, name, record) end,
     }
-    root.list_metatables[name] = known
+    root.list_metatables[key] = known
   end
   return known
+end
+
+--- Whether what a record has in the field of an association has only some columns of its rows, which are no records.
+function association_fetching.is_chosen(value)
+  if chosen_rows[value] then return true end
+  local metatable = getmetatable(value)
+  return type(metatable) == "table" and rawget(metatable, "is_chosen") == true and rawget(value, 1) ~= nil
 end
 
 --- A list of records as the field of one that they belong to.
@@ -197,7 +210,7 @@ local function prefetch_simply(self, db, prefetch, parents)
   if not json then return false end
   local children, keys = {}, nil
   if next(first) ~= nil then children, keys = fetch_plan(self, db, prefetch.plan, prefetch.class, json, true) end
-  records.prefetch_lists(parents, prefetch.name, list_metatable(prefetch.root, prefetch.name), name, first, children,
+  records.prefetch_lists(parents, prefetch.name, list_metatable(prefetch.root, prefetch.name, prefetch.is_chosen), name, first, children,
     prefetch.plan.key_name or keys or {})
   return true
 end
@@ -205,7 +218,7 @@ end
 local function prefetch_into(self, db, prefetch, parents)
   if prefetch_simply(self, db, prefetch, parents) then return end
   if prefetch.is_plural then
-    local metatable = list_metatable(prefetch.root, prefetch.name)
+    local metatable = list_metatable(prefetch.root, prefetch.name, prefetch.is_chosen)
     for index = 1, #parents do
       local parent = parents[index]
       if parent then rawset(parent, prefetch.name, setmetatable({}, metatable)) end
@@ -225,12 +238,6 @@ local function prefetch_into(self, db, prefetch, parents)
   end
 end
 
---- Rows of associations whose columns were chosen, which are no records.
-local chosen_rows = setmetatable({}, { __mode = "k" })
-
---- Whether a table is such a row.
-function association_fetching.is_chosen(value) return chosen_rows[value] == true end
-
 --- A segment whose columns were chosen has rows instead of records.
 local function make_rows(plan, rows, known)
   for index = #plan.segments, 1, -1 do
@@ -243,8 +250,10 @@ local function make_rows(plan, rows, known)
         if record then
           local row = {}
           for key, value in next, record do row[key] = value end
-          chosen_rows[row] = true
-          if parents then rawset(parents[position], segment.field, row) else rows[position] = row end
+          if parents then
+            chosen_rows[row] = true
+            rawset(parents[position], segment.field, row)
+          else rows[position] = row end
         end
       end
     end

@@ -110,12 +110,8 @@ end
 
 --- Raises for rows that a request has fetched with some columns only: they look like new ones.
 local function check_is_whole(name, value)
-  local is_chosen = require("perilune.associations.fetching").is_chosen
-  for _, element in ipairs(rawget(value, 1) ~= nil and value or { value }) do
-    if is_chosen(element) then
-      raise("argument", ("%s: `%s` was fetched with some columns only, and its rows cannot be written; set the field to nil"):format(verb, name))
-    end
-  end
+  if not require("perilune.associations.fetching").is_chosen(value) then return end
+  raise("argument", ("%s: `%s` was fetched with some columns only, and its rows cannot be written; set the field to nil"):format(verb, name))
 end
 
 --- Reads a record: a node, with what its fields for associations hold written before and after it.
