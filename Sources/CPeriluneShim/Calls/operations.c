@@ -26,6 +26,8 @@ static int set(lua_State *L) {
 
 static int raw_set(lua_State *L) {
     lua_rawset(L, 1);
+    /* A function of Swift may fill tables, and no instruction passes for the hook to see. */
+    plua_check_memory(L);
     return 0;
 }
 

@@ -28,9 +28,9 @@ void plua_cancel_run(plua_context *context, int reason) {
 
 /* Garbage does not count: a script is over its limit if it is so after a full collection. */
 static bool is_over_memory_limit(plua_context *context) {
+    context->has_armed_hook = false;
     if (context->limit == 0 || context->used + context->external <= context->limit) return false;
     lua_gc(context->main, LUA_GCCOLLECT);
-    context->has_armed_hook = false;
     return context->used + context->external > context->limit;
 }
 
@@ -71,6 +71,10 @@ int plua_raise_cancellation(lua_State *L) {
 
 void plua_check(lua_State *L) {
     if (plua_poll(plua_context_of(L)) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
+}
+
+void plua_check_memory(lua_State *L) {
+    if (plua_context_of(L)->has_armed_hook) plua_check(L);
 }
 
 void plua_count_work(lua_State *L, int64_t cost) {

@@ -127,6 +127,9 @@ int plua_poll(plua_context *context);
 /* Like plua_poll, and raises if the run is cancelled. Call from C only, with no Swift frame to cross. [-0, +0, v] */
 void plua_check(lua_State *L);
 
+/* Like plua_check, if more than the limit of memory was allocated since Lua's last instruction. [-0, +0, v] */
+void plua_check_memory(lua_State *L);
+
 /* Takes `cost` (about one for each element or byte-step of work) off the budget, then checks now and then. [-0, +0, v] */
 void plua_count_work(lua_State *L, int64_t cost);
 

@@ -39,10 +39,12 @@ enum ChangesetBinding {
             let changeset = try changeset(arguments[2])
             let handle = try DatabaseHandle(arguments, 1, for: "changeset:rows: argument 1")
             let names = try handle.withConnection { db in try ColumnNames(of: changeset, in: db) }
-            let rows = try changeset.rows()
-            let list = try state.makeTable(arrayCount: rows.count)
-            for (index, row) in rows.enumerated() {
-                try list.rawSet(.integer(Int64(index + 1)), .table(names.table(of: row, in: state)))
+            let list = try state.makeTable()
+            var count: Int64 = 0
+            // One after the other: only what Lua holds, and counts, grows with the changeset.
+            try changeset.forEach { change in
+                count += 1
+                try list.rawSet(.integer(count), .table(names.table(of: ChangesetRow(change), in: state)))
             }
             return [.table(list)]
         }

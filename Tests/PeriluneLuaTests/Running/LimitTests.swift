@@ -188,6 +188,23 @@ import Testing
         try expectUsable(state)
     }
 
+    @Test func `a function of Swift that fills tables ends at the limit`() throws {
+        let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
+        var made: Int64 = 0
+        try state.define("tables") { arguments in
+            let list = try arguments.state.makeTable()
+            while made < 1_000_000 {
+                made += 1
+                try list.rawSet(.integer(made), .table(arguments.state.makeTable()))
+            }
+            return [.table(list)]
+        }
+        #expect(try failure(of: "tables()", in: state).code == .memory)
+        // A table takes 56 bytes, and its place in the list 16.
+        #expect(made < (8 << 20) / 56)
+        try expectUsable(state)
+    }
+
     @Test(arguments: [Int.min, -1, 0, 1, .max])
     func `absurd limits do no harm`(number: Int) throws {
         for limits in [LuaLimits(memoryInBytes: number), LuaLimits(instructions: number),
