@@ -81,6 +81,12 @@ static const module modules[] = {
     {"perilune.events.history_notes", (const char[]){
 #embed "../../lib/perilune/events/history_notes.lua"
         , 0}},
+    {"perilune.events.history_reading", (const char[]){
+#embed "../../lib/perilune/events/history_reading.lua"
+        , 0}},
+    {"perilune.events.history_undoing", (const char[]){
+#embed "../../lib/perilune/events/history_undoing.lua"
+        , 0}},
     {"perilune.events.loop", (const char[]){
 #embed "../../lib/perilune/events/loop.lua"
         , 0}},
@@ -395,6 +401,15 @@ static const module modules[] = {
         , 0}},
     {"perilune.schema.full_text_tokenizers", (const char[]){
 #embed "../../lib/perilune/schema/full_text_tokenizers.lua"
+        , 0}},
+    {"perilune.schema.history_keeping", (const char[]){
+#embed "../../lib/perilune/schema/history_keeping.lua"
+        , 0}},
+    {"perilune.schema.history_tables", (const char[]){
+#embed "../../lib/perilune/schema/history_tables.lua"
+        , 0}},
+    {"perilune.schema.history_versions", (const char[]){
+#embed "../../lib/perilune/schema/history_versions.lua"
         , 0}},
     {"perilune.schema.index_text", (const char[]){
 #embed "../../lib/perilune/schema/index_text.lua"

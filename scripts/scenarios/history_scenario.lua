@@ -40,6 +40,27 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     expect_error(function() history:undo(history:transactions()[1].id) end, "has been changed since")
   end)
 
+  scenario("the history follows its table through changes of the schema, or refuses them", function(t)
+    local Book, history = keep(t)
+    t.db:alter_table("book", function(table)
+      table:rename_column("pages", "page_count")
+      table:add_column("is_lent", "boolean"):not_null():default(false)
+      table:drop_column("year")
+    end)
+    t.db:execute("UPDATE book SET page_count = 1000, is_lent = TRUE WHERE id = 2")
+    local versions = Book:find(2):history()
+    check(versions[1].record.page_count == 635)
+    expect(versions[2].changed):equals { "is_lent" }
+    expect(versions[3].changed):equals { "page_count", "is_lent" }
+    check(t.db:fetch_value("SELECT year FROM book_history WHERE id = 2 AND history_event = 'start'") == 1851)
+    t.db:rename_table("book", "volume")
+    local Volume = perilune.record("volume")
+    perilune.history(Volume)
+    check(Volume:find(2):history()[1].record.page_count == 635)
+    expect_error(function() t.db:alter_table("volume", function(table) table:drop_primary_key() end) end, "has no primary key")
+    expect_error(function() t.db:drop_table("volume") end, "`volume` has a history, `volume_history`; remove that first")
+  end)
+
   scenario("two writers, one of them another program", function(t)
     local path = t.tmp_dir .. "/notes.sqlite"
     local mine, theirs = perilune.pool(path), perilune.queue(path)

@@ -12,6 +12,8 @@ local column_definition = require "perilune.schema.column_definition"
 local table_rebuild = require "perilune.schema.table_rebuild"
 local table_reference = require "perilune.schema.table_reference"
 local table_text = require "perilune.schema.table_text"
+local history_keeping = require "perilune.schema.history_keeping"
+local history_tables = require "perilune.schema.history_tables"
 local indexes = require "perilune.schema.indexes"
 local schema_changes = require "perilune.schema.changes"
 local synchronization = require "perilune.schema.full_text_synchronization"
@@ -80,6 +82,12 @@ function Alteration:own_key(place)
   return key
 end
 
+--- Raises if something else takes what it has from a column, or writes it.
+function Alteration:refuse_column(name, place)
+  synchronization.refuse_column(self.db, self.name, name, place)
+  history_tables.refuse_column(self.db, self.name, name, place)
+end
+
 --- Raises if there is no such column. Returns its name as spelled in the schema.
 function Alteration:find(name, place)
   sql_text.name(name, place)
@@ -105,9 +113,9 @@ end
 local function always() return true end
 local function never() return false end
 
---- Adds a change that SQLite can make by a statement.
-function Alteration:add_statement(sql)
-  self.changes[#self.changes + 1] = { sql = sql, rebuilds = never }
+--- Adds an index, by a function that returns its statement, nil for none.
+function Alteration:add_index(sql)
+  self.changes[#self.changes + 1] = { sql = sql, rebuilds = never, is_index = true }
 end
 
 --- Adds a change of the table's text, which is made at once where mistakes are to be found.
@@ -137,7 +145,7 @@ local function add_definition(alteration, column, place)
     edit = function(text) column_change.add(text, column, place) end,
     rebuilds = function() return column_change.needs_rebuild(column) end,
   })
-  alteration:add_statement(function() return column_definition.index_sql(column) end)
+  alteration:add_index(function() return column_definition.index_sql(column) end)
 end
 
 --- Adds a column, with the types and modifiers of `create_table`.
@@ -179,7 +187,7 @@ function methods:belongs_to(name, options)
     end,
     rebuilds = never,
   })
-  alteration:add_statement(function() return statements[1] end)
+  alteration:add_index(function() return statements[1] end)
   return part
 end
 
@@ -188,18 +196,22 @@ function methods:rename_column(name, new_name)
   local alteration, place, alter = open(self, "rename_column")
   local found = alteration:find(name, place .. ": argument 1")
   local quoted = sql_text.name(new_name, place .. ": argument 2")
-  synchronization.refuse_column(alteration.db, alteration.name, found, place)
+  alteration:refuse_column(found, place)
   alteration.columns.by_key[sql_names.fold(found)] = nil
   alteration:add_name(new_name, place)
   if alteration.text then alteration.text:rename_column(found, new_name) end
-  alteration:add_statement(function() return alter .. " RENAME COLUMN " .. sql_text.name(found) .. " TO " .. quoted end)
+  table.insert(alteration.changes, {
+    sql = function() return alter .. " RENAME COLUMN " .. sql_text.name(found) .. " TO " .. quoted end,
+    rename = { from = found, to = new_name },
+    rebuilds = never,
+  })
 end
 
 --- Drops a column that nothing names.
 function methods:drop_column(name)
   local alteration, place, alter = open(self, "drop_column")
   local found = alteration:find(name, place .. ": argument 1")
-  synchronization.refuse_column(alteration.db, alteration.name, found, place)
+  alteration:refuse_column(found, place)
   local column = alteration.text and alteration.text:column(found)
   local is_bound = column and (table_text.clause(column, "unique") or table_text.clause(column, "references")) ~= nil
   alteration.columns.by_key[sql_names.fold(found)] = nil
@@ -219,13 +231,14 @@ end
 function methods:change_column(name, declared)
   local alteration, place = open(self, "change_column")
   local found = alteration:find(name, place .. ": argument 1")
+  history_tables.refuse_column(alteration.db, alteration.name, found, place)
   local present = alteration:require_text(place):column(found)
   if not present.origin then checks.refuse(place, "column `" .. found .. "` is added by the same block; define it there") end
   if declared == nil then declared = alteration.strict and present.declared or nil end
   local column = column_definition.make(alteration, found, declared, place)
   column.changed = column_change.make(present, column_definition.removable)
   table.insert(alteration.changes, { edit = function(text) column_change.apply(text, column, place) end, rebuilds = always })
-  alteration:add_statement(function() return column_definition.index_sql(column) end)
+  alteration:add_index(function() return column_definition.index_sql(column) end)
   return column
 end
 
@@ -401,7 +414,7 @@ function methods:add_index(list, options)
     { name = "string", unique = "boolean", where = "any", if_not_exists = "boolean" })
   local columns = { by_key = alteration.columns.by_key, names = alteration.columns.names }
   local sql = indexes.sql(columns, options.name, alteration.name, list, options, place)
-  alteration:add_statement(function() return sql end)
+  alteration:add_index(function() return sql end)
 end
 
 -- Running
@@ -427,6 +440,18 @@ local function run_changes(alteration, db, rebuilds, options)
   flush()
 end
 
+--- Makes the changes, and lets the history of the table follow, whose triggers know its columns.
+local function run_with_history(alteration, db, rebuilds, options)
+  local renames, changes_columns = {}, false
+  for _, change in ipairs(alteration.changes) do
+    renames[#renames + 1] = change.rename
+    changes_columns = changes_columns or not change.is_index
+  end
+  local history = changes_columns and history_keeping.begin(db, alteration.name, options.run)
+  run_changes(alteration, db, rebuilds, options)
+  if history then history_keeping.finish(history, alteration.name, options.place, renames) end
+end
+
 local statements_metatable = {
   __name = "statements",
   __tostring = function(statements)
@@ -446,7 +471,7 @@ local function run(alteration, place, is_dry)
       statements[#statements + 1] = sql
       return schema_changes.execute(db, sql)
     end
-    run_changes(alteration, db, rebuilds, options)
+    run_with_history(alteration, db, rebuilds, options)
     -- An error undoes it.
     if is_dry then error(statements) end
   end
@@ -472,14 +497,19 @@ function database:alter_table(name, options, block)
   if options.dry_run then return statements end
 end
 
---- Renames a table, also where indexes, views, triggers and foreign keys name it.
+--- Renames a table, also where indexes, views, triggers and foreign keys name it, and its history.
 function database:rename_table(name, new_name)
   local place = "db:rename_table"
   local quoted = sql_text.name(name, place .. ": argument 1")
   local new_quoted = sql_text.name(new_name, place .. ": argument 2")
   table_reference.require_table(self, name, place)
   synchronization.refuse_table(self, name, place)
-  self:execute("ALTER TABLE " .. quoted .. " RENAME TO " .. new_quoted)
+  history_tables.refuse_history(self, name, "rename that table", place)
+  databases.guarded(self, function(db)
+    local history = history_keeping.begin(db, name, function(sql) return schema_changes.execute(db, sql) end)
+    schema_changes.execute(db, "ALTER TABLE " .. quoted .. " RENAME TO " .. new_quoted)
+    if history then history_keeping.finish(history, new_name, place) end
+  end)
 end
 
 require("perilune.runtime.arity").limit(database, "db:", { alter_table = 3, rename_table = 2 })

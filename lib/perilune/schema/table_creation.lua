@@ -8,6 +8,7 @@ local column_definition = require "perilune.schema.column_definition"
 local belonging = require "perilune.schema.belongs_to"
 local table_definition = require "perilune.schema.table_definition"
 local schema_changes = require "perilune.schema.changes"
+local history_tables = require "perilune.schema.history_tables"
 local synchronization = require "perilune.schema.full_text_synchronization"
 local sql_names = require "perilune.runtime.names"
 
@@ -114,6 +115,8 @@ function database:drop_table(name, options)
     if options.if_exists then return end
     errors.raise_unknown("table", name, self:tables())
   end
+  history_tables.refuse_history(self, name, "remove it by perilune.history(Class):remove(db)", place)
+  history_tables.refuse_owner(self, name, place)
   schema_changes.run(self, append(synchronization.drops(self, name), { "DROP TABLE " .. quoted }))
 end
 

@@ -6,6 +6,11 @@
 ---only what Perilune writes has transactions and notes. The time of a version is that of its statement, to the millisecond: a moment in the
 ---middle of a transaction shows what had been written until then, and a version of the same millisecond is there already. A row that `INSERT OR REPLACE` removes because of another unique key is in it if
 ---`PRAGMA recursive_triggers` is on.
+---
+---A history follows its table when `db:rename_table` and `db:alter_table` change that: a renamed column is renamed in it, a new one is added,
+---and one that is dropped stays in it, to be read by SQL. Rows that a change gives other values get a version. What a history cannot follow
+---(another primary key, the name of a column that was dropped) is refused, and so is dropping the table, until the history is removed.
+---Changes that SQL makes are followed by `history:install(db)`; until then reading raises if a column is not in the history.
 
 ---Returns the history of the table of a class.
 ---
@@ -32,14 +37,14 @@ function perilune.history(class) end
 ---@raises argument: an argument has the wrong type
 local history = {}
 
----Installs the history in a database, as part of a migration, or brings it up to date with the columns of the table. The rows that are
----there are its first versions.
+---Installs the history in a database, as part of a migration, or brings it up to date with the table. The rows that are there are its
+---first versions; those that are other than their last versions say get another one.
 ---```lua
 ---perilune.history(Book):install(db)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book_history"))  --> 3
 ---```
 ---@param db? perilune.database
----@raises definition: it is not a table of the main database with a primary key; unknown_table: there is no such table
+---@raises definition: it is not a table of the main database with a primary key that cannot be NULL, or there are versions of another key; unknown_table: there is no such table
 function history:install(db) end
 
 ---Removes the history, or only what keeps it.

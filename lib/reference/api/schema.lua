@@ -31,14 +31,14 @@ function db:create_table(name, options, block) end
 ---```
 ---@param name string
 ---@param options? { if_exists?: boolean }
----@raises unknown_table: the table does not exist; definition: it is a view
+---@raises unknown_table: the table does not exist; definition: it is a view, has a history, or is one
 function db:drop_table(name, options) end
 
 ---Alters a table: its columns, keys, constraints, and what it is as a whole. All of it is done, or nothing.
 ---
 ---What SQLite's `ALTER TABLE` cannot do is done by a new table that takes the rows and the place of the old one. Rows, row ids, indexes,
 ---triggers, views, foreign keys of others and the comments in the definition stay. What does not fit the changed table is refused, as are
----values that the new type of a column would change.
+---values that the new type of a column would change. The history of a table follows its changes; see `perilune.history`.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:add_column("subtitle", "text")
@@ -57,14 +57,14 @@ function db:drop_table(name, options) end
 ---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; definition: it is a view or a virtual table, or something would be lost; constraint_*: a row violates what is added; sql: SQLite cannot do it
 function db:alter_table(name, options, block) end
 
----Renames a table, also where indexes, views, triggers and foreign keys name it.
+---Renames a table, also where indexes, views, triggers and foreign keys name it, and its history.
 ---```lua
 ---db:rename_table("tag", "label")
 ---print(db:table_exists("label"))  --> true
 ---```
 ---@param name string
 ---@param new_name string
----@raises unknown_table: the table does not exist; definition: a full-text table is synchronized with it
+---@raises unknown_table: the table does not exist; definition: a full-text table is synchronized with it, it is a history, or the name of its history is taken
 function db:rename_table(name, new_name) end
 
 ---Creates an index: by its name with the option `on`, or on columns of a table, from which it gets its name.

@@ -1469,7 +1469,7 @@ function members:create_table(name, options, block) end
 ---```
 ---
 ---- Raises `unknown_table` if the table does not exist
----- Raises `definition` if it is a view
+---- Raises `definition` if it is a view, has a history, or is one
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -1481,7 +1481,7 @@ function members:drop_table(name, options) end
 ---
 ---What SQLite's `ALTER TABLE` cannot do is done by a new table that takes the rows and the place of the old one. Rows, row ids, indexes,
 ---triggers, views, foreign keys of others and the comments in the definition stay. What does not fit the changed table is refused, as are
----values that the new type of a column would change.
+---values that the new type of a column would change. The history of a table follows its changes; see `perilune.history`.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:add_column("subtitle", "text")
@@ -1508,14 +1508,14 @@ function members:drop_table(name, options) end
 ---@return string[]? statements of a dry run; printed, they are SQL
 function members:alter_table(name, options, block) end
 
----Renames a table, also where indexes, views, triggers and foreign keys name it.
+---Renames a table, also where indexes, views, triggers and foreign keys name it, and its history.
 ---```lua
 ---db:rename_table("tag", "label")
 ---print(db:table_exists("label"))  --> true
 ---```
 ---
 ---- Raises `unknown_table` if the table does not exist
----- Raises `definition` if a full-text table is synchronized with it
+---- Raises `definition` if a full-text table is synchronized with it, it is a history, or the name of its history is taken
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -4552,14 +4552,14 @@ do
 ---@class perilune.history
 local members = {}
 
----Installs the history in a database, as part of a migration, or brings it up to date with the columns of the table. The rows that are
----there are its first versions.
+---Installs the history in a database, as part of a migration, or brings it up to date with the table. The rows that are there are its
+---first versions; those that are other than their last versions say get another one.
 ---```lua
 ---perilune.history(Book):install(db)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book_history"))  --> 3
 ---```
 ---
----- Raises `definition` if it is not a table of the main database with a primary key
+---- Raises `definition` if it is not a table of the main database with a primary key that cannot be NULL, or there are versions of another key
 ---- Raises `unknown_table` if there is no such table
 ---- Raises `argument` if an argument has the wrong type
 ---@param db? perilune.database

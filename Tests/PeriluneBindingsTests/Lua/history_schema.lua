@@ -1,0 +1,208 @@
+--- Changes of the schema of tables with a history.
+
+local Book, history
+
+local function make_books()
+  db:execute[[
+    CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, price REAL, sold BOOLEAN);
+    INSERT INTO book VALUES (1, 'Typee', 5, 1), (2, 'Omoo', 6.5, 0)]]
+  Book = perilune.record("book")
+  history = perilune.history(Book)
+  history:install(db)
+end
+
+--- What each version of a row has.
+local function versions(class, id, ...)
+  local list, names = {}, { ... }
+  for index, version in ipairs(class:find(id):history()) do
+    list[index] = { version.event }
+    for _, name in ipairs(names) do table.insert(list[index], version.record[name] == nil and "nil" or version.record[name]) end
+  end
+  return list
+end
+
+test("a history follows the new name of its table", function()
+  make_books()
+  db:write({ note = "sale" }, function() db:execute("UPDATE book SET price = 4 WHERE id = 1") end)
+  db:rename_table("book", "tome")
+  local Tome = perilune.record("tome")
+  local tomes = perilune.history(Tome)
+  equal({ tomes:is_installed(), db:table_exists("book_history"), db:index_exists("book_history_by_key") }, { true, false, false })
+  equal({ db:index_exists("tome_history_by_key"), db:index_exists("tome_history_by_transaction") }, { true, true })
+  db:execute("UPDATE tome SET price = 3 WHERE id = 1")
+  equal(versions(Tome, 1, "price"), { { "start", 5.0 }, { "update", 4.0 }, { "update", 3.0 } })
+  equal(#Tome:as_of("2100-01-01"):fetch_all(), 2)
+  -- Another table of the old name has a history of its own.
+  db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO book VALUES (1, 'Mardi')")
+  history:install()
+  db:execute("UPDATE book SET title = 'Mardi!'")
+  equal({ #Book:find(1):history(), #Tome:find(1):history() }, { 2, 3 })
+  fails("sql", db.rename_table, db, "book", "tome_history")
+  equal({ #Book:find(1):history(), history:is_installed() }, { 2, true })
+end)
+
+test("a name that is taken keeps a table with a history from being renamed", function()
+  make_books()
+  db:execute("CREATE TABLE tome_history (a)")
+  local err = fails("definition", db.rename_table, db, "book", "tome")
+  matches(err, "`tome_history` cannot be the history of the table under its new name: it exists; rename or drop it first")
+  equal({ db:table_exists("book"), history:is_installed(), #db:triggers("book") }, { true, true, 4 })
+end)
+
+test("a history finds its table that SQL has renamed, and its columns", function()
+  make_books()
+  db:execute("ALTER TABLE book RENAME TO tome; ALTER TABLE tome RENAME COLUMN title TO name; UPDATE tome SET name = 'Typee!' WHERE id = 1")
+  local Tome = perilune.record("tome")
+  local tomes = perilune.history(Tome)
+  equal(tomes:is_installed(), false)
+  fails("history", Tome.as_of, Tome, "2100-01-01")
+  tomes:install()
+  equal({ tomes:is_installed(), db:table_exists("book_history") }, { true, false })
+  equal(versions(Tome, 1, "name"), { { "start", "Typee" }, { "update", "Typee!" } })
+  db:execute("ALTER TABLE tome RENAME COLUMN name TO title")
+  matches(fails("history", Tome.as_of, Tome, "2100-01-01"), "`title`")
+  db:alter_table("tome", function(t) t:add_column("pages", "integer") end)
+  equal(versions(Tome, 1, "title"), { { "start", "Typee" }, { "update", "Typee!" } })
+  db:execute("UPDATE tome SET pages = 3")
+  equal(#Tome:find(1):history(), 3)
+end)
+
+test("a history follows the columns of its table", function()
+  make_books()
+  db:alter_table("book", function(t)
+    t:drop_column("sold")
+    t:rename_column("title", "name")
+    t:add_column("pages", "integer"):default(3)
+    t:add_column("note", "text")
+  end)
+  equal(versions(Book, 1, "name", "pages"), { { "start", "Typee", "nil" }, { "update", "Typee", 3 } })
+  equal(Book:find(1):history()[2].changed, { "pages" })
+  equal(db:fetch_values("SELECT sold FROM book_history WHERE history_event = 'start'"), { true, false })
+  db:execute("UPDATE book SET name = 'Typee!', pages = 4, note = 'n' WHERE id = 1; DELETE FROM book WHERE id = 2")
+  equal(versions(Book, 1, "name", "pages", "note")[3], { "update", "Typee!", 4, "n" })
+  -- A column that comes back goes on where it was.
+  db:alter_table("book", function(t) t:add_column("sold", "boolean") end)
+  equal(versions(Book, 1, "sold"), { { "start", true }, { "update", "nil" }, { "update", "nil" } })
+  -- The values of a version that is undone are those of its columns.
+  db:write({ note = "x" }, function() db:execute("UPDATE book SET name = 'x', sold = TRUE") end)
+  history:undo(1)
+  equal(db:fetch_one("SELECT name, sold FROM book").name, "Typee!")
+end)
+
+test("a history follows a table that is made anew", function()
+  make_books()
+  db:execute("CREATE TRIGGER own AFTER UPDATE ON book BEGIN SELECT 1; END")
+  local statements = tostring(db:alter_table("book", { dry_run = true }, function(t) t:change_column("price", "text"):using("price || ' EUR'") end))
+  matches(statements, "CREATE TRIGGER \"book_history_insert\"")
+  equal(#Book:find(1):history(), 1)
+  db:alter_table("book", function(t)
+    t:change_column("price", "text"):using("price || ' EUR'")
+    t:order_columns{ "price", "id" }
+  end)
+  equal(versions(Book, 1, "price"), { { "start", 5.0 }, { "update", "5.0 EUR" } })
+  -- What another type would change is recorded as it is.
+  db:execute("UPDATE book SET price = '007' WHERE id = 1")
+  equal(versions(Book, 1, "price")[3], { "update", "007" })
+  equal({ #db:triggers("book"), history:is_installed() }, { 5, true })
+  db:alter_table("book", function(t) t:add_index{ "title" } end)
+  equal(#Book:find(1):history(), 3)
+end)
+
+test("values of a STRICT table with any type are recorded as they are", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, value ANY) STRICT; INSERT INTO t VALUES (1, '007')")
+  local T = perilune.record("t")
+  perilune.history(T):install()
+  db:execute("UPDATE t SET value = '1e3'")
+  equal(versions(T, 1, "value"), { { "start", "007" }, { "update", "1e3" } })
+end)
+
+test("a change that a history cannot follow is refused, and changes nothing", function()
+  make_books()
+  local function refused(part, block, name)
+    matches(fails("definition", db.alter_table, db, name or "book", block), part)
+    equal({ #db:triggers("book"), #db:columns("book"), #Book:find(1):history() }, { 4, 4, 1 })
+  end
+  refused("tells rows apart by the primary key that `book` had so far; remove it first", function(t)
+    t:drop_primary_key()
+    t:change_column("title"):not_null()
+    t:primary_key{ "title" }
+  end)
+  refused("has no primary key", function(t) t:drop_primary_key() end)
+  refused("has a name that histories use", function(t) t:add_column("history_time", "text") end)
+  -- A column that was dropped is not overwritten by another one of its name.
+  refused("has a column `price` already, of one that was dropped; rename that first", function(t)
+    t:drop_column("price")
+    t:rename_column("title", "price")
+  end)
+  refused("`book_history` is the history of `book`, which writes `title`", function(t) t:drop_column("title") end, "book_history")
+  refused("which writes `history_event`", function(t) t:rename_column("history_event", "x") end, "book_history")
+  refused("which writes `title`", function(t) t:change_column("title", "integer") end, "book_history")
+  matches(fails("definition", db.rename_table, db, "book_history", "x"), "`book_history` is the history of `book`; rename that table")
+  matches(fails("definition", db.drop_table, db, "book_history"), "`book_history` is the history of `book`; remove it")
+  matches(fails("definition", db.drop_table, db, "book"), "`book` has a history, `book_history`; remove that first")
+  equal(history:is_installed(), true)
+  db:alter_table("book", function(t) t:drop_column("price") end)
+  db:alter_table("book_history", function(t) t:rename_column("price", "former_price") end)
+  db:alter_table("book", function(t) t:rename_column("title", "price") end)
+  equal(Book:find(1):history()[1].record.price, "Typee")
+  history:remove(db, { keep_versions = true })
+  db:rename_table("book_history", "old_books")
+  db:drop_table("book")
+end)
+
+test("versions of another key are not gone on with", function()
+  make_books()
+  history:remove(db, { keep_versions = true })
+  db:execute("DROP TABLE book; CREATE TABLE book (title TEXT NOT NULL PRIMARY KEY COLLATE NOCASE)")
+  matches(fails("definition", history.install, history), "`book_history` tells rows apart by the primary key that `book` had so far")
+  db:rename_table("book_history", "old_books")
+  history:install()
+  history:remove(db, { keep_versions = true })
+  db:execute("DROP TABLE book; CREATE TABLE book (title TEXT NOT NULL PRIMARY KEY)")
+  fails("definition", history.install, history)
+end)
+
+test("a history says what rows were, whatever happens to their table", function()
+  for seed = 1, rounds(12) do
+    local random, pick = random_numbers(seed)
+    db:execute("CREATE TABLE item (id INTEGER PRIMARY KEY, a, b TEXT)")
+    local Item = perilune.record("item")
+    perilune.history(Item):install()
+    local count = 0
+    local function columns()
+      local names = {}
+      for _, column in ipairs(db:columns("item")) do
+        if column.name ~= "id" then names[#names + 1] = column.name end
+      end
+      return names
+    end
+    local steps = {}
+    function steps.add(t)
+      count = count + 1
+      local column = t:add_column("c" .. count, pick{ "integer", "text", "real", "any" })
+      if random(2) == 1 then column:default(pick{ 0, "07", 1.5 }) end
+    end
+    function steps.drop(t)
+      local names = columns()
+      if #names > 1 then t:drop_column(pick(names)) end
+    end
+    function steps.rename(t)
+      count = count + 1
+      t:rename_column(pick(columns()), "r" .. count)
+    end
+    function steps.change(t) t:change_column(pick(columns()), "text"):using(pick{ "id", "'x' || id", "NULL" }) end
+    function steps.order(t) t:order_columns{ pick(columns()) } end
+    for _ = 1, 12 do
+      local kind = random(4)
+      if kind == 1 then db:execute("INSERT INTO item (" .. pick(columns()) .. ") VALUES (?)", pick{ 1, "01", 2.5, "x" })
+      elseif kind == 2 then db:execute("UPDATE item SET " .. pick(columns()) .. " = ? WHERE id % 2 = ?", pick{ 7, "1e3" }, random(2) - 1)
+      elseif kind == 3 then db:execute("DELETE FROM item WHERE id = ?", random(5))
+      else db:alter_table("item", steps[pick{ "add", "drop", "rename", "change", "order" }]) end
+      local list = table.concat(columns(), ", ")
+      equal(db:fetch_all("SELECT id, " .. list .. " FROM (SELECT *, max(history_version) FROM item_history GROUP BY id) "
+        .. "WHERE history_event <> 'delete' ORDER BY id"), db:fetch_all("SELECT id, " .. list .. " FROM item ORDER BY id"))
+    end
+    perilune.history(Item):remove()
+    db:drop_table("item")
+  end
+end)

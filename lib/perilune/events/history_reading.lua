@@ -1,0 +1,101 @@
+--- Reads the history of a table: records as they were, and the versions of one.
+
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local checks = require "perilune.runtime.checks"
+local sql_text = require "perilune.runtime.sql_text"
+local record = require "perilune.records.class"
+local fields = require "perilune.records.fields"
+local history_keeping = require "perilune.schema.history_keeping"
+local history_tables = require "perilune.schema.history_tables"
+local history_versions = require "perilune.schema.history_versions"
+
+local history_reading = {}
+
+function history_reading.require_installed(db, table_name, place)
+  if db:table_exists(history_tables.name_of(table_name)) then return end
+  errors.raise("history", place .. ": the history of `" .. table_name .. "` is not installed; use history:install(db) in a migration",
+    { table = table_name })
+end
+
+--- The table of a class, whose history has all its columns.
+function history_reading.schema_of(db, table_name, place)
+  local schema = history_keeping.schema_of(db, table_name, place)
+  history_reading.require_installed(db, schema.name, place)
+  local unknown = history_versions.unknown_columns(db, schema)[1]
+  if unknown then
+    errors.raise("history", ("%s: the history of `%s` does not have the column `%s`, which SQL has added or renamed; use history:install(db) to bring it up to date")
+      :format(place, schema.name, unknown), { table = schema.name })
+  end
+  return schema
+end
+
+--- The columns of a table behind a prefix, under their names.
+local function select_list(schema, prefix)
+  local terms = {}
+  for index, name in ipairs(history_versions.column_names(schema)) do
+    terms[index] = prefix .. sql_text.name(name) .. " AS " .. sql_text.name(name)
+  end
+  return table.concat(terms, ", ")
+end
+
+--- The text of a time, as histories have it.
+local function time_text(time, place)
+  local is_time, date = pcall(perilune.date, time)
+  if not is_time then checks.fail(place, "expected a date, got " .. errors.describe(time)) end
+  return date
+end
+
+--- The records of a class as they were, to be fetched.
+function history_reading.as_of(class, time, surplus)
+  local place = "as_of"
+  if surplus ~= nil then checks.fail(place, "takes one argument, a time") end
+  local db, moment = records.default_database(), time_text(time, place)
+  local schema = history_reading.schema_of(db, record.info(class).table, place)
+  return class:from_sql(history_versions.last(schema, select_list(schema, ""), "history_time <= ?")
+    .. " ORDER BY " .. history_versions.key_terms(schema), moment)
+end
+
+local function stored_key(class, db, schema, target)
+  local info, key = require("perilune.records.info").of_class(class, db), {}
+  for index, name in ipairs(schema.primary_key.columns) do
+    key[index] = require("perilune.records.values").stored(info, target, fields.of_column(info.schema, name))
+  end
+  return key
+end
+
+--- Which columns have changed from one row to the next, in the order of the table.
+local function changed_columns(schema, view, before, row)
+  local changed = {}
+  for _, name in ipairs(history_versions.column_names(schema)) do
+    local old, new = before and before[name], row[name]
+    if old ~= new then changed[#changed + 1] = fields.of_column(view, name) end
+  end
+  return changed
+end
+
+--- The versions of the row of a record, the oldest first.
+function history_reading.versions(class, target, db)
+  local place = "history"
+  db = checks.database(place, db)
+  local schema = history_reading.schema_of(db, record.info(class).table, place)
+  local columns, key = select_list(schema, "h."), stored_key(class, db, schema, target)
+  local source = (" FROM %s AS h LEFT JOIN perilune_transaction AS t ON t.id = h.history_transaction WHERE %s ORDER BY h.history_version"):format(
+    sql_text.name(history_tables.name_of(schema.name)), history_versions.same_key(schema, "h.%s IS ?"))
+  local rows = db:fetch_all("SELECT h.history_version, h.history_event, h.history_time, h.history_transaction, t.note AS history_note, "
+    .. columns .. source, key)
+  local found = class:fetch_all(db, "SELECT " .. columns .. source, table.unpack(key))
+  local versions, before, view = {}, nil, fields.view(record.info(class), schema)
+  for index, row in ipairs(rows) do
+    local event = row.history_event
+    versions[index] = {
+      version = row.history_version, event = event, time = row:date("history_time"), transaction = row.history_transaction, note = row.history_note,
+      record = event ~= "delete" and found[index] or nil, changed = event == "update" and changed_columns(schema, view, before, row) or {},
+    }
+    before = row
+  end
+  return versions
+end
+
+return history_reading

@@ -1,0 +1,89 @@
+--- The tables of histories: what they are called, which table each belongs to, and what may be done to both.
+--
+-- The history of `book` is `book_history`, which the triggers `book_history_insert`, ... of `book` write. SQL that renames `book` leaves
+-- these names: a history is found by the triggers of its table.
+
+local native_schema = require "perilune.native.schema"
+local checks = require "perilune.runtime.checks"
+local sql_names = require "perilune.runtime.names"
+
+local history_tables = {}
+
+--- What a history has beside the columns of its table.
+history_tables.own_columns = { "history_version", "history_event", "history_time", "history_transaction" }
+
+--- The triggers are called after the history: book_history_insert.
+history_tables.events = { "insert", "delete", "update", "rename" }
+
+--- What the history of a table is called.
+function history_tables.name_of(table_name) return table_name .. "_history" end
+
+function history_tables.trigger_name(history, event) return history .. "_" .. event end
+
+--- Whether a table of the main database is, or was, a history.
+function history_tables.is_history(db, name)
+  local is_there, schema = pcall(native_schema.table, db, name)
+  if not is_there or schema.kind ~= "table" or schema.database ~= "main" then return false end
+  for index, own in ipairs(history_tables.own_columns) do
+    if not schema.columns[index] or schema.columns[index].name ~= own then return false end
+  end
+  return true
+end
+
+--- The name of the history that the triggers of a table of the main database write; nil if it has none.
+-- @treturn ?string
+-- @treturn ?string the text of the trigger that writes what is inserted
+function history_tables.find(db, table_name)
+  local is_there, schema = pcall(native_schema.table, db, table_name)
+  if not is_there or schema.database ~= "main" then return nil end
+  local triggers = db:fetch_all([[
+    SELECT name, sql FROM main.sqlite_schema
+    WHERE type = 'trigger' AND lower(tbl_name) = lower(?) AND name LIKE '%\_history\_insert' ESCAPE '\' ORDER BY name]], table_name)
+  for _, trigger in ipairs(triggers) do
+    local history = trigger.name:sub(1, -#"_insert" - 1)
+    if history_tables.is_history(db, history) then return history, trigger.sql end
+  end
+end
+
+--- Whether a table has a history under its present name.
+function history_tables.is_kept(db, table_name)
+  local history = history_tables.find(db, table_name)
+  return history ~= nil and sql_names.same(history, history_tables.name_of(table_name))
+end
+
+--- The name of the table whose triggers write a history; nil if none do.
+local function owner_of(db, history)
+  if not history_tables.is_history(db, history) then return nil end
+  return db:fetch_value("SELECT tbl_name FROM main.sqlite_schema WHERE type = 'trigger' AND lower(name) = lower(?)",
+    history_tables.trigger_name(history, "insert"))
+end
+
+--- Raises if a table is the history of another, by which alone it may be renamed or dropped.
+-- @tparam string cure what to do
+function history_tables.refuse_history(db, name, cure, place)
+  local owner = owner_of(db, name)
+  if owner then checks.refuse(place, ("`%s` is the history of `%s`; %s"):format(name, owner, cure)) end
+end
+
+--- Raises if a table cannot be dropped, because its history would be left behind.
+function history_tables.refuse_owner(db, name, place)
+  local history = history_tables.find(db, name)
+  if history then
+    checks.refuse(place, ("`%s` has a history, `%s`; remove that first by perilune.history(Class):remove(db), or with { keep_versions = true } to keep what is in it")
+      :format(name, history))
+  end
+end
+
+--- Raises if a column of a history cannot be renamed, dropped or changed, because it is written. Those that the table has lost can be.
+function history_tables.refuse_column(db, history, column, place)
+  local owner = owner_of(db, history)
+  if not owner then return end
+  local is_written = false
+  for _, own in ipairs(history_tables.own_columns) do is_written = is_written or sql_names.same(own, column) end
+  for _, known in ipairs(native_schema.table(db, owner).columns) do is_written = is_written or sql_names.same(known.name, column) end
+  if is_written then
+    checks.refuse(place, ("`%s` is the history of `%s`, which writes `%s`; change that table"):format(history, owner, column))
+  end
+end
+
+return history_tables

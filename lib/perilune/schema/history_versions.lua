@@ -1,0 +1,182 @@
+--- The SQL that keeps the history of a table: its columns, its triggers, and the versions of rows that no trigger has seen.
+
+local native_schema = require "perilune.native.schema"
+local checks = require "perilune.runtime.checks"
+local sql_names = require "perilune.runtime.names"
+local sql_text = require "perilune.runtime.sql_text"
+local history_tables = require "perilune.schema.history_tables"
+
+local history_versions = {}
+
+--- Transactions with notes. One that is open is seen by triggers; its own transaction closes it.
+history_versions.transactions_sql = [[
+CREATE TABLE IF NOT EXISTS perilune_transaction (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  began_at DATETIME NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
+  note TEXT,
+  is_open BOOLEAN
+);
+CREATE INDEX IF NOT EXISTS perilune_transaction_open ON perilune_transaction (is_open) WHERE is_open]]
+
+-- Columns ------------------------------------------------------------------------------------------------------------------------------
+
+--- The names of the columns of a table, in order.
+function history_versions.column_names(schema)
+  local names = {}
+  for index, column in ipairs(schema.columns) do names[index] = column.name end
+  return names
+end
+
+--- By which collation a column compares, as SQL behind it: one key is what the table takes for one.
+local function collation_of(column)
+  return " COLLATE " .. sql_text.name(column.collation or "BINARY")
+end
+
+--- SQL for each column of the key: `text`, in which its name is put in for each `%s`.
+local function key_parts(schema, text, separator)
+  local parts = {}
+  for _, column in ipairs(schema.columns) do
+    local quoted = sql_text.name(column.name)
+    if column.primary_key then parts[column.primary_key] = text:format(quoted, quoted) .. collation_of(column) end
+  end
+  return table.concat(parts, separator)
+end
+
+--- SQL for the same key on both sides of a comparison such as "h.%s IS t.%s".
+function history_versions.same_key(schema, comparison) return key_parts(schema, comparison, " AND ") end
+
+--- The key in GROUP BY or ORDER BY.
+function history_versions.key_terms(schema) return key_parts(schema, "%s", ", ") end
+
+--- A column of the history, which gives back what the column of the table has. A table that is not STRICT takes ANY for NUMERIC.
+local function definition_of(column, schema)
+  local is_any = schema.strict and sql_names.fold(column.type) == "any"
+  return sql_text.name(column.name) .. " " .. (is_any and "" or column.type) .. collation_of(column)
+end
+
+--- The columns of a table by their folded names.
+local function columns_by_name(schema)
+  local columns = {}
+  for _, column in ipairs(schema.columns) do columns[sql_names.fold(column.name)] = column end
+  return columns
+end
+
+--- The names of the columns of a table that its history does not have.
+function history_versions.unknown_columns(db, schema)
+  local known, unknown = columns_by_name(native_schema.table(db, history_tables.name_of(schema.name))), {}
+  for _, column in ipairs(schema.columns) do
+    if not known[sql_names.fold(column.name)] then unknown[#unknown + 1] = column.name end
+  end
+  return unknown
+end
+
+--- The statement that makes the history of a table.
+function history_versions.creation(schema)
+  local definitions = {
+    "history_version INTEGER PRIMARY KEY", "history_event TEXT NOT NULL", "history_time DATETIME NOT NULL",
+    "history_transaction INTEGER REFERENCES perilune_transaction (id)",
+  }
+  for _, column in ipairs(schema.columns) do definitions[#definitions + 1] = definition_of(column, schema) end
+  return "CREATE TABLE " .. sql_text.name(history_tables.name_of(schema.name)) .. " (" .. table.concat(definitions, ", ") .. ")"
+end
+
+--- The statement that adds a column to a history.
+function history_versions.addition(schema, column)
+  return ("ALTER TABLE %s ADD COLUMN %s"):format(sql_text.name(history_tables.name_of(schema.name)), definition_of(column, schema))
+end
+
+--- The statements that make the indexes of a history, by their names.
+function history_versions.indexes(schema)
+  local history = history_tables.name_of(schema.name)
+  local function index(ending, terms)
+    local name = history .. ending
+    return { name = name, sql = ("CREATE INDEX %s ON %s %s"):format(sql_text.name(name), sql_text.name(history), terms) }
+  end
+  return {
+    index("_by_key", "(" .. sql_text.names(schema.primary_key.columns) .. ")"),
+    index("_by_transaction", "(history_transaction) WHERE history_transaction IS NOT NULL"),
+  }
+end
+
+-- Versions -----------------------------------------------------------------------------------------------------------------------------
+
+--- What is written beside the columns of the table; `event` is SQL.
+local function own_values(event)
+  return event .. ", strftime('%Y-%m-%d %H:%M:%f', 'now'), (SELECT id FROM perilune_transaction WHERE is_open)"
+end
+
+local function insertion(schema, rows)
+  return ("INSERT INTO %s (history_event, history_time, history_transaction, %s) %s"):format(
+    sql_text.name(history_tables.name_of(schema.name)), sql_text.names(history_versions.column_names(schema)), rows)
+end
+
+--- The columns of a table behind a prefix: "new." or "t.".
+local function prefixed(schema, prefix)
+  local values = {}
+  for index, name in ipairs(history_versions.column_names(schema)) do values[index] = prefix .. sql_text.name(name) end
+  return table.concat(values, ", ")
+end
+
+--- The statements that drop the triggers that write a history.
+function history_versions.trigger_drops(history)
+  local drops = {}
+  for index, event in ipairs(history_tables.events) do
+    drops[index] = "DROP TRIGGER IF EXISTS " .. sql_text.name(history_tables.trigger_name(history, event))
+  end
+  return drops
+end
+
+--- The statements that make the triggers.
+function history_versions.trigger_creations(schema)
+  local creations = {}
+  local function create(event, verb, condition, ...)
+    local name = history_tables.trigger_name(history_tables.name_of(schema.name), event)
+    creations[#creations + 1] = ("CREATE TRIGGER %s AFTER %s ON %s%s BEGIN\n  %s;\nEND"):format(
+      sql_text.name(name), verb, sql_text.name(schema.name), condition, table.concat({ ... }, ";\n  "))
+  end
+  local function version(event, prefix)
+    -- SQLite runs VALUES without the subroutine that a SELECT is.
+    return insertion(schema, ("VALUES (%s, %s)"):format(own_values("'" .. event .. "'"), prefixed(schema, prefix)))
+  end
+  local same = history_versions.same_key(schema, "new.%s IS old.%s")
+  create("insert", "INSERT", "", version("insert", "new."))
+  create("delete", "DELETE", "", version("delete", "old."))
+  create("update", "UPDATE", " WHEN " .. same, version("update", "new."))
+  -- A row that gets another key is another row.
+  create("rename", "UPDATE", " WHEN NOT (" .. same .. ")", version("delete", "old."), version("insert", "new."))
+  return creations
+end
+
+--- Whether the columns of a row of the table are other than those of a version, in value or in type.
+local function has_changed(schema)
+  local same = {}
+  for index, name in ipairs(history_versions.column_names(schema)) do
+    local quoted = sql_text.name(name)
+    same[index] = ("t.%s IS h.%s COLLATE BINARY AND typeof(t.%s) = typeof(h.%s)"):format(quoted, quoted, quoted, quoted)
+  end
+  return "NOT (" .. table.concat(same, " AND ") .. ")"
+end
+
+--- SQL for the last version of each row that has not been deleted.
+-- @tparam string columns what is selected
+-- @tparam ?string condition of the versions among which it is the last
+function history_versions.last(schema, columns, condition)
+  -- Of the other columns SQLite takes those of the row with the maximum.
+  return ("SELECT %s FROM (SELECT *, max(history_version) FROM %s%s GROUP BY %s) WHERE history_event <> 'delete'"):format(
+    columns, sql_text.name(history_tables.name_of(schema.name)), condition and " WHERE " .. condition or "", history_versions.key_terms(schema))
+end
+
+--- The statements that add a version of each row that is not as its last version says: of those that were there before the triggers, or
+-- that were changed while there were none.
+function history_versions.completion(schema)
+  local last, quoted = history_versions.last(schema, "*"), sql_text.name(schema.name)
+  local same = history_versions.same_key(schema, "t.%s IS h.%s")
+  return {
+    insertion(schema, ("SELECT %s, %s FROM (%s) AS h WHERE NOT EXISTS (SELECT 1 FROM %s AS t WHERE %s)"):format(
+      own_values("'delete'"), prefixed(schema, "h."), last, quoted, same)),
+    insertion(schema, ("SELECT %s, %s FROM %s AS t LEFT JOIN (%s) AS h ON %s WHERE h.history_version IS NULL OR %s"):format(
+      own_values("iif(h.history_version IS NULL, 'start', 'update')"), prefixed(schema, "t."), quoted, last, same, has_changed(schema))),
+  }
+end
+
+return history_versions
