@@ -65,17 +65,19 @@ static bool is_refused(plua_context *context, int type, size_t old_size, size_t 
     return true;
 }
 
-static void *allocate(void *user_data, void *block, size_t size, size_t new_size) {
-    plua_context *context = user_data;
-    plua_pool *pool = &((record *)user_data)->pool;
-    size_t old_size = block ? size : 0; /* without a block, `size` is a type tag */
-    if (new_size == 0) {
-        plua_pool_resize(pool, block, old_size, 0);
-        context->used -= old_size;
-        return NULL;
-    }
+/* Counts what is in use, which may have grown. */
+static void count_use(plua_context *context, size_t old_size, size_t new_size) {
+    context->used += new_size - old_size;
+    /* Within the thousand instructions to the next look a script could ask for gigabytes. */
+    if (context->limit != 0 && context->used > context->limit && !context->has_armed_hook) plua_arm_count_hook(context);
+}
+
+/* Any request but those for blocks that are given back, and small new ones that the pool has at hand. */
+static void *allocate_anew(record *state, void *block, size_t size, size_t new_size) {
+    plua_context *context = &state->context;
+    size_t old_size = block ? size : 0;
     if (is_refused(context, block ? 0 : (int)size, old_size, new_size)) return NULL;
-    void *result = plua_pool_resize(pool, block, old_size, new_size);
+    void *result = plua_pool_resize(&state->pool, block, old_size, new_size);
     if (result == NULL) {
         if (new_size <= old_size) return block; /* Lua relies on shrinking never to fail */
         if (context->may_refuse) return NULL;
@@ -83,10 +85,26 @@ static void *allocate(void *user_data, void *block, size_t size, size_t new_size
         fputs("perilune: out of memory\n", stderr);
         abort();
     }
-    context->used += new_size - old_size;
-    /* Within the thousand instructions to the next look a script could ask for gigabytes. */
-    if (context->limit != 0 && context->used > context->limit && !context->has_armed_hook) plua_arm_count_hook(context);
+    count_use(context, old_size, new_size);
     return result;
+}
+
+/* Without a block, `size` is the type of the object that Lua makes. A small block is neither a stack nor a long string. */
+static void *allocate(void *user_data, void *block, size_t size, size_t new_size) {
+    record *state = user_data;
+    plua_context *context = &state->context;
+    if (new_size == 0) {
+        if (block == NULL || size == 0) return NULL;
+        plua_pool_release(&state->pool, block, size);
+        context->used -= size;
+        return NULL;
+    }
+    bool is_usual = block == NULL && new_size <= plua_pool_largest && context->fail_at == -1 &&
+                    (context->hard_cap == 0 || context->used + new_size <= context->hard_cap);
+    void *reused = is_usual ? plua_pool_reuse(&state->pool, new_size) : NULL;
+    if (reused == NULL) return allocate_anew(state, block, size, new_size);
+    count_use(context, 0, new_size);
+    return reused;
 }
 
 static int panic(lua_State *L) {

@@ -1,15 +1,10 @@
 /* Small blocks of memory for one Lua state, by size. */
 #include "CPeriluneShim/State/pool.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { first_chunk_size = 64 << 10, largest_chunk_size = 8 << 20 };
-
-static int class_of(size_t size) {
-    return (int)((size + plua_pool_step - 1) / plua_pool_step) - 1;
-}
 
 static bool add_chunk(plua_pool *pool) {
     size_t size = pool->next_chunk_size ? pool->next_chunk_size : first_chunk_size;
@@ -24,51 +19,28 @@ static bool add_chunk(plua_pool *pool) {
 }
 
 static void *take(plua_pool *pool, size_t size) {
-    int class = class_of(size);
-    plua_pool_block *block = pool->free[class];
-    if (block) {
-        pool->free[class] = block->next;
-        return block;
-    }
-    size_t rounded = (size_t)(class + 1) * plua_pool_step;
+    void *block = plua_pool_reuse(pool, size);
+    if (block) return block;
+    size_t rounded = (plua_pool_class_of(size) + 1) * plua_pool_step;
     if ((size_t)(pool->end - pool->top) < rounded && !add_chunk(pool)) return NULL;
     char *top = pool->top;
     pool->top += rounded;
     return top;
 }
 
-static void give(plua_pool *pool, void *block, size_t size) {
-    plua_pool_block *freed = block;
-    int class = class_of(size);
-    freed->next = pool->free[class];
-    pool->free[class] = freed;
-}
-
 static void *allocate(plua_pool *pool, size_t size) {
     return size <= plua_pool_largest ? take(pool, size) : malloc(size);
 }
 
-static void release(plua_pool *pool, void *block, size_t size) {
-    if (size <= plua_pool_largest) {
-        give(pool, block, size);
-    } else {
-        free(block);
-    }
-}
-
 void *plua_pool_resize(plua_pool *pool, void *block, size_t size, size_t new_size) {
-    if (block == NULL || size == 0) return new_size ? allocate(pool, new_size) : NULL;
-    if (new_size == 0) {
-        release(pool, block, size);
-        return NULL;
-    }
+    if (block == NULL || size == 0) return allocate(pool, new_size);
     bool is_small = size <= plua_pool_largest, stays_small = new_size <= plua_pool_largest;
-    if (is_small && stays_small && class_of(size) == class_of(new_size)) return block;
+    if (is_small && stays_small && plua_pool_class_of(size) == plua_pool_class_of(new_size)) return block;
     if (!is_small && !stays_small) return realloc(block, new_size);
     void *moved = allocate(pool, new_size);
     if (moved == NULL) return NULL;
     memcpy(moved, block, size < new_size ? size : new_size);
-    release(pool, block, size);
+    plua_pool_release(pool, block, size);
     return moved;
 }
 

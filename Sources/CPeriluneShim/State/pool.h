@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 enum {
     plua_pool_step = 16,
@@ -34,7 +35,27 @@ typedef struct {
     size_t next_chunk_size;
 } plua_pool;
 
-/* Resizes a block as realloc does: `block` may be NULL with `size` 0, `new_size` may be 0. NULL if memory is short. */
+static inline size_t plua_pool_class_of(size_t size) { return (size - 1) / plua_pool_step; }
+
+/* A block that was given back of a size up to plua_pool_largest; NULL if there is none. */
+static inline void *plua_pool_reuse(plua_pool *pool, size_t size) {
+    plua_pool_block **list = &pool->free[plua_pool_class_of(size)], *block = *list;
+    if (block) *list = block->next;
+    return block;
+}
+
+/* Gives a block back that has a size of 1 or more. */
+static inline void plua_pool_release(plua_pool *pool, void *block, size_t size) {
+    if (size > plua_pool_largest) {
+        free(block);
+        return;
+    }
+    plua_pool_block **list = &pool->free[plua_pool_class_of(size)], *freed = block;
+    freed->next = *list;
+    *list = freed;
+}
+
+/* Resizes a block as realloc does: `block` may be NULL with `size` 0; `new_size` is 1 or more. NULL if memory is short. */
 void *plua_pool_resize(plua_pool *pool, void *block, size_t size, size_t new_size);
 
 /* Gives all chunks back. */
