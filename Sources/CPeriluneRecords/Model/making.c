@@ -5,31 +5,35 @@
 
 /*
 ** A name that is written in a script is, as a rule, the very string that is a key of MODEL_KNOWN: Lua keeps one copy of each short string.
-** As long as that table holds a string, no other one has its address, so that comparing addresses decides. A string that is not found
+** As long as that table holds a string, no other value has its address, so that comparing addresses decides. A string that is not found
 ** so, which may be a copy, is looked up in the table.
 */
-static size_t place_of(const char *name) {
+static size_t place_of(const void *name) {
     return (size_t)((uint64_t)(uintptr_t)name * 0x9E3779B97F4A7C15u >> (64 - prec_known_bits));
 }
 
-static void list_known(lua_State *L, prec_model *model, int known) {
+static void list_known(lua_State *L, prec_model *model, int model_index) {
+    lua_getiuservalue(L, model_index, MODEL_KNOWN);
+    int known = lua_gettop(L);
     memset(model->known, 0, sizeof model->known);
     for (lua_pushnil(L); lua_next(L, known); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) continue;
-        const char *name = lua_tostring(L, -2);
+        const void *name = lua_topointer(L, -2);
         model->known[place_of(name)] = name;
     }
+    lua_pop(L, 1);
     model->has_known = true;
 }
 
 /* Whether the key at `key` is the name of a field. */
-static inline bool is_known(lua_State *L, const prec_model *model, int known, int key) {
+static inline bool is_known(lua_State *L, const prec_model *model, int model_index, int key) {
+    const void *name = lua_topointer(L, key);
+    if (name && model->known[place_of(name)] == name) return true;
     if (lua_type(L, key) != LUA_TSTRING) return false;
-    const char *name = lua_tostring(L, key);
-    if (model->known[place_of(name)] == name) return true;
+    lua_getiuservalue(L, model_index, MODEL_KNOWN);
     lua_pushvalue(L, key);
-    bool is_known = lua_rawget(L, known) != LUA_TNIL;
-    lua_pop(L, 1);
+    bool is_known = lua_rawget(L, -2) != LUA_TNIL;
+    lua_pop(L, 2);
     return is_known;
 }
 
@@ -56,11 +60,11 @@ static prec_table_layout *push_present_table_layout(lua_State *L, int model) {
 }
 
 /* Gives a record the fields of a table. Returns false, with anything pushed, if one of them is not known. */
-static bool add_fields(lua_State *L, const prec_model *model, int values, int known, int record) {
+static bool add_fields(lua_State *L, const prec_model *model, int model_index, int values, int record) {
     int last = record + 1, key = record + 2, value = record + 3;
     lua_pushnil(L);
     while (lua_pushvalue(L, last), lua_next(L, values)) {
-        if (!is_known(L, model, known, key)) return false;
+        if (!is_known(L, model, model_index, key)) return false;
         lua_copy(L, key, last);
         if (lua_type(L, value) == LUA_TUSERDATA && pdb_is_null(L, value)) {
             lua_pop(L, 1);
@@ -77,11 +81,10 @@ static bool add_fields(lua_State *L, const prec_model *model, int values, int kn
 ** anything pushed, if one of them is not known. */
 static bool push_record(lua_State *L, int model_index, int values) {
     prec_model *model = lua_touserdata(L, model_index);
-    int layout_index = lua_gettop(L), known = layout_index + 1, record = layout_index + 2;
-    lua_getiuservalue(L, model_index, MODEL_KNOWN);
-    if (!model->has_known) list_known(L, model, known);
+    int layout_index = lua_gettop(L), record = layout_index + 1;
+    if (!model->has_known) list_known(L, model, model_index);
     lua_createtable(L, 0, ((prec_table_layout *)lua_touserdata(L, layout_index))->column_count);
-    if (lua_istable(L, values) && !add_fields(L, model, values, known, record)) return false;
+    if (lua_istable(L, values) && !add_fields(L, model, model_index, values, record)) return false;
     lua_getiuservalue(L, layout_index, TABLE_LAYOUT_COLUMN_SET);
     lua_getiuservalue(L, -1, COLUMN_SET_METATABLE);
     lua_setmetatable(L, record);

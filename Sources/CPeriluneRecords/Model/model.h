@@ -57,7 +57,7 @@ typedef struct prec_model {
     bool is_described;  /* a table has been read: the flags are known */
     bool has_differing_columns; /* some name in MODEL_KNOWN is a column in one database and not in another */
     bool has_known;     /* the list that follows is filled */
-    const char *known[1 << prec_known_bits]; /* names in MODEL_KNOWN, at a place that their address gives: see making.c */
+    const void *known[1 << prec_known_bits]; /* the addresses of names in MODEL_KNOWN, at a place that their address gives: see making.c */
 } prec_model;
 
 /* User values. */
