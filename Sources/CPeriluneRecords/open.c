@@ -77,7 +77,7 @@ void prec_push_record_functions(lua_State *L) {
     static const luaL_Reg *const rooms[] = {
         database_functions,   prec_model_functions, prec_table_layout_functions, prec_column_set_functions, prec_making_functions, prec_null_functions, prec_snapshot_functions,
         prec_decoding_functions, prec_record_fetches,  prec_record_writes,  prec_list_functions, prec_request_functions,
-        prec_prefetch_functions,
+        prec_derivation_functions, prec_prefetch_functions,
     };
     lua_createtable(L, 0, 64);
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) luaL_setfuncs(L, rooms[i], 0);

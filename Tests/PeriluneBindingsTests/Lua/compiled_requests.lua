@@ -120,6 +120,53 @@ test("a script that changes what requests are made of does no harm", function()
   fails(nil, request.fetch_one, 5)
 end)
 
+test("a script that changes what requests are derived from does no harm", function()
+  local request = Author:filter(2):filter{ country = "US" }:order("id"):limit(3)
+  local node, metatable = request.node, request.node.metatable
+  while node do
+    for _, value in ipairs{ 5, "x", {}, print, perilune.null, db, perilune.date "2026-03-01" } do
+      for _, name in ipairs{ "key_node", "key_generation", "by_column", "by_order", "by_text", "count", "metatable" } do
+        local former = rawget(node, name)
+        rawset(node, name, value)
+        for _, derive in ipairs{
+          function(request) return request:filter(2) end, function(request) return request:filter{ country = "US" } end,
+          function(request) return request:order("id") end, function(request) return request:limit(3) end,
+        } do
+          pcall(derive, Author)
+          pcall(derive, setmetatable({ node = node, 1, 2 }, metatable))
+        end
+        rawset(node, name, former)
+      end
+    end
+    node = node.parent
+  end
+  equal(ids(Author:filter(2)), { 2 })
+end)
+
+test("a request derived as one before is the same, from requests, classes and in a changed schema", function()
+  db:execute("CREATE TABLE part (id INTEGER PRIMARY KEY, kind TEXT, size INTEGER); INSERT INTO part VALUES (1, 'a', 3), (2, 'b', 2), (3, 'a', 1)")
+  local Part = perilune.record("part")
+  db:write(function()
+    for _ = 1, 3 do
+      for id = 1, 3 do equal(Part:filter(id):fetch_one().id, id) end
+      equal(Part:filter(4):fetch_one(), nil)
+      equal(ids(Part:filter{ kind = "a" }:order("size"):limit(1)), { 3 })
+      equal(ids(Part:order("size"):limit(2):filter{ kind = "a" }), { 3, 1 })
+      equal(ids(Part:filter{ kind = "a" }:filter{ size = 1 }:filter(3)), { 3 })
+      equal(ids(Part:filter{ kind = "a", size = 1 }), { 3 })
+      equal(#Part:limit(0):fetch_all(), 0)
+      fails("argument", function() Part:limit(-1) end)
+      fails("argument", function() Part:limit(1, 2, 3) end)
+      db:execute("ALTER TABLE part ADD COLUMN added" .. #db:fetch_all("PRAGMA table_info(part)"))
+    end
+    db:execute("DROP TABLE part; CREATE TABLE part (kind TEXT PRIMARY KEY, size INTEGER); INSERT INTO part VALUES ('1', 5), ('a', 6)")
+    equal(Part:filter(1):fetch_one().size, 5)
+    local deep = Part
+    for _ = 1, 60 do deep = deep:filter{ size = 5 } end
+    equal(deep:filter{ kind = "1" }:limit(1):fetch_one().size, 5)
+  end)
+end)
+
 test("aliases have columns of their own", function()
   local boss = Author:aliased("boss")
   matches(boss:filter(boss.c.name:eq("x")):sql(), '"boss"."name" = ?')

@@ -374,6 +374,13 @@ function records.compiled_request(sql, class, generation, slots, constants) end
 ---@return function
 function records.request_verb(name, f) end
 
+--- A method of requests, or of the classes of sources, which calls the function for what it has not found made before.
+---@param name "filter"|"order"|"limit"
+---@param f function
+---@param sources? table<table, table> by class
+---@return function
+function records.derivation(name, f, sources) end
+
 --- The keys of prefetched lists: JSON, each once, or true if that is not wanted; and the position of the first parent for each.
 -- Nothing if some key is not an integer.
 ---@param parents table[]

@@ -5,6 +5,7 @@ local request = require "perilune.requests.request"
 require "perilune.requests.fetching"
 require "perilune.requests.changes"
 local on_first_call = require "perilune.runtime.loading"
+local records = require "perilune.native.records"
 
 on_first_call(request.verbs, "perilune.requests.prepared", { "prepare", "page", "in_batches" })
 on_first_call(request.verbs, "perilune.requests.joins", { "join", "left_join", "right_join", "full_join", "cross_join", "or_filter" })
@@ -26,6 +27,10 @@ for name, method in pairs(request.class_methods) do methods[name] = method end
 
 for _, list in ipairs{ request.derivations, request.verbs } do
   for name, method in pairs(list) do methods[name] = on_class(method) end
+end
+
+for _, name in ipairs{ "filter", "order", "limit" } do
+  methods[name] = records.derivation(name, methods[name], sources.by_class)
 end
 
 --- All records, as a request that can be derived and kept.

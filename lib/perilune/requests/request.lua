@@ -51,16 +51,6 @@ local function derive(self, node)
   return setmetatable(copy(self, node, node.count), node.metatable)
 end
 
---- The request of a node with the values of `self` and one more.
-local function derive_with_value(self, node, value)
-  local count = node.count - 1
-  if count == 0 then return setmetatable({ node = node, value }, node.metatable) end
-  if count == 1 then return setmetatable({ node = node, self[1], value }, node.metatable) end
-  local result = copy(self, node, count)
-  result[count + 1] = value
-  return setmetatable(result, node.metatable)
-end
-
 --- The request with one more expression.
 local function derive_with(self, op, added)
   local parent = self.node
@@ -139,8 +129,8 @@ end
 
 local conditions = require "perilune.requests.conditions"
 
--- The usual conditions are found again without making an expression: a value for a column or the key, where the value itself is
--- what is written to the database.
+-- The usual conditions are found again without making an expression, by records.derivation: a value for a column or the key, where the
+-- value itself is what is written to the database. Here they are met for the first time, and kept where it looks.
 
 local plain_types = { string = true, number = true, boolean = true }
 
@@ -153,10 +143,7 @@ end
 
 --- The request for a key that is a number.
 local function filter_number(self, key)
-  local parent = self.node
-  local generation = current_generation()
-  local node = parent.key_node
-  if node and parent.key_generation == generation then return derive_with_value(self, node, key) end
+  local parent, generation = self.node, current_generation()
   local added = conditions.of_key(self, key, "filter")
   local result = derive_with(self, "filter", added)
   if is_plain_comparison(added) then parent.key_generation, parent.key_node = generation, result.node end
@@ -166,17 +153,14 @@ end
 --- The request for a table of columns and values.
 local function filter_table(self, condition)
   local name, value = next(condition)
-  local is_usual = plain_types[type(value)] and next(condition, name) == nil
-  local by_column = self.node.by_column
-  local node = is_usual and by_column[name]
-  if node then return derive_with_value(self, node, value) end
   local added = conditions.read(self, "filter", condition)
   local result = derive_with(self, "filter", added)
-  if is_usual and is_plain_comparison(added) then by_column[name] = result.node end
+  local is_usual = plain_types[type(value)] and next(condition, name) == nil
+  if is_usual and is_plain_comparison(added) then self.node.by_column[name] = result.node end
   return result
 end
 
-function derivations:filter(condition, ...)
+derivations.filter = records.derivation("filter", function(self, condition, ...)
   local kind = type(condition)
   if kind == "number" and select("#", ...) == 0 then return filter_number(self, condition) end
   if kind == "table" and select("#", ...) == 0 then
@@ -185,7 +169,7 @@ function derivations:filter(condition, ...)
     if mark == "expression" and condition.shape ~= expression.slot then return derive_with(self, "filter", condition) end
   end
   return derive_with(self, "filter", conditions.read(self, "filter", condition, ...))
-end
+end)
 
 --- The row with that primary key. Keys of several columns are given as `{ column = value, ... }`, or as a list in their order.
 function derivations:filter_key(key)
@@ -228,20 +212,18 @@ end
 -- Order, extent, columns ------------------------------------------------------------------------------------------------
 
 --- In that order; orders given earlier are forgotten.
-function derivations:order(first, ...)
+derivations.order = records.derivation("order", function(self, first, ...)
   local node = self.node
   if type(first) == "string" and select("#", ...) == 0 then
-    local ordered = node.by_order[first]
-    if ordered then return derive(self, ordered) end
     local column = not node.is_result and node.root.source:column_named(first, node.alias)
     if column and column.shape.count == 0 then
-      ordered = node_with_shape(node, "order", column.shape)
+      local ordered = node_with_shape(node, "order", column.shape)
       node.by_order[first] = ordered
       return derive(self, ordered)
     end
   end
   return derive_with(self, "order", terms(self, "order", table.pack(first, ...)))
-end
+end)
 
 --- By these where the order so far leaves rows equal.
 function derivations:then_order(...)
@@ -264,12 +246,12 @@ local function check_count(method, value, name)
 end
 
 --- At most a number of rows, after skipping some.
-function derivations:limit(count, offset, surplus)
+derivations.limit = records.derivation("limit", function(self, count, offset, surplus)
   if surplus ~= nil then arity.refuse("limit", 2, surplus) end
   local result = derive_with_detail(self, "limit", check_count("limit", count, "a limit"))
   if offset == nil then return result end
   return derive_with_detail(result, "offset", check_count("limit", offset, "an offset"))
-end
+end)
 
 function derivations:offset(count)
   return derive_with_detail(self, "offset", check_count("offset", count, "an offset"))

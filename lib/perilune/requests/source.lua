@@ -21,7 +21,7 @@ local by_class = setmetatable({}, { __mode = "k" })
 local Source = {}
 Source.__index = Source
 
-local sources = { Source = Source }
+local sources = { Source = Source, by_class = by_class }
 
 -- Columns -------------------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,144 @@
+/*
+** The usual derivations of requests, `filter(key)`, `filter{ column = value }`, `order(name)` and `limit(count)`: once the Lua part has
+** made the node of one, an equal one is a table with that node and its values, which needs no Lua. What has no such node yet goes to
+** the function of the Lua part.
+**
+** Scripts can reach requests and nodes: nothing that is found there is trusted.
+*/
+#include "CPeriluneRecords/Requests/requests.h"
+
+/* Upvalues of a derivation: the function of the Lua part; the sources of classes by class, or nil; the names of fields. */
+enum { FALLBACK = 1, SOURCES, ALL, NODE, METATABLE, COUNT, KEY_NODE, KEY_GENERATION, BY_COLUMN, BY_ORDER, BY_TEXT, UPVALUES = BY_TEXT };
+
+static const char *const field_names[] = {
+    [ALL] = "all", [NODE] = "node", [METATABLE] = "metatable", [COUNT] = "count", [KEY_NODE] = "key_node",
+    [KEY_GENERATION] = "key_generation", [BY_COLUMN] = "by_column", [BY_ORDER] = "by_order", [BY_TEXT] = "by_text",
+};
+
+/* On the stack: what the method is called on, its argument, the request that this stands for, its node. */
+enum { SELF = 1, ARGUMENT, REQUEST, PARENT };
+
+enum { most_values = 50 };
+
+/* Pushes a field of the table at an index; returns its type. */
+static int push_field(lua_State *L, int table, int name) {
+    lua_pushvalue(L, lua_upvalueindex(name));
+    return lua_rawget(L, table);
+}
+
+/* Pushes the request that is derived from, which a class may stand for, and its node. */
+static bool push_parent(lua_State *L) {
+    lua_pushvalue(L, SELF);
+    if (lua_type(L, lua_upvalueindex(SOURCES)) == LUA_TTABLE) {
+        if (lua_rawget(L, lua_upvalueindex(SOURCES)) != LUA_TTABLE || push_field(L, REQUEST, ALL) != LUA_TTABLE) return false;
+        lua_replace(L, REQUEST);
+    }
+    return lua_istable(L, REQUEST) && push_field(L, REQUEST, NODE) == LUA_TTABLE;
+}
+
+/* Pushes the element of the list on top of the stack, which it replaces, for the key on top of that. */
+static bool push_child(lua_State *L, int list_type) {
+    if (list_type != LUA_TTABLE) return false;
+    lua_insert(L, -2);
+    return lua_rawget(L, -2) == LUA_TTABLE;
+}
+
+/* Pushes the node of the derivation `request:filter(key)`: it is good for the generation of the schema in which it was made. */
+static bool push_node_of_key(lua_State *L) {
+    pdb_database *database = pdb_implied_database(pdb_state_of(L));
+    int type = push_field(L, PARENT, KEY_GENERATION);
+    bool is_current = database ? lua_isinteger(L, -1) && lua_tointeger(L, -1) == database->schema_generation : type == LUA_TNIL;
+    return is_current && push_field(L, PARENT, KEY_NODE) == LUA_TTABLE;
+}
+
+/* Pushes the value of the only field of the table that is the argument, and the node. */
+static bool push_node_of_column(lua_State *L) {
+    enum { name = PARENT + 1, value };
+    if (lua_getmetatable(L, ARGUMENT)) return false;
+    lua_pushnil(L);
+    if (!lua_next(L, ARGUMENT)) return false;
+    int type = lua_type(L, value);
+    if (type != LUA_TSTRING && type != LUA_TNUMBER && type != LUA_TBOOLEAN) return false;
+    lua_pushvalue(L, name);
+    if (lua_next(L, ARGUMENT)) return false;
+    lua_insert(L, name);
+    return push_child(L, push_field(L, PARENT, BY_COLUMN));
+}
+
+/* Pushes the request with the node on top of the stack: the values of its parent, and behind them the one at `value`, if not 0. */
+static bool push_derived(lua_State *L, int value) {
+    int child = lua_gettop(L), result = child + 1;
+    push_field(L, PARENT, COUNT);
+    lua_Integer count = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    if (count < 0 || count > most_values) return false;
+    lua_createtable(L, (int)count + (value != 0), 1);
+    lua_pushvalue(L, lua_upvalueindex(NODE));
+    lua_pushvalue(L, child);
+    lua_rawset(L, result);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, REQUEST, i);
+        lua_rawseti(L, result, i);
+    }
+    if (value) {
+        lua_pushvalue(L, value);
+        lua_rawseti(L, result, count + 1);
+    }
+    if (push_field(L, child, METATABLE) != LUA_TTABLE) return false;
+    lua_setmetatable(L, result);
+    return true;
+}
+
+static bool derive_filter(lua_State *L) {
+    if (lua_type(L, ARGUMENT) == LUA_TNUMBER) return push_parent(L) && push_node_of_key(L) && push_derived(L, ARGUMENT);
+    if (lua_type(L, ARGUMENT) != LUA_TTABLE) return false;
+    return push_parent(L) && push_node_of_column(L) && push_derived(L, PARENT + 1);
+}
+
+static bool derive_order(lua_State *L) {
+    if (lua_type(L, ARGUMENT) != LUA_TSTRING || !push_parent(L)) return false;
+    lua_pushvalue(L, ARGUMENT);
+    return push_child(L, push_field(L, PARENT, BY_ORDER)) && push_derived(L, 0);
+}
+
+static bool derive_limit(lua_State *L) {
+    if (!lua_isinteger(L, ARGUMENT) || !push_parent(L) || push_field(L, PARENT, BY_TEXT) != LUA_TTABLE) return false;
+    int by_text = lua_gettop(L);
+    lua_pushvalue(L, ARGUMENT);
+    lua_pushliteral(L, "limit");
+    return push_child(L, lua_rawget(L, by_text)) && push_derived(L, 0);
+}
+
+static int finish(lua_State *L, int status, lua_KContext context) {
+    (void)status, (void)context;
+    return 1;
+}
+
+/* Calls the function of the Lua part where the derivation has not been made, or is not a usual one. */
+static int derive(lua_State *L, bool (*derive_usual)(lua_State *)) {
+    int count = lua_gettop(L);
+    if (count == ARGUMENT && derive_usual(L)) return 1;
+    lua_settop(L, count);
+    lua_pushvalue(L, lua_upvalueindex(FALLBACK));
+    lua_insert(L, 1);
+    lua_callk(L, count, 1, 0, finish);
+    return 1;
+}
+
+static int filter(lua_State *L) { return derive(L, derive_filter); }
+static int order(lua_State *L) { return derive(L, derive_order); }
+static int limit(lua_State *L) { return derive(L, derive_limit); }
+
+/* derivation(name, function, the sources of classes by class or nil): the method of requests, or of classes. */
+static int make_derivation(lua_State *L) {
+    static const char *const names[] = {"filter", "order", "limit", NULL};
+    static const lua_CFunction functions[] = {filter, order, limit};
+    int derivation = luaL_checkoption(L, 1, NULL, names);
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lua_settop(L, 3);
+    for (int i = ALL; i <= UPVALUES; i++) lua_pushstring(L, field_names[i]);
+    lua_pushcclosure(L, functions[derivation], UPVALUES);
+    return 1;
+}
+
+const luaL_Reg prec_derivation_functions[] = {{"derivation", make_derivation}, {NULL, NULL}};
