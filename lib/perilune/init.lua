@@ -25,7 +25,7 @@ on_first_call(databases.methods, "perilune.schema.indexes", { "create_index", "d
 on_first_call(databases.methods, "perilune.schema.view_creation", { "create_view", "drop_view" })
 on_first_call(databases.methods, "perilune.schema.trigger_creation", { "create_trigger", "drop_trigger" })
 on_first_call(databases.methods, "perilune.schema.table_alteration", { "alter_table", "rename_table" })
-on_first_call(perilune, { "perilune.record_classes", "perilune.events.history" }, { "history" })
+on_first_call(perilune, { "perilune.record_classes", "perilune.request_methods", "perilune.events.history" }, { "history" })
 databases.set_write_options(function(...) return require("perilune.events.write_options")(...) end)
 on_first_call(databases.methods, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
 on_first_call(databases.methods, "perilune.databases.open_blobs", { "open_blob" })

@@ -18,6 +18,9 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
       | Moby-Dick  | 635   |
       | The Plague | 308   |
     ]]
+    local former = Book:as_of("2026-03-01 13:00:00"):filter(Book.c.pages:lt(700)):order("pages")
+    expect(former:pluck("title")):equals { "The Plague", "Typee", "Moby-Dick" }
+    check(former:fetch_count() == 3)
     local versions = Book:find(2):history()
     check(#versions == 2)
     check(versions[2].event == "update")

@@ -40,6 +40,10 @@ extension RequestBinding {
             try call.identity(2).map { request.reached(by: $0, fromItself: call.boolean(4)) } ?? request
         }
         try derive("aliased", in: table) { request, call in try request.aliased(call.string(2)) }
+        // request, SQL text, arguments
+        try derive("reading", in: table) { request, call in
+            try request.reading(sql: call.bytes(2), .positional(call.expressions(3)))
+        }
         // request, the other one
         try derive("or_filter", in: table) { request, call in try request.or(call.request(2)) }
         // request, kind, the other one, condition

@@ -68,7 +68,7 @@ extension CompilerWalk {
                     "not_joined", "the common table `\(source.table.name)` is not part of the request; add it with with(...)",
                     fields: ["table": source.table.name])
             }
-        case .compound, .request:
+        case .fragment, .compound, .request:
             tokens.add(.open)
             try rows(of: source)
             tokens.add(.close)
@@ -93,6 +93,10 @@ extension CompilerWalk {
         switch source.body {
         case .compound: try select(Request(source: RequestSource(source.table, body: source.body, schema: nil)))
         case .request(let request): try select(request)
+        case .fragment(let fragment):
+            let own = setOwn(-1)
+            try pieces(of: fragment)
+            setOwn(own)
         case .table, .commonTable: break
         }
     }

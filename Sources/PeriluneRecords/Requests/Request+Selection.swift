@@ -147,7 +147,7 @@ extension Request {
             switch source.body {
             case .compound(let compound): list += [compound.first] + compound.others.map(\.request)
             case .request(let request): list.append(request)
-            case .table, .commonTable: break
+            case .table, .commonTable, .fragment: break
             }
         }
         return list

@@ -117,6 +117,13 @@ package final class Request: @unchecked Sendable {
             offset: offset, parts: parts.isNone ? parts : parts.changed { $0.mapExpressions(bound) })
     }
 
+    /// The request for rows of SQL in place of those of its table, whose columns the SQL selects in their order.
+    package func reading(sql text: [UInt8], _ arguments: SQLFragment.Arguments) throws -> Request {
+        Request(
+            source: source.reading(try SQLFragment(text, arguments)), filter: filter, orders: orders, limit: limit, offset: offset,
+            parts: parts)
+    }
+
     /// The request as one for rows that an association leads to from a row which is known: columns of the association mean its own.
     ///
     /// - Parameter fromItself: Whether that row is one of the same table.

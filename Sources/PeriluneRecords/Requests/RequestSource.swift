@@ -15,6 +15,8 @@ package final class RequestSource: Sendable {
     enum Body: Sendable {
         case table
         case commonTable
+        /// SQL that selects the columns of the table, in their order.
+        case fragment(SQLFragment)
         case compound(Compound)
         case request(Request)
     }
@@ -38,6 +40,10 @@ package final class RequestSource: Sendable {
     }
 
     func aliased(_ alias: String) -> RequestSource { RequestSource(table, alias: alias, body: body, reached: reached, schema: schema) }
+
+    func reading(_ fragment: SQLFragment) -> RequestSource {
+        RequestSource(table, alias: alias, body: .fragment(fragment), reached: reached, schema: schema)
+    }
 
     func reached(by identity: AssociationIdentity, fromItself: Bool) -> RequestSource {
         RequestSource(table, alias: alias, body: body, reached: (identity, fromItself), schema: schema)

@@ -38,6 +38,7 @@ extension RequestSource {
         switch body {
         case .table: self.table.kind != .table || self.table.isSameTable(as: table)
         case .commonTable: false
+        case .fragment: true
         case .compound(let compound): ([compound.first] + compound.others.map(\.request)).contains { $0.mayRead(table) }
         case .request(let request): request.mayRead(table)
         }

@@ -2,11 +2,16 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local sql_text = require "perilune.runtime.sql_text"
 local record = require "perilune.records.class"
 local fields = require "perilune.records.fields"
+local sql = require "perilune.native.requests"
+local building = require "perilune.expressions.swift_bridge"
+local expression = require "perilune.expressions.expression"
+local request = require "perilune.requests.request"
+local sources = require "perilune.requests.source"
+local steps = require("perilune.requests.swift_bridge").steps
 local history_keeping = require "perilune.schema.history_keeping"
 local history_tables = require "perilune.schema.history_tables"
 local history_versions = require "perilune.schema.history_versions"
@@ -47,14 +52,26 @@ local function time_text(time, place)
   return date
 end
 
---- The records of a class as they were, to be fetched.
-function history_reading.as_of(class, time, surplus)
+steps["as of"] = function(node, built, context)
+  local schema = history_reading.schema_of(context.db, node.root.source.table, "as_of")
+  local rows = history_versions.last(schema, select_list(schema, ""), "history_time <= ?")
+  return sql.reading(built, rows, building.build_all(node.shape.operands, context))
+end
+
+--- All rows of a class as they were at a time, as a request.
+function request.verbs:as_of(time, surplus)
   local place = "as_of"
   if surplus ~= nil then checks.fail(place, "takes one argument, a time") end
-  local db, moment = records.default_database(), time_text(time, place)
-  local schema = history_reading.schema_of(db, record.info(class).table, place)
-  return class:from_sql(history_versions.last(schema, select_list(schema, ""), "history_time <= ?")
-    .. " ORDER BY " .. history_versions.key_terms(schema), moment)
+  if self.node ~= self.node.root or not self.node.root.source.class then
+    checks.fail(place, "must be the first, as in Class:as_of(time):filter{...}")
+  end
+  local moment = expression.list_operation("arguments", nil, { time_text(time, place), n = 1 }, place)
+  return request.derive_with(self, "as of", moment)
+end
+
+--- The same as a method of a class, with its default scope.
+function history_reading.as_of(class, ...)
+  return sources.scoped(class, request.verbs.as_of(sources.unscoped_request(class), ...))
 end
 
 local function stored_key(class, db, schema, target)

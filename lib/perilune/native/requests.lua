@@ -72,6 +72,13 @@ function sql.reached_by(request, number, name, leads_back) end
 ---@return perilune.sql_request
 function sql.aliased(request, name) end
 
+--- The rows of SQL in place of those of the table, whose columns it selects in their order.
+---@param request perilune.sql_request
+---@param sql string
+---@param arguments perilune.sql_expression[]
+---@return perilune.sql_request
+function sql.reading(request, sql, arguments) end
+
 --- The rows of either.
 ---@param request perilune.sql_request
 ---@param other perilune.sql_request

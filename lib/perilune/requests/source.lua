@@ -319,7 +319,14 @@ end
 function sources.class_request(class)
   local source = by_class[class] or sources.of_class(class)
   if source.all then return source.all end
-  local all = sources.unscoped_request(class)
+  local all = sources.scoped(class, sources.unscoped_request(class))
+  source.all = all
+  return all
+end
+
+--- A request for all rows of a class with its default scope.
+function sources.scoped(class, all)
+  local source = sources.of_class(class)
   local deleted_at = classes.behaviour(class, "soft_delete")
   if deleted_at then all = all:filter{ [deleted_at] = null } end
   local scope = source.requests.default
@@ -329,7 +336,6 @@ function sources.class_request(class)
       raise("argument", "the default scope of `" .. source.table .. "` must return a request, got " .. errors.describe(all))
     end
   end
-  source.all = all
   return all
 end
 

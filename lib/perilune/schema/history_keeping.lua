@@ -109,7 +109,7 @@ local function remove_types(db, schema, run, place)
   for _, column in ipairs(schema.columns) do
     local recorded = known[sql_names.fold(column.name)]
     if recorded.affinity ~= column.affinity and recorded.affinity ~= "blob" then
-      edits[#edits + 1] = function(text) text:column(recorded.name).declared = false end
+      edits[#edits + 1] = function(text) table_text.set_type(text:column(recorded.name), nil) end
     end
   end
   if edits[1] then table_rebuild.run(db, history, edits, { run = run, place = place }) end
@@ -176,6 +176,8 @@ function history_keeping.install(db, name, place)
   schema_of(db, name, place)
   run(history_versions.transactions_sql)
   local following = history_keeping.begin(db, name, run) or { db = db, run = run, renames = {} }
+  -- Those of a history that SQL has dropped are still there.
+  for _, sql in ipairs(history_versions.trigger_drops(history_tables.name_of(name))) do run(sql) end
   history_keeping.finish(following, name, place)
 end
 
