@@ -51,9 +51,9 @@ end
 function column_change.apply(text, column, place)
   local item = text:column(column.name)
   for kind in pairs(column.changed.removed) do
-    if kind == "type" then item.declared = false else table_text.remove_clauses(item, kind) end
+    if kind == "type" then table_text.set_type(item, nil) else table_text.remove_clauses(item, kind) end
   end
-  if column.declared then item.declared = column.declared end
+  if column.declared then table_text.set_type(item, column.declared) end
   local kinds, sql = column_definition.clauses(column)
   for _, kind in ipairs(kinds) do
     if kind == "check" then table_text.add_clause(item, kind, sql[kind]) else table_text.set_clause(item, kind, sql[kind]) end

@@ -401,13 +401,13 @@ function table_text.read(sql, what)
   read_items(reader, text)
   text.closing = split_closing(text, reader)
   reader:take()
-  while reader:peek() do
-    if reader:skip("strict") then text.strict = true end
-    if reader:skip("without") then text.without_rowid = true end
-    reader:take_comments(text)
-    if reader:peek() then reader:take() end
-  end
   reader:take_comments(text)
+  while reader:peek() do
+    if reader:is_word("strict") then text.strict = true end
+    if reader:is_word("without") then text.without_rowid = true end
+    reader:take()
+    reader:take_comments(text)
+  end
   return text
 end
 
@@ -579,6 +579,15 @@ function Text:remove_constraints(is_unwanted)
   return count
 end
 
+--- The comments in a text, each behind a blank.
+local function comments_in(sql)
+  local comments = {}
+  for _, token in ipairs(native_sql.tokens(sql)) do
+    if token.kind == "comment" then comments[#comments + 1] = " " .. token.text end
+  end
+  return table.concat(comments)
+end
+
 --- Removes the clauses of a kind, or only those for which a function returns true. Comments before them stay. Returns how many.
 function table_text.remove_clauses(column, kind, is_unwanted)
   local kept, comments, count = {}, "", 0
@@ -599,11 +608,22 @@ function table_text.add_clause(column, kind, sql)
   column.clauses[#column.clauses + 1] = { kind = kind, before = " ", named = "", text = sql }
 end
 
---- Puts a clause in the place of those of its kind, or behind the others.
+--- Gives a column another type, nil for none. Comments in the former one stay.
+function table_text.set_type(column, declared)
+  local comments = comments_in(column.declared or "")
+  column.declared, column.before_type = declared or false, column.before_type or " "
+  if comments == "" then return end
+  local next = column.clauses[1]
+  if next then next.before = comments .. next.before else column.trailing = comments .. column.trailing end
+end
+
+--- Puts a clause in the place of those of its kind, or behind the others. Comments in what it takes the place of stay.
 function table_text.set_clause(column, kind, sql)
   local present = table_text.clause(column, kind)
   if present then
     table_text.remove_clauses(column, kind, function(clause) return clause ~= present end)
+    local comments = comments_in(present.text)
+    if comments ~= "" then present.before = comments .. present.before end
     present.text = sql
   else
     table_text.add_clause(column, kind, sql)
@@ -653,13 +673,12 @@ function Text:sql(quoted)
     pieces[#pieces + 1] = item.trailing
   end
   pieces[#pieces + 1] = self.closing
-  pieces[#pieces + 1] = ")"
   local options = {}
   if self.strict then options[#options + 1] = "STRICT" end
   if self.without_rowid then options[#options + 1] = "WITHOUT ROWID" end
-  if options[1] then pieces[#pieces + 1] = " " .. table.concat(options, ", ") end
-  pieces[#pieces + 1] = self.comments
-  return join(pieces)
+  -- SQLite keeps no comment behind a table that has no options.
+  local tail = options[1] and { ")", " " .. table.concat(options, ", "), self.comments } or { self.comments, ")" }
+  return join(table.move(tail, 1, #tail, #pieces + 1, pieces))
 end
 
 --- Quotes names with that of their schema before them.
