@@ -12,6 +12,19 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
     ]]
   end)
 
+  scenario("a running total of groups, and the rank of each", function(t)
+    local Book = t.fixtures.models.Book
+    local pages = Book.c.pages:sum()
+    local so_far, place = pages:sum():over { order_by = "author_id" }, perilune.rank():over { order_by = pages }
+    local authors = Book:group("author_id"):select("author_id", pages:as("pages"), so_far:as("so_far"), place:as("place"))
+    expect(authors:order("author_id"):fetch_all()):rows [[
+      | author_id | pages | so_far | place |
+      | 1         | 961   | 961    | 2     |
+      | 2         | 308   | 1269   | 1     |
+    ]]
+    check(#authors:filter(place:eq(1)):fetch_all() == 1)
+  end)
+
   scenario("ranks, and the rows before and behind", function(t)
     local Book = t.fixtures.models.Book
     local place = perilune.rank():over { order_by = Book.c.pages:desc() }

@@ -72,7 +72,13 @@ extension Expression {
         guard getsWindow || !call.needsWindow else {
             throw RequestError.argument("\(name) requires a window; use :over{ order_by = ... }")
         }
-        return try make(call, isAggregate: isAggregate ?? call.isAggregate)
+        let isAggregate = isAggregate ?? call.isAggregate
+        // Over a window it is computed of the groups: a running total of their sums.
+        if isAggregate, !getsWindow, arguments.contains(where: { $0.traits.contains(.aggregate) }) {
+            throw RequestError.argument(
+                "an aggregate cannot be nested in another one: \(name); for totals of groups use :over{...} behind it")
+        }
+        return try make(call, isAggregate: isAggregate)
     }
 
     /// `COUNT(*)`
@@ -105,9 +111,6 @@ extension Expression {
             throw RequestError.argument("a distinct aggregate has one argument")
         }
         try call.filter?.checkCondition("filter of \(call.name)")
-        if isAggregate, call.arguments.contains(where: { $0.traits.contains(.aggregate) }) {
-            throw RequestError.argument("an aggregate cannot be nested in another one: \(call.name)")
-        }
         let parts = call.parts
         if isAggregate, parts.contains(where: { $0.traits.contains(.window) }) {
             throw RequestError.argument("an aggregate cannot contain a window function: \(call.name)")

@@ -59,7 +59,7 @@ end
 local function terms_of(Class, orders)
   local terms = {}
   for index, order in ipairs(orders) do
-    local column = random(2) == 1 and Class.c[order.column] or perilune.column(order.column)
+    local column = (rawget(Class, "is_grouped") or random(2) == 1) and Class.c[order.column] or perilune.column(order.column)
     terms[index] = order.descends and column:desc() or column
   end
   return terms
@@ -129,7 +129,7 @@ local function random_window(Class)
   local f, partition = pick(functions), pick{ "a", "b", false }
   local orders = random_orders(not f.ties)
   local before = comparer(orders)
-  local over = { partition_by = partition or nil, order_by = terms_of(Class, orders) }
+  local over = { partition_by = partition and (rawget(Class, "is_grouped") and Class.c[partition] or partition) or nil, order_by = terms_of(Class, orders) }
   local frame
   if f.is_framed then
     local from, to = random(4) - 3, nil
@@ -193,6 +193,48 @@ test("random values over windows", function()
           error(("%d: %s\nrow %d: expected %s, got %s"):format(number, tostring(request), id, expected[id], got))
         end
       end
+    end
+  end)
+end)
+
+--- Rows in groups: what stands for their class, whose columns are aggregates, and the groups as rows.
+local function group(Thing, column, rows)
+  local groups, by_key = {}, {}
+  for _, row in ipairs(rows) do
+    local key = row[column] or "NULL"
+    local group = by_key[key]
+    if not group then
+      group = { id = row.id, a = row[column], b = 0 }
+      groups[#groups + 1], by_key[key] = group, group
+    end
+    group.id, group.b = math.min(group.id, row.id), group.b + 1
+    if row.n then group.n = (group.n or 0) + row.n end
+  end
+  return { is_grouped = true, c = { id = Thing.c.id:min(), a = Thing.c[column], b = perilune.count(), n = Thing.c.n:sum() } }, groups
+end
+
+test("random values over windows of groups, and filters by them", function()
+  local Thing, rows = make_table("thing", 40)
+  db:read(function()
+    for number = 1, rounds(300) do
+      local condition, holds = random_condition(Thing)
+      local column = pick{ "a", "b", "n", "id" }
+      local Grouped, groups = group(Thing, column, where(rows, holds))
+      local value, evaluate = random_window(Grouped)
+      local request = Thing:filter(condition):group(column):select(Grouped.c.id:as("id"), value:as("v"))
+      local expected, limit = evaluate(groups), random(6) - 2
+      if random(3) == 1 then
+        request = request:filter(value:le(limit))
+        groups = where(groups, function(row) return expected[row.id] ~= nil and expected[row.id] <= limit end)
+      end
+      local count = 0
+      for id, got in request:tuples() do
+        count = count + 1
+        if got ~= expected[id] then
+          error(("%d: %s\ngroup %d: expected %s, got %s"):format(number, tostring(request), id, expected[id], got))
+        end
+      end
+      if count ~= #groups then error(("%d: %s\nexpected %d groups, got %d"):format(number, tostring(request), #groups, count)) end
     end
   end)
 end)

@@ -147,8 +147,12 @@ local function order_terms(shapes, first, context)
   return terms
 end
 
---- A function that is given a window.
+--- A function that is given a window, perhaps with a condition.
 local function build_function(shape, context)
+  if shape.op == "filter" then
+    local aggregate = build_function(shape.operands[1], context)
+    return sql.filtering(aggregate, table.unpack(build_all(shape.operands, context, 2)))
+  end
   if shape.op ~= "call" then return build(shape, context) end
   return sql.call(shape.detail, build_all(shape.operands, context), false, true)
 end

@@ -307,8 +307,11 @@ function column:cast(type) end
 ---@field groups? { [1]: integer|"unbounded", [2]: integer|"unbounded" } by groups of rows that are equal in the order
 ---@field exclude? "current_row"|"group"|"ties"|"no_others" what is left out
 
----The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL.
+---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL. In a request with groups the window has a row for
+---each group: an aggregate of an aggregate is a running total of the groups, and aggregates may stand in `order_by` and `partition_by`.
 ---```lua
+---local so_far = perilune.count():sum():over{ order_by = "author_id" }
+---print(Book:group("author_id"):select(so_far:as("so_far")):order("author_id"):fetch_values()[2])  --> 3
 ---print(Book:select(Book.c.id:sum():over("ORDER BY id")):order("id"):fetch_values()[3])  --> 6
 ---print(Book:select(Book.c.id:sum():over{ order_by = "id", frame = { rows = { -1, 0 } } }):order("id"):fetch_values()[3])  --> 5
 ---```

@@ -274,8 +274,8 @@ function perilune.single_row(table_name, options) end
 
 ---Returns the history of the table of a class.
 ---
----The class gets the method `as_of(time)`, which returns the records as they were at a time, to be fetched, and its records get the method
----`history(db)`, which returns the versions of their row, a list of `perilune.version`, the oldest first.
+---The class gets the method `as_of(time)`, a request for the records as they were at a time, to be filtered, ordered, counted, joined as any
+---other; the records that it joins or includes are as they are now, and it cannot be written. Its records get the method `history(db)`, which returns the versions of their row, a list of `perilune.version`, the oldest first.
 ---```lua
 ---local history = perilune.history(Tag)
 ---history:install(db)
@@ -283,6 +283,8 @@ function perilune.single_row(table_name, options) end
 ---for _, version in ipairs(Tag:find(1):history()) do print(version.event, version.record.name, version.note) end
 -----> start	sea	nil
 -----> update	ocean	tidy up
+---local former = Tag:as_of(perilune.now()):order("name")
+---print(former:limit(1):fetch_one().name)  --> ocean
 ---history:undo(1)
 ---print(Tag:find(1).name, #Tag:as_of("1970-01-01"):fetch_all())  --> sea	0
 ---```
@@ -6225,8 +6227,11 @@ function members:nulls_last() end
 ---@return perilune.expression
 function members:cast(type) end
 
----The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL.
+---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL. In a request with groups the window has a row for
+---each group: an aggregate of an aggregate is a running total of the groups, and aggregates may stand in `order_by` and `partition_by`.
 ---```lua
+---local so_far = perilune.count():sum():over{ order_by = "author_id" }
+---print(Book:group("author_id"):select(so_far:as("so_far")):order("author_id"):fetch_values()[2])  --> 3
 ---print(Book:select(Book.c.id:sum():over("ORDER BY id")):order("id"):fetch_values()[3])  --> 6
 ---print(Book:select(Book.c.id:sum():over{ order_by = "id", frame = { rows = { -1, 0 } } }):order("id"):fetch_values()[3])  --> 5
 ---```
