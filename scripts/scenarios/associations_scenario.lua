@@ -19,14 +19,16 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
 
   scenario("the latest of many comes along in the same statement", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
-    -- The first in the order. An association is stored in a field, or has the option `name`, before it is derived.
-    Author.some_book = Author:has_one(Book)
-    Author.latest_book = Author.some_book:order(Book.c.year:desc())
+    -- The first in the order.
+    Author.latest_book = Author:has_one(Book):order(Book.c.year:desc())
     local list
     local queries = t.queries(function() list = Author:including_optional(Author.latest_book):order("id"):fetch_all() end)
     check(list[1].latest_book.title == "Moby-Dick" and list[3].latest_book == nil)
     expect(queries):exactly(1)
     check(Author:joining_required(Author.latest_book):filter(Author.latest_book.c.year:gt(1900)):fetch_one().name == "Albert Camus")
+    -- Also where it is used only once, under a name.
+    local first = Author:has_one(Book):order("year"):as("first_book")
+    check(Author:including_optional(first):find(1).first_book.title == "Typee")
   end)
 
   scenario("reading what was not fetched is an error, and never a statement", function(t)

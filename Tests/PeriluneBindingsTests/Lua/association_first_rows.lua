@@ -42,6 +42,27 @@ test("including fetches the first by the order, then by the key", function()
   end
 end)
 
+test("an association is derived where it is made", function()
+  Author.newest = Author:has_one(Book):order(Book.c.year:desc())
+  equal(ids(Author:including_optional(Author.newest):order("id"):fetch_all(), "newest"), ids(Author:including_optional(Author.last):order("id"):fetch_all(), "last"))
+  local author = Author:find(1)
+  equal(author:newest():fetch_one().id, Author:including_optional(Author.newest):find(1).newest.id)
+  local first = Author:has_one(Book):order("year")
+  equal(ids(Author:including_optional(first:as("x")):order("id"):fetch_all(), "x"), { 2, 5, 0 })
+  equal(ids(Author:including_all(first:as("y"), Author:has_many(Book):order("year"):as("z")):order("id"):fetch_all(), "y"), { 2, 5, 0 })
+  equal(Author:joining_required(first):order("id"):pluck("id"), { 1, 2 })
+  equal(Author:having(Author:has_one(Book):order("year"):is_empty()):fetch_one().id, 3)
+  equal(Author:annotated_with_optional(first:select("year")):order("id"):fetch_all()[1].year, 1900)
+  equal(Author:annotated_with(Author:has_many(Book):filter(Book.c.year:gt(1800)):count():as("n")):order("id"):fetch_one().n,
+    Author:annotated_with(Author.books:filter(Book.c.year:gt(1800)):count():as("n")):order("id"):fetch_one().n)
+  -- What was derived before it got its name has it, too.
+  Author.earliest = first
+  equal(ids(Author:including_optional(first:order("year")):order("id"):fetch_all(), "earliest"), { 2, 5, 0 })
+  matches(fails("argument", Author.including_all, Author, Author:has_many(Book)), "the association has no name")
+  matches(fails("argument", Author.including_optional, Author, Author:has_one(Book):order("id")), "association:as(name)")
+  matches(fails("unknown_column", function() Author:has_one(Book):order("yaer") end), "year")
+end)
+
 test("so do joins, added columns, conditions and aggregates", function()
   equal(Author:joining_required(Author.first):order("id"):pluck("id"), { 1, 2 })
   equal(Author:joining_optional(Author.first):fetch_count(), 3)

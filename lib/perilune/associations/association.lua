@@ -133,7 +133,8 @@ local function define(kind)
       referenced = column_list(kind, "referenced", options.referenced),
       name = options.name, singular = options.singular, through = options.through, using = options.using,
     })
-    if root.name then require("perilune.associations.swift_bridge").check(root) end
+    local bridge = require "perilune.associations.swift_bridge"
+    if root.name then bridge.check(root) end
     if options.counter_cache ~= nil or options.touch ~= nil then
       require("perilune.associations.parent_updates").install(root, kind, owner, options)
     end

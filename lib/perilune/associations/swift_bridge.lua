@@ -12,6 +12,15 @@ local steps, builders = request_building.steps, expression_building.builders
 
 local association_building = {}
 
+--- The name of an association. Until it has one it can be derived and joined, but not included: nothing says in which field its rows are.
+local function name_of(root) return root.name or "?" end
+
+local function require_name(node)
+  if node.name or node.root.name then return end
+  raise("argument", "the association has no name: store it in a field (Author.books = Author:has_many(Book)), or give it one by "
+    .. "association:as(name)")
+end
+
 --- The rows that a class stands for; values of its default scope are part of it.
 local function build_target(root, context)
   local all = root.all or root.is_unscoped and sources.unscoped_request(root.target) or sources.class_request(root.target)
@@ -24,19 +33,15 @@ local function build_through(root, context)
   local function build(association)
     return request_building.build_node(association.node, { db = context.db, next = 1, values = association })
   end
-  return sql.through(build(first), build(second), root.name, root.kind == "has_many", root.tag, root.options.singular,
+  return sql.through(build(first), build(second), name_of(root), root.kind == "has_many", root.tag, root.options.singular,
     root.number)
 end
 
 function steps.association(root, _, context)
-  if not root.name then
-    raise("argument", "the association has no name: store it in a field (Author.books = Author:has_many(Book)), or give the "
-      .. "option name")
-  end
   if root.options.through then return build_through(root, context) end
   local source = root.owner_source
   local owner = source.class and source.table or source:declaration(context.db)
-  return sql[root.kind](context.db, owner, build_target(root, context), root.name, root.tag, root.options.columns,
+  return sql[root.kind](context.db, owner, build_target(root, context), name_of(root), root.tag, root.options.columns,
     root.options.referenced, root.options.singular, root.number,
     source.class and classes.field_names(source.class, context.db))
 end
@@ -54,12 +59,14 @@ function steps.named(node, built) return sql.named(built, node.detail) end
 for op, name in pairs{ include = "including", join = "joining", annotate = "annotating" } do
   for _, strength in ipairs{ "required", "optional" } do
     steps[op .. " " .. strength] = function(node, built, context)
+      if op == "include" then require_name(node.other) end
       return sql[name](built, request_building.build_node(node.other, context), strength == "required")
     end
   end
 end
 
 steps["include all"] = function(node, built, context)
+  require_name(node.other)
   return sql.including_all(built, request_building.build_node(node.other, context), node.detail)
 end
 

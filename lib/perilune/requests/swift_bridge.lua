@@ -125,7 +125,9 @@ function request_building.built(node, db, generation)
   local below = parent and request_building.built(parent, db, generation)
   if parent then context.next, context.request = parent.count + 1, below end
   local built = steps[node.op](node, below, context)
-  node.built, node.generation = built, generation
+  -- An association without a name may get one, which all that is derived from it has then.
+  local is_final = node.root.op ~= "association" or node.root.name ~= nil
+  node.built, node.generation = built, is_final and generation or nil
   return built
 end
 

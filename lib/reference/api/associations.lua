@@ -36,6 +36,8 @@ function Class:belongs_to(target, options) end
 ---```lua
 ---Author.debut = Author:has_one(Book)
 ---print(Author:including_optional(Author.debut):find(1).debut.title)  --> Typee
+---Author.latest = Author:has_one(Book):order(Book.c.year:desc())
+---print(Author:including_optional(Author.latest):find(1).latest.title)  --> Moby-Dick
 ---```
 ---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
 ---@param options? perilune.association_options
