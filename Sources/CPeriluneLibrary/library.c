@@ -291,6 +291,15 @@ static const module modules[] = {
     {"perilune.requests.page_cursors", (const char[]){
 #embed "../../lib/perilune/requests/page_cursors.lua"
         , 0}},
+    {"perilune.requests.page_orders", (const char[]){
+#embed "../../lib/perilune/requests/page_orders.lua"
+        , 0}},
+    {"perilune.requests.page_searches", (const char[]){
+#embed "../../lib/perilune/requests/page_searches.lua"
+        , 0}},
+    {"perilune.requests.pageable", (const char[]){
+#embed "../../lib/perilune/requests/pageable.lua"
+        , 0}},
     {"perilune.requests.plans", (const char[]){
 #embed "../../lib/perilune/requests/plans.lua"
         , 0}},
