@@ -1,6 +1,8 @@
 /* Layouts: which column of a result is what in records. */
 #include "CPeriluneRecords/Decoding/decoding.h"
 
+#include <string.h>
+
 /* MARK: - Which column is what */
 
 /* The position of a column in the table layout, from 0, or NOT_IN_TABLE. `positions` is the table layout's table. */
@@ -99,6 +101,13 @@ static const char *push_column_name(lua_State *L, sqlite3_stmt *handle, int colu
     return lua_pushstring(L, name ? name : "");
 }
 
+/* Whether a column is carried for the library alone, which takes the value from the record: its name is not among the fields. The pages of
+** requests in Lua (page_searches.lua) use this beginning of names. */
+static bool is_carried(const char *name) {
+    static const char beginning[] = "perilune_carried_";
+    return strncmp(name, beginning, sizeof beginning - 1) == 0;
+}
+
 /* Fills in the segment, for the class whose table layout is at `layout_index`; its column set goes into the list. `description` is what it was described
 ** by, or 0. */
 static void build_segment(lua_State *L, builder *builder, int number, int layout_index, int description) {
@@ -121,13 +130,14 @@ static void build_segment(lua_State *L, builder *builder, int number, int layout
         int position = prec_push_record_key(L, name, positions, names, taken);
         builder->row_layout->positions[column] = position;
         if (position >= 0) order[taken_count++] = position;
-        if (position == NOT_IN_TABLE) {
+        bool is_field = position != NOT_TAKEN && !(position == NOT_IN_TABLE && is_carried(name));
+        if (is_field && position == NOT_IN_TABLE) {
             has_extras = true;
             lua_pushvalue(L, -1);
             lua_pushboolean(L, true);
             lua_rawset(L, extras);
         }
-        if (position != NOT_TAKEN) {
+        if (is_field) {
             lua_pushvalue(L, -1);
             lua_rawseti(L, fields, (lua_Integer)lua_rawlen(L, fields) + 1);
         }

@@ -190,3 +190,16 @@ test("what is no cursor is refused", function()
   matches(fails("argument", function() by_id:select("id"):page_after(nil, 2) end), "select")
   matches(fails("argument", function() Book:order("year, id"):page_after(nil, 2) end), "SQL text")
 end)
+
+test("records of a page have the fields of others", function()
+  db:execute("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, bytes BLOB); INSERT INTO item VALUES (1, 'b', x'01'), (2, 'A', x'02')")
+  local Item = perilune.record("item")
+  local page = Item:order(Item.c.name:lower(), "bytes"):page_after(nil, 1)
+  local names = {}
+  for name in pairs(page.records[1]) do names[#names + 1] = name end
+  equal(names, { "id", "name", "bytes" })
+  equal(tostring(page.records[1]):find("perilune", 1, true), nil)
+  fails("unknown_column", function() return page.records[1].perilune_carried_order_1 end)
+  equal(Item:order(Item.c.name:lower(), "bytes"):page_after(page.next, 1).records[1].id, 1)
+  equal(Item:annotated_with(Item.c.name:lower():as("small")):order(Item.c.name:lower()):page_after(nil, 1).records[1].small, "a")
+end)

@@ -48,8 +48,8 @@ end
 
 --- The names of the fields that carry a term which is no column of the table, and the type of one that may be a BLOB: its bytes are a
 -- string, too.
-local function carried(index) return "perilune_order_" .. index end
-local function carried_type(index) return "perilune_type_" .. index end
+local function carried(index) return "perilune_carried_order_" .. index end
+local function carried_type(index) return "perilune_carried_type_" .. index end
 
 --- Whether a term may be a BLOB, as far as its type is declared.
 local function may_be_blob(term, schema)
