@@ -50,12 +50,20 @@ import Testing
         #expect(count > 100)
     }
 
-    @Test func `each row of the comparison names a scenario that shows it`() throws {
+    /// What DocC calls a heading in links.
+    private func fragment(_ heading: Substring) -> String {
+        heading.filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }.replacing(" ", with: "-")
+    }
+
+    @Test func `each row of the comparison links to a scenario that shows it`() throws {
         let text = try #require(Reference.text(of: "Sources/Perilune/Perilune.docc/Comparison.md"))
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| feature |") }
         #expect(rows.count > 50)
         for row in rows {
-            let match = try #require(row.firstMatch(of: /\| (\w+): ([^|]+) \|$/), "\(row) has no scenario")
+            let match = try #require(row.firstMatch(of: /\| \[(\w+): ([^|]+)\]\(doc:(\w+)#([\w-]+)\) \|$/), "\(row) has no link to a scenario")
+            // The pages are made by scripts/scenario_pages.lua.
+            #expect(match.3 == match.1.prefix(1).uppercased() + match.1.dropFirst() + "Scenarios", "\(row)")
+            #expect(String(match.4) == fragment(match.2), "\(row)")
             let file = "scripts/scenarios/\(match.1)_scenario.lua"
             let scenarios = try #require(Reference.text(of: file), "\(file)")
             #expect(scenarios.contains("scenario(\"\(match.2)\","), "\(file) has no scenario \"\(match.2)\"")

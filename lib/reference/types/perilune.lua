@@ -5748,6 +5748,8 @@ function members:belongs_to(target, options) end
 ---```lua
 ---Author.debut = Author:has_one(Book)
 ---print(Author:including_optional(Author.debut):find(1).debut.title)  --> Typee
+---Author.latest = Author:has_one(Book):order(Book.c.year:desc())
+---print(Author:including_optional(Author.latest):find(1).latest.title)  --> Moby-Dick
 ---```
 ---
 ---- Raises `argument` if an option is not valid
