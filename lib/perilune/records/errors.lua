@@ -120,6 +120,35 @@ function explanations.constraint_foreign_key(info, record, db, message)
   return found
 end
 
+-- Keys of rows that are deleted softly ---------------------------------------------------------------------------------------------
+
+--- The key of a row that is deleted softly and has the values of the record in these columns; nil if there is none.
+local function deleted_key(info, record, columns, db)
+  local deleted_at = require("perilune.records.behaviours").option(info.description.class, "soft_delete")
+  local values = deleted_at and stored_list(info, record, fields_of(info, columns))
+  local key = info.schema.primary_key.columns
+  if not values or #key == 0 then return nil end
+  local conditions, names = {}, info.schema.sql_names or {}
+  for index, column in ipairs(columns) do conditions[index] = name(column) .. " = ?" end
+  local selected = {}
+  for index, column in ipairs(key) do selected[index] = name(names[column] or column) .. " AS " .. name(column) end
+  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s AND %s IS NOT NULL"):format(table.concat(selected, ", "), name(info.schema.name),
+    table.concat(conditions, " AND "), name(names[deleted_at] or deleted_at)), table.unpack(values))
+  if not row then return nil end
+  if #key == 1 then return row[key[1]] end
+  local found = {}
+  for _, column in ipairs(key) do found[column] = row[column] end
+  return found
+end
+
+--- What an error of a unique key says besides, if a row that requests do not show has the key.
+local function explain_deleted(kind, columns, info, record, db)
+  if kind ~= "constraint_unique" and kind ~= "constraint_primary_key" or type(columns) ~= "table" then return {} end
+  local key = deleted_key(info, record, columns, db)
+  return { deleted_key = key, hint = key ~= nil and ("; a row that is deleted softly has the same %s: restore it (Class:unscoped():find(...):restore()), "
+    .. "or let an index be unique for other rows only"):format(table.concat(fields_of(info, columns), ", ")) or nil }
+end
+
 --- Which row an error is about, for people.
 local function row_text(info, key)
   local parts = {}
@@ -142,7 +171,9 @@ function record_errors.explain(err, info, record, db)
   local explain = explanations[kind]
   local found = explain and explain(info, record, db, err.message) or {}
   for key, value in pairs(found) do details[key] = value end
-  details.message = ("%s (%s)"):format(details.message or err.message, row_text(info, details.key))
+  local deleted = explain_deleted(kind, err.columns, info, record, db)
+  details.deleted_key = deleted.deleted_key
+  details.message = ("%s (%s)%s"):format(details.message or err.message, row_text(info, details.key), deleted.hint or "")
   -- Those that SQLite has named.
   if info.schema.field_names and type(err.columns) == "table" then table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns) end
   return errors.add_fields(err, details)

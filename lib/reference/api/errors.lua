@@ -21,6 +21,7 @@
 ---@field table string? the table whose constraint is violated
 ---@field columns string[]? the columns whose constraint is violated
 ---@field key any? the key that was not found
+---@field deleted_key any? the key of a row, deleted softly, that has the values of the unique key
 ---@field errors { column?: string, message: string }[]? what validation found
 ---@field migration string? the migration that failed
 ---@field retry_in number? seconds until an observation fetches again

@@ -791,7 +791,8 @@ function request:page_before(cursor, size, db) end
 ---@return boolean is_new
 function request:find_or_build(db, key, others) end
 
----Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new.
+---Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new. A row that is
+---deleted softly is not found; if it has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`.
 ---```lua
 ---print(Tag:find_or_create{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
 ---```

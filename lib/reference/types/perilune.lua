@@ -5643,7 +5643,8 @@ function members:page_before(cursor, size, db) end
 ---@return boolean is_new
 function members:find_or_build(db, key, others) end
 
----Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new.
+---Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new. A row that is
+---deleted softly is not found; if it has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`.
 ---```lua
 ---print(Tag:find_or_create{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
 ---```
@@ -7693,6 +7694,7 @@ end
 ---@field table string? the table whose constraint is violated
 ---@field columns string[]? the columns whose constraint is violated
 ---@field key any? the key that was not found
+---@field deleted_key any? the key of a row, deleted softly, that has the values of the unique key
 ---@field errors { column?: string, message: string }[]? what validation found
 ---@field migration string? the migration that failed
 ---@field retry_in number? seconds until an observation fetches again
