@@ -17,7 +17,7 @@ end
 
 --- Makes all that the history has so far old.
 local function date(time)
-  db:execute("UPDATE book_history SET history_time = ? WHERE history_time > '2020-01-01'", time)
+  db:execute("UPDATE book_history SET history_day = julianday(?) WHERE history_day > julianday('2020-01-01')", time)
 end
 
 local function titles(time)
@@ -73,6 +73,52 @@ test("records as they were are a request", function()
   matches(tostring(db:explain(then_:filter{ id = 1 }:sql())), "SEARCH book_history USING INDEX book_history_by_key (id=?")
   matches(fails("argument", then_.delete_all, then_), "only rows of a table can be written")
   matches(fails("argument", then_.as_of, then_, "2001-01-01"), "must be the first")
+end)
+
+test("a version is there from its own millisecond on", function()
+  make_books()
+  for _, time in ipairs{ "1970-01-01 00:00:00.001", "2026-03-01 12:34:56.789", "9999-12-31 23:59:59.999", "0000-01-01 00:00:00.000" } do
+    db:execute("UPDATE book_history SET history_day = julianday(?)", time)
+    equal(Book:find(1):history()[1].time, perilune.date(time))
+    equal(Book:as_of(time):fetch_count(), 1)
+  end
+  db:execute("UPDATE book_history SET history_day = julianday('2026-03-01 12:34:56.789')")
+  equal(Book:as_of("2026-03-01 12:34:56.788"):fetch_count(), 0)
+  equal(Book:find(1):history()[1].time, perilune.date("2026-03-01 12:34:56.789"))
+end)
+
+test("a history with times as text is brought up to date", function()
+  make_books()
+  history:remove(db, { keep_versions = true })
+  db:execute[[
+    CREATE TABLE old (history_version INTEGER PRIMARY KEY, history_event TEXT NOT NULL, history_time DATETIME NOT NULL,
+      history_transaction INTEGER REFERENCES perilune_transaction (id), id INTEGER, author_id INTEGER, title TEXT, price REAL, cover BLOB,
+      length INTEGER);
+    INSERT INTO old SELECT history_version, history_event, '2001-02-03 04:05:06.789', history_transaction, id, author_id, title, price, cover, length FROM book_history;
+    DROP TABLE book_history; ALTER TABLE old RENAME TO book_history]]
+  matches(fails("history", function() return Book:as_of("2001-06-01"):fetch_all() end), "history:install(db)")
+  history:install()
+  equal(Book:as_of("2001-02-03 04:05:06.789"):pluck("title"), { "Typee" })
+  equal(Book:as_of("2001-02-03 04:05:06.788"):fetch_count(), 0)
+  db:execute("UPDATE book SET price = 6")
+  equal({ #Book:find(1):history(), Book:find(1):history()[1].time }, { 2, perilune.date("2001-02-03 04:05:06.789") })
+end)
+
+test("records as they were are compared with those there are, and put back", function()
+  make_books()
+  db:execute("INSERT INTO book (id, title, price) VALUES (2, 'Omoo', 6)")
+  date("2001-01-01 00:00:00.000")
+  db:execute("UPDATE book SET price = 7 WHERE id = 1; DELETE FROM book WHERE id = 2; INSERT INTO book (id, title) VALUES (3, 'Mardi')")
+  local then_ = Book:as_of("2001-06-01")
+  equal({ #then_:except(Book:all()):fetch_all(), then_:union(Book:all()):fetch_count() }, { 2, 4 })
+  local old = then_:aliased("old")
+  local changed = Book:join(old, Book.c.id:eq(old.c.id) & Book.c.price:ne(old.c.price)):select(Book.c.price:as("now"), old.c.price:as("before"))
+  equal({ changed:fetch_one().now, changed:fetch_one().before }, { 7.0, 5.0 })
+  equal(Book:left_join(old, Book.c.id:eq(old.c.id)):filter(old.c.id:is_null()):pluck("title"), { "Mardi" })
+  local prepared = then_:filter(Book.c.price:gt(perilune.parameter("least"))):prepare()
+  equal(prepared:fetch_all{ least = 5 }[1].title, "Omoo")
+  Book:insert_from(then_:filter{ id = 2 }:select("id", "title", "price"))
+  equal(Book:find(2).price, 6.0)
 end)
 
 test("the default scope of a class holds for records as they were", function()
@@ -191,7 +237,7 @@ test("an installation is brought up to date, and removed", function()
   equal(history:is_installed(), true)
   db:execute("ALTER TABLE book ADD COLUMN pages INTEGER DEFAULT 3")
   local err = fails("history", function() return Book:as_of("2100-01-01"):fetch_all() end)
-  matches(err, "does not have the column `pages`, which SQL has added or renamed; use history:install(db)")
+  matches(err, "does not have the column `pages`; use history:install(db)")
   fails("history", function() Book:find(1):history() end)
   history:install(db)
   equal({ Book:find(1):history()[1].record.pages, Book:find(1):history()[2].changed }, { nil, { "pages" } })
@@ -218,7 +264,7 @@ end)
 
 test("what cannot have a history, and misuse, is refused", function()
   make_books()
-  db:execute("CREATE TABLE nokey (a); CREATE VIEW v AS SELECT 1 AS id; CREATE TABLE taken (id INTEGER PRIMARY KEY, history_time TEXT)")
+  db:execute("CREATE TABLE nokey (a); CREATE VIEW v AS SELECT 1 AS id; CREATE TABLE taken (id INTEGER PRIMARY KEY, history_day TEXT)")
   for _, name in ipairs{ "nokey", "v", "taken" } do
     local other = perilune.history(perilune.record(name))
     fails("definition", other.install, other, db)

@@ -128,7 +128,7 @@ test("a change that a history cannot follow is refused, and changes nothing", fu
     t:primary_key{ "title" }
   end)
   refused("has no primary key", function(t) t:drop_primary_key() end)
-  refused("has a name that histories use", function(t) t:add_column("history_time", "text") end)
+  refused("has a name that histories use", function(t) t:add_column("history_day", "text") end)
   -- A column that was dropped is not overwritten by another one of its name.
   refused("has a column `price` already, of one that was dropped; rename that first", function(t)
     t:drop_column("price")

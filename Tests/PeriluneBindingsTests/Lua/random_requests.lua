@@ -55,7 +55,7 @@ local function make_past(make)
   return function(count)
     local Thing, rows = make(count)
     perilune.history(Thing):install()
-    db:execute("UPDATE thing_history SET history_time = '2001-01-01 00:00:00.000'")
+    db:execute("UPDATE thing_history SET history_day = julianday('2001-01-01')")
     db:execute("UPDATE thing SET t = t || 'x'; DELETE FROM thing WHERE rowid % 3 = 0")
     Thing{ m = 1, t = "new" }:insert()
     return { c = Thing.c, all = function() return Thing:as_of("2001-06-01") end }, rows

@@ -30,7 +30,7 @@ function history_reading.schema_of(db, table_name, place)
   history_reading.require_installed(db, schema.name, place)
   local unknown = history_versions.unknown_columns(db, schema)[1]
   if unknown then
-    errors.raise("history", ("%s: the history of `%s` does not have the column `%s`, which SQL has added or renamed; use history:install(db) to bring it up to date")
+    errors.raise("history", ("%s: the history of `%s` does not have the column `%s`; use history:install(db) to bring it up to date")
       :format(place, schema.name, unknown), { table = schema.name })
   end
   return schema
@@ -54,7 +54,7 @@ end
 
 steps["as of"] = function(node, built, context)
   local schema = history_reading.schema_of(context.db, node.root.source.table, "as_of")
-  local rows = history_versions.last(schema, select_list(schema, ""), "history_time <= ?")
+  local rows = history_versions.last(schema, select_list(schema, ""), "history_day <= julianday(?)")
   return sql.reading(built, rows, building.build_all(node.shape.operands, context))
 end
 
@@ -100,14 +100,14 @@ function history_reading.versions(class, target, db)
   local columns, key = select_list(schema, "h."), stored_key(class, db, schema, target)
   local source = (" FROM %s AS h LEFT JOIN perilune_transaction AS t ON t.id = h.history_transaction WHERE %s ORDER BY h.history_version"):format(
     sql_text.name(history_tables.name_of(schema.name)), history_versions.same_key(schema, "h.%s IS ?"))
-  local rows = db:fetch_all("SELECT h.history_version, h.history_event, h.history_time, h.history_transaction, t.note AS history_note, "
-    .. columns .. source, key)
+  local rows = db:fetch_all("SELECT h.history_version, h.history_event, h.history_transaction, t.note AS history_note, "
+    .. history_versions.time_text .. " AS history_day, " .. columns .. source, key)
   local found = class:fetch_all(db, "SELECT " .. columns .. source, table.unpack(key))
   local versions, before, view = {}, nil, fields.view(record.info(class), schema)
   for index, row in ipairs(rows) do
     local event = row.history_event
     versions[index] = {
-      version = row.history_version, event = event, time = row:date("history_time"), transaction = row.history_transaction, note = row.history_note,
+      version = row.history_version, event = event, time = row:date("history_day"), transaction = row.history_transaction, note = row.history_note,
       record = event ~= "delete" and found[index] or nil, changed = event == "update" and changed_columns(schema, view, before, row) or {},
     }
     before = row

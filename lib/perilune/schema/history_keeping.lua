@@ -115,6 +115,18 @@ local function remove_types(db, schema, run, place)
   if edits[1] then table_rebuild.run(db, history, edits, { run = run, place = place }) end
 end
 
+--- Gives a history that an earlier version has made, with times as text, what others have.
+local function convert_times(db, history, run, place)
+  if columns_of(db, history).history_day then return end
+  local function edit(text)
+    local column = text:column("history_time")
+    text:rename_column("history_time", "history_day")
+    table_text.set_type(column, "REAL")
+    column.using = "julianday(history_time)"
+  end
+  table_rebuild.run(db, history, { edit }, { run = run, place = place })
+end
+
 local function add_columns(db, schema, run, place)
   local unknown = {}
   for _, name in ipairs(history_versions.unknown_columns(db, schema)) do unknown[name] = true end
@@ -131,6 +143,7 @@ local function bring_up_to_date(db, name, renames, run, place)
   if history_tables.is_history(db, history) then
     rename_columns(db, history, renames, run, place)
     check_same_key(db, history, schema, place)
+    convert_times(db, history, run, place)
     add_columns(db, schema, run, place)
   elseif db:table_exists(history) or db:view_exists(history) then
     checks.refuse(place, ("`%s`, the name of the history of `%s`, is that of something else; rename or drop it first"):format(history, schema.name))

@@ -9,8 +9,8 @@ local sql_names = require "perilune.runtime.names"
 
 local history_tables = {}
 
---- What a history has beside the columns of its table.
-history_tables.own_columns = { "history_version", "history_event", "history_time", "history_transaction" }
+--- What a history has, and reading adds, beside the columns of its table.
+history_tables.own_columns = { "history_version", "history_event", "history_day", "history_transaction", "history_note" }
 
 --- The triggers are called after the history: book_history_insert.
 history_tables.events = { "insert", "delete", "update", "rename" }
@@ -24,10 +24,8 @@ function history_tables.trigger_name(history, event) return history .. "_" .. ev
 function history_tables.is_history(db, name)
   local is_there, schema = pcall(native_schema.table, db, name)
   if not is_there or schema.kind ~= "table" or schema.database ~= "main" then return false end
-  for index, own in ipairs(history_tables.own_columns) do
-    if not schema.columns[index] or schema.columns[index].name ~= own then return false end
-  end
-  return true
+  local first, second = schema.columns[1], schema.columns[2]
+  return first.name == "history_version" and second ~= nil and second.name == "history_event"
 end
 
 --- The name of the history that the triggers of a table of the main database write; nil if it has none.

@@ -61,19 +61,24 @@ local function columns_by_name(schema)
   return columns
 end
 
---- The names of the columns of a table that its history does not have.
+--- The names of the columns that a history lacks: those of its table, and `history_day` in one that an earlier version has made.
 function history_versions.unknown_columns(db, schema)
   local known, unknown = columns_by_name(native_schema.table(db, history_tables.name_of(schema.name))), {}
+  if not known.history_day then unknown[1] = "history_day" end
   for _, column in ipairs(schema.columns) do
     if not known[sql_names.fold(column.name)] then unknown[#unknown + 1] = column.name end
   end
   return unknown
 end
 
+--- SQL for the time of a version of `h` as text. It is stored as a number of days, which SQLite computes in a tenth of the time; a generated
+-- column would be computed with each row that is inserted.
+history_versions.time_text = "strftime('%Y-%m-%d %H:%M:%f', h.history_day)"
+
 --- The statement that makes the history of a table.
 function history_versions.creation(schema)
   local definitions = {
-    "history_version INTEGER PRIMARY KEY", "history_event TEXT NOT NULL", "history_time DATETIME NOT NULL",
+    "history_version INTEGER PRIMARY KEY", "history_event TEXT NOT NULL", "history_day REAL NOT NULL",
     "history_transaction INTEGER REFERENCES perilune_transaction (id)",
   }
   for _, column in ipairs(schema.columns) do definitions[#definitions + 1] = definition_of(column, schema) end
@@ -102,11 +107,11 @@ end
 
 --- What is written beside the columns of the table; `event` is SQL.
 local function own_values(event)
-  return event .. ", strftime('%Y-%m-%d %H:%M:%f', 'now'), (SELECT id FROM perilune_transaction WHERE is_open)"
+  return event .. ", julianday('now'), (SELECT id FROM perilune_transaction WHERE is_open)"
 end
 
 local function insertion(schema, rows)
-  return ("INSERT INTO %s (history_event, history_time, history_transaction, %s) %s"):format(
+  return ("INSERT INTO %s (history_event, history_day, history_transaction, %s) %s"):format(
     sql_text.name(history_tables.name_of(schema.name)), sql_text.names(history_versions.column_names(schema)), rows)
 end
 
@@ -162,8 +167,8 @@ end
 -- @tparam ?string condition of the versions among which it is the last
 function history_versions.last(schema, columns, condition)
   -- Of the other columns SQLite takes those of the row with the maximum.
-  return ("SELECT %s FROM (SELECT *, max(history_version) FROM %s%s GROUP BY %s) WHERE history_event <> 'delete'"):format(
-    columns, sql_text.name(history_tables.name_of(schema.name)), condition and " WHERE " .. condition or "", history_versions.key_terms(schema))
+  return ("SELECT %s FROM (SELECT max(history_version) AS history_version, history_event, %s FROM %s%s GROUP BY %s) WHERE history_event <> 'delete'"):format(
+    columns, sql_text.names(history_versions.column_names(schema)), sql_text.name(history_tables.name_of(schema.name)), condition and " WHERE " .. condition or "", history_versions.key_terms(schema))
 end
 
 --- The statements that add a version of each row that is not as its last version says: of those that were there before the triggers, or

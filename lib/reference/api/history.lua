@@ -3,8 +3,9 @@
 ---What the rows of tables were, when, and in which transaction.
 ---
 ---A history is a table beside that of a class, `book_history` for `book`, which triggers write. What other programs write is in it as well;
----only what Perilune writes has transactions and notes. The time of a version is that of its statement, to the millisecond: a moment in the
----middle of a transaction shows what had been written until then, and a version of the same millisecond is there already. A row that `INSERT OR REPLACE` removes because of another unique key is in it if
+---only what Perilune writes has transactions and notes. The time of a version is that of its statement, to the millisecond, as a number of
+---days: `datetime(history_day)` in SQL. A moment in the middle of a transaction shows what had been written until then, and a version of the
+---same millisecond is there already. A row that `INSERT OR REPLACE` removes because of another unique key is in it if
 ---`PRAGMA recursive_triggers` is on.
 ---
 ---A history follows its table when `db:rename_table` and `db:alter_table` change that: a renamed column is renamed in it, a new one is added,
