@@ -139,31 +139,58 @@ test("a dry run says what would be done, and undoes it", function()
   equal(db:fetch_values("SELECT slug FROM book ORDER BY id"), { "typee", "omoo" })
 end)
 
+--- Has a change of the schema fail at one of its statements, before or after it. Returns whether it has that many.
+local function fail_at(step, is_after, f, ...)
+  local changes = library("perilune.schema.changes")
+  local execute, count = changes.execute, 0
+  function changes.execute(db, sql)
+    count = count + 1
+    local result = (count ~= step or is_after) and execute(db, sql)
+    if count == step then error{ kind = "injected" } end
+    return result
+  end
+  local has_ended, err = pcall(f, ...)
+  changes.execute = execute
+  if not has_ended and err.kind ~= "injected" then error(err, 0) end
+  return not has_ended
+end
+
+test("what a failure at any step has begun is undone, in a history too", function()
+  make_books()
+  local Book = perilune.record("book")
+  perilune.history(Book):install()
+  db:execute("UPDATE book SET title = 'Typee!' WHERE id = 3")
+  local function complete() return { everything(), db:fetch_all("SELECT * FROM book_history") } end
+  local before = complete()
+  for _, change in ipairs{ function() alter(db) end, function() db:rename_table("book", "volume") end } do
+    local step = 1
+    while fail_at(step, step % 2 == 0, change) do
+      equal(complete(), before)
+      step = step + 1
+    end
+    equal(step > 12, true)
+    if db:table_exists("book") then
+      local versions = Book:find(3):history()
+      equal({ #versions, versions[1].record.slug, versions[3].record.slug }, { 3, nil, "typee!" })
+      before = complete()
+    end
+  end
+  equal(#perilune.record("volume"):find(3).title, 6)
+  equal(perilune.history(perilune.record("volume")):is_installed(), true)
+end)
+
 test("what a failure at any step has begun is undone", function()
   make_books()
   local before = everything()
-  local changes = library("perilune.schema.changes")
-  local execute = changes.execute
-  local function fail_at(step, is_after, f, ...)
-    local count = 0
-    function changes.execute(db, sql)
-      count = count + 1
-      local result = (count ~= step or is_after) and execute(db, sql)
-      if count == step then error{ kind = "injected" } end
-      return result
-    end
-    fails("injected", f, ...)
-    changes.execute = execute
-  end
   local steps = #alter(db, { dry_run = true })
   equal(steps > 15, true)
   for step = 1, steps do
     for _, is_after in ipairs{ false, true } do
-      fail_at(step, is_after, alter, db)
+      equal(fail_at(step, is_after, alter, db), true)
       equal(everything(), before)
       db:write(function(db)
         db:execute("UPDATE author SET name = 'kept'")
-        fail_at(step, is_after, alter, db)
+        equal(fail_at(step, is_after, alter, db), true)
         equal(db:fetch_value("SELECT name FROM author"), "kept")
         fails("constraint_foreign_key", db.execute, db, "INSERT INTO page (book_id) VALUES (99)")
         db:execute("UPDATE author SET name = 'Melville'")
