@@ -40,8 +40,10 @@ struct DatabaseDump {
             for statement in try SchemaStatements.read(in: db, of: table == nil ? nil : tables.first?.name) where !made.contains(statement) {
                 output.append(statement + ";\n")
             }
-            let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-            if version != 0, table == nil { output.append("PRAGMA user_version=\(version);\n") }
+            for pragma in ["application_id", "user_version"] where table == nil {
+                let number = try Int.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0
+                if number != 0 { output.append("PRAGMA \(pragma)=\(number);\n") }
+            }
         }
         output.append("COMMIT;\n")
         try write(output)

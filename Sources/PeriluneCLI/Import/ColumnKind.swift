@@ -3,6 +3,8 @@ internal import PeriluneRecords
 /// What the values of a column are, as far as importing knows.
 enum ColumnKind: String, Sendable {
     case integer, real, text
+    /// Whatever it is, as SQLite keeps it in a column without affinity.
+    case blob
     /// 0 and 1, also as "true" and "false".
     case boolean
     /// Numbers where they are some, else text.
@@ -30,7 +32,7 @@ enum ColumnKind: String, Sendable {
         case .text: return .text(bytes)
         case .integer: return NumberText.integer(bytes).map(Cell.integer)
         case .real: return NumberText.integer(bytes).map(Cell.integer) ?? NumberText.real(bytes).map(Cell.real)
-        case .numeric: return NumberText.integer(bytes).map(Cell.integer) ?? NumberText.real(bytes).map(Cell.real) ?? .text(bytes)
+        case .numeric, .blob: return NumberText.integer(bytes).map(Cell.integer) ?? NumberText.real(bytes).map(Cell.real) ?? .text(bytes)
         case .boolean:
             switch String(decoding: bytes, as: UTF8.self).lowercased() {
             case "1", "true", "t", "yes": return .integer(1)
@@ -46,8 +48,26 @@ enum ColumnKind: String, Sendable {
         case .integer: "an integer"
         case .real: "a number"
         case .boolean: "true or false"
-        case .text, .numeric: "text"
+        case .text, .numeric, .blob: "text"
         }
+    }
+
+    /// The narrowest kind that has the values of both; `nil` stands for no value so far.
+    static func joined(_ kind: ColumnKind?, with cell: Cell) -> ColumnKind? {
+        switch cell {
+        case .null: kind
+        case .integer: joined(kind, with: .integer)
+        case .real: joined(kind, with: .real)
+        case .boolean: joined(kind, with: .boolean)
+        case .text: joined(kind, with: .text)
+        case .blob: .blob
+        }
+    }
+
+    static func joined(_ kind: ColumnKind?, with other: ColumnKind) -> ColumnKind {
+        guard let kind, kind != other else { return other }
+        if kind == .blob || other == .blob { return .blob }
+        return Set([kind, other]) == [.integer, .real] ? .real : .text
     }
 
     /// The narrowest kind that has the values of both; `nil` stands for no value so far.
@@ -83,6 +103,12 @@ enum NumberText {
         // Negative numbers reach further.
         if first == UInt8(ascii: "-") { return value }
         return value == .min ? nil : -value
+    }
+
+    /// Whether it is an integer that SQLite would keep as the nearest number that a REAL can be.
+    static func isLongInteger(_ bytes: [UInt8]) -> Bool {
+        let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
+        return digits.count > 18 && digits.allSatisfy { $0 &- 0x30 < 10 } && integer(bytes) == nil
     }
 
     static func real(_ bytes: [UInt8]) -> Double? {

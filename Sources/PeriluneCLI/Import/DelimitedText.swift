@@ -13,6 +13,8 @@ struct DelimitedText {
 
     let bytes: [UInt8]
     let separator: UInt8
+    /// Whether an empty line is a row with an empty field, as where a row has one field only; else it is left out.
+    var hasEmptyRows = false
     private(set) var position = 0
     /// The line that ``next(into:)`` has read from, from 1.
     private(set) var line = 0
@@ -25,21 +27,17 @@ struct DelimitedText {
         self.separator = separator
     }
 
-    /// Reads the fields of the next row; empty lines are left out. Returns whether there was one.
+    /// Reads the fields of the next row. Returns whether there was one.
     mutating func next(into fields: inout [Field]) -> Bool {
         fields.removeAll(keepingCapacity: true)
         return bytes.withUnsafeBufferPointer { text in
-            while position < text.count, text[position] == 0x0A || text[position] == 0x0D { skipLineEnd(text) }
+            while !hasEmptyRows, position < text.count, text[position] == 0x0A || text[position] == 0x0D { skipLineEnd(text) }
             guard position < text.count else { return false }
             line = nextLine
             while true {
                 fields.append(takeField(text))
                 guard position < text.count, text[position] == separator else { break }
                 position += 1
-                // A separator at the end of the line has an empty field behind it.
-                if position == text.count {
-                    fields.append(Field(range: position..<position, isQuoted: false, hasQuotes: false))
-                }
             }
             if position < text.count { skipLineEnd(text) }
             return true

@@ -116,24 +116,18 @@ struct ImportSource {
     // MARK: - Columns
 
     private mutating func takeJSONColumns(_ rows: JSONRows, _ settings: ImportSettings) throws {
-        if let columns = settings.columns, let missing = columns.first(where: { !$0.isEmpty && !rows.columns.contains($0) }) {
+        if let columns = settings.columns, let missing = columns.first(where: { !$0.isEmpty && !rows.has($0) }) {
             throw Self.failure(path, "it has no field \(missing)", help: "available: \(rows.columns.joined(separator: ", "))")
         }
         let wanted = settings.columns?.filter { !$0.isEmpty } ?? rows.columns
         var kinds: [String: ColumnKind] = [:]
         for row in rows.rows {
             for (name, value) in row.fields {
-                let kind = kinds[name]
-                switch value {
-                case .integer: kinds[name] = kind == nil || kind == .integer ? .integer : kind == .real ? .real : .text
-                case .real: kinds[name] = kind == .text || kind == .boolean ? .text : .real
-                case .boolean: kinds[name] = kind == nil || kind == .boolean ? .boolean : .text
-                case .text, .blob: kinds[name] = .text
-                case .null: break
-                }
+                let name = name.foldedName
+                kinds[name] = ColumnKind.joined(kinds[name], with: value)
             }
         }
-        columns = wanted.enumerated().map { Column(name: $1, kind: kinds[$1], position: $0) }
+        columns = wanted.enumerated().map { Column(name: $1, kind: kinds[$1.foldedName], position: $0) }
     }
 
     private mutating func takeDelimitedColumns(_ settings: ImportSettings) throws {
@@ -165,6 +159,7 @@ struct ImportSource {
 
     private func kinds(after text: DelimitedText, first: [[UInt8]]?) -> [ColumnKind?] {
         var text = text
+        text.hasEmptyRows = fieldCount == 1
         var kinds = [ColumnKind?](repeating: nil, count: fieldCount)
         for (index, value) in (first ?? []).enumerated() { kinds[index] = ColumnKind.joined(nil, with: value) }
         var fields: [DelimitedText.Field] = []
@@ -189,6 +184,7 @@ struct ImportSource {
         var text = DelimitedText(bytes, separator: separator)
         var fields: [DelimitedText.Field] = []
         if hasHeader { _ = text.next(into: &fields) }
+        text.hasEmptyRows = fieldCount == 1
         var start = text.position
         while text.next(into: &fields) {
             let row = row(fields, text, kinds), range = start..<text.position
@@ -216,14 +212,28 @@ struct ImportSource {
     }
 
     private func forEachObject(_ json: JSONRows, _ kinds: [ColumnKind], _ body: (Int, Int, Row, () -> String) throws -> Void) throws {
-        let places = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1.name, $0) })
-        for (index, row) in json.rows.enumerated() {
-            var cells = [Cell](repeating: .null, count: columns.count)
-            for (name, value) in row.fields { if let place = places[name] { cells[place] = value } }
-            try body(row.line, bytes.count * index / json.rows.count, .cells(cells)) {
-                JSONText.object(row.fields.map { ($0.name, Self.text($0.value)) }).text
+        let places = Dictionary(columns.enumerated().map { ($1.name.foldedName, $0) }) { first, _ in first }
+        for (index, object) in json.rows.enumerated() {
+            try body(object.line, bytes.count * index / json.rows.count, row(object.fields, places, kinds)) {
+                JSONText.object(object.fields.map { ($0.name, Self.text($0.value)) }).text
             }
         }
+    }
+
+    private func row(_ fields: [(name: String, value: Cell)], _ places: [String: Int], _ kinds: [ColumnKind]) -> Row {
+        var cells = [Cell](repeating: .null, count: columns.count), filled: Set<Int> = []
+        for (name, value) in fields {
+            guard let place = places[name.foldedName] else { continue }
+            guard filled.insert(place).inserted else {
+                return .flaw(column: name, message: "the object has two fields of this name, which columns have in any case of letters")
+            }
+            if case .text(let bytes) = value, kinds[place] == .integer || kinds[place] == .real, NumberText.isLongInteger(bytes) {
+                let shown = DisplayText.cut(DisplayText.escaped(bytes), to: 40, ellipsis: "…")
+                return .flaw(column: name, message: "expected an integer of 64 bits, got \(shown)")
+            }
+            cells[place] = value
+        }
+        return .cells(cells)
     }
 
     private static func text(_ cell: Cell) -> JSONText? {

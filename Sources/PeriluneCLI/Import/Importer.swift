@@ -79,6 +79,10 @@ struct Importer {
             let nearest = nearestName(to: table, among: names).map { "did you mean `\($0)`? " } ?? ""
             throw failure("unknown table \(table)", help: nearest + "use --create to create it: \(definition(sources))")
         }
+        let names = sources.flatMap { $0.columns.map(\.name) }, known = Set(names.map(\.foldedName))
+        if let missing = primaryKey.first(where: { !known.contains($0.foldedName) }) {
+            throw failure("--primary-key names \(missing), which no file has", help: "available: \(names.joined(separator: ", "))")
+        }
         if let cluster = ClusterDatabase.of(db) {
             try cluster.prepare(definition(sources), in: db).execute()
         } else {
@@ -89,16 +93,15 @@ struct Importer {
 
     /// The statement that makes a table for the files.
     func definition(_ sources: [ImportSource]) -> String {
-        var names: [String] = [], kinds: [String: ColumnKind] = [:]
+        var names: [String] = [], known: Set<String> = [], kinds: [String: ColumnKind] = [:]
         for column in sources.flatMap(\.columns) {
-            if !names.contains(column.name) { names.append(column.name) }
-            guard let kind = column.kind else { continue }
-            let other = kinds[column.name] ?? kind
-            kinds[column.name] = kind == other ? kind : Set([kind, other]) == [.integer, .real] ? .real : .text
+            let folded = column.name.foldedName
+            if known.insert(folded).inserted { names.append(column.name) }
+            if let kind = column.kind { kinds[folded] = ColumnKind.joined(kinds[folded], with: kind) }
         }
         let columns = names.map { name in
-            let type = kinds[name, default: .text].rawValue.uppercased()
-            return "\(name.quotedName) \(type)" + (primaryKey == [name] ? " PRIMARY KEY" : "")
+            let type = kinds[name.foldedName, default: .text].rawValue.uppercased()
+            return "\(name.quotedName) \(type)" + (primaryKey.map(\.foldedName) == [name.foldedName] ? " PRIMARY KEY" : "")
         }
         let key = primaryKey.count > 1 ? [", PRIMARY KEY (\(primaryKey.map(\.quotedName).joined(separator: ", ")))"] : []
         return "CREATE TABLE \(table.quotedName) (\(columns.joined(separator: ", "))\(key.joined()))"
@@ -112,7 +115,7 @@ struct Importer {
     private func columns(of source: ImportSource, in schema: TableDescription) throws -> [TableDescription.Column] {
         let there = schema.columns.filter { $0.hidden == 0 }
         return try source.columns.map { column in
-            if let found = there.first(where: { $0.name.lowercased() == column.name.lowercased() }) { return found }
+            if let found = there.first(where: { $0.name.foldedName == column.name.foldedName }) { return found }
             let nearest = nearestName(to: column.name, among: there.map(\.name)).map { "did you mean `\($0)`? " } ?? ""
             throw failure(
                 "\(source.path): \(schema.name) has no column \(column.name)",
@@ -127,11 +130,11 @@ struct Importer {
         guard upserts else { return sql }
         let key = primaryKey.isEmpty ? schema.key : primaryKey
         guard !key.isEmpty else { throw failure("\(schema.name) has no primary key", help: "use --primary-key to name the columns that identify a row") }
-        if let missing = key.first(where: { name in !columns.contains { $0.name.lowercased() == name.lowercased() } }) {
+        if let missing = key.first(where: { name in !columns.contains { $0.name.foldedName == name.foldedName } }) {
             throw failure("the file has no column \(missing), which --upsert needs to identify rows")
         }
-        let folded = Set(key.map { $0.lowercased() })
-        let others = columns.filter { !folded.contains($0.name.lowercased()) }.map(\.name.quotedName)
+        let folded = Set(key.map(\.foldedName))
+        let others = columns.filter { !folded.contains($0.name.foldedName) }.map(\.name.quotedName)
         sql += " ON CONFLICT (\(key.map(\.quotedName).joined(separator: ", "))) DO "
         return sql + (others.isEmpty ? "NOTHING" : "UPDATE SET " + others.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PeriluneRecords
 
 /// Rows of JSON: a list of objects, or an object a line.
@@ -12,7 +13,7 @@ struct JSONRows {
 
     /// The objects with the lines that they begin in.
     private(set) var rows: [(line: Int, fields: [(name: String, value: Cell)])] = []
-    /// The names of all fields, in the order in which they first appear.
+    /// The names of all fields, in the order in which they first appear; those that differ in case alone are one.
     private(set) var columns: [String] = []
     private let bytes: [UInt8]
     private var position = 0
@@ -33,6 +34,9 @@ struct JSONRows {
         skipBlanks()
         if position < bytes.count { throw flaw("expected the end of the text") }
     }
+
+    /// Whether a row has a field of that name.
+    func has(_ column: String) -> Bool { known.contains(column.foldedName) }
 
     // MARK: - Steps
 
@@ -72,7 +76,7 @@ struct JSONRows {
         var fields: [(String, Cell)] = []
         try takeObject { rows, name in
             fields.append((name, try rows.takeValue(depth: 0)))
-            if rows.known.insert(name).inserted { rows.columns.append(name) }
+            if rows.known.insert(name.foldedName).inserted { rows.columns.append(name) }
         }
         rows.append((start, fields))
     }
@@ -100,9 +104,12 @@ struct JSONRows {
         switch UnicodeScalar(peek) {
         case "\"": return .text(try takeString())
         case "{":
-            // {"$blob":"..."} is what `query` writes for a blob.
-            try takeObject { rows, _ in _ = try rows.takeValue(depth: depth + 1) }
-            return .text(Array(bytes[start..<position]))
+            var fields: [(name: String, value: Cell)] = []
+            try takeObject { rows, name in
+                let value = try rows.takeValue(depth: depth + 1)
+                if fields.count < 2 { fields.append((name, value)) }
+            }
+            return try tagged(fields) ?? .text(Array(bytes[start..<position]))
         case "[":
             try takeList { rows in _ = try rows.takeValue(depth: depth + 1) }
             return .text(Array(bytes[start..<position]))
@@ -111,6 +118,14 @@ struct JSONRows {
         case "n": return try takeWord("null", .null)
         default: return try takeNumber()
         }
+    }
+
+    /// What `query` writes for what JSON cannot hold: `{"$blob":"..."}`, and `{"$text":"..."}` for text that is not UTF-8.
+    private func tagged(_ fields: [(name: String, value: Cell)]) throws -> Cell? {
+        guard fields.count == 1, let field = fields.first, field.name == "$blob" || field.name == "$text", case .text(let text) = field.value
+        else { return nil }
+        guard let data = Data(base64Encoded: Data(text)) else { throw flaw("expected Base64 in \(field.name)") }
+        return field.name == "$blob" ? .blob(Array(data)) : .text(Array(data))
     }
 
     private mutating func takeWord(_ word: String, _ value: Cell) throws -> Cell {
@@ -124,6 +139,8 @@ struct JSONRows {
         while position < bytes.count, bytes[position] &- 0x30 < 10 || "+-.eE".utf8.contains(bytes[position]) { position += 1 }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if let integer = Int64(text), !text.hasPrefix("+") { return .integer(integer) }
+        // Its digits are worth more than the nearest number.
+        if NumberText.isLongInteger(Array(text.utf8)) { return .text(Array(text.utf8)) }
         guard let real = Double(text), !text.hasPrefix("+"), !text.isEmpty else { throw flaw("expected a value") }
         return .real(real)
     }

@@ -88,14 +88,15 @@ struct JSONRowWriter {
         output.append("\"}")
     }
 
+    /// The names with numbers behind those that are there before, in any case of letters: they may become the names of columns.
     static func unique(_ names: [String]) -> [String] {
         // An original name wins over one made here: a, a, a_2 become a, a_3, a_2.
-        var taken = Set(names)
+        var taken = Set(names.map(\.foldedName))
         var seen: Set<String> = []
         return names.map { name in
-            guard !seen.insert(name).inserted else { return name }
+            guard !seen.insert(name.foldedName).inserted else { return name }
             var number = 2
-            while !taken.insert("\(name)_\(number)").inserted { number += 1 }
+            while !taken.insert("\(name)_\(number)".foldedName).inserted { number += 1 }
             return "\(name)_\(number)"
         }
     }

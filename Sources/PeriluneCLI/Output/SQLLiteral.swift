@@ -2,8 +2,9 @@ internal import PeriluneRecords
 
 /// Values as SQL writes them.
 enum SQLLiteral {
-    /// A value that reads back as the same.
+    /// A value that reads back as the same, also by the shell of SQLite, which leaves out a CR before an LF wherever it stands.
     static func append(_ cell: Cell, to output: inout [UInt8]) {
+        if case .text(let bytes) = cell, bytes.contains(0x0D) { return appendWithoutCR(bytes, to: &output) }
         let value: Value =
             switch cell {
             case .null: .null
@@ -14,6 +15,18 @@ enum SQLLiteral {
             case .blob(let bytes): .blob(bytes)
             }
         value.appendLiteral(to: &output)
+    }
+
+    private static func appendWithoutCR(_ text: [UInt8], to output: inout [UInt8]) {
+        let mark = Array("\\r".utf8)
+        guard text.firstRange(of: mark) == nil, !text.contains(0) else {
+            output.append("CAST(")
+            append(.blob(text), to: &output)
+            return output.append(" AS TEXT)")
+        }
+        output.append("replace(")
+        append(.text(text.flatMap { $0 == 0x0D ? mark : [$0] }), to: &output)
+        output.append(",'\\r',char(13))")
     }
 }
 

@@ -120,4 +120,56 @@ import Testing
     func `whole numbers are those that are written back the same`(_ text: String, _ value: Int64?) {
         #expect(NumberText.integer(Array(text.utf8)) == value)
     }
+
+    @Test(arguments: [
+        ("a,b\n1,2\n3,", "1|2 3|"), ("a,b\n1,2\n,", "1|2 |"), ("a,b,c\n1,2,", "1|2|"), ("a,b\n1,2\n3,\"\"", "1|2 3|"), ("a,b\n\n1,2\n\n", "1|2"),
+        ("a\n1\n\n3\n", "1  3"), ("a\r\n\r\n2\r\n", " 2"), ("\na\n1\n\n", "1 "), ("a\n1", "1"),
+    ])
+    func `the last row may end in an empty field, and rows of one column be empty lines`(text: String, expected: String) throws {
+        let folder = try TestFolder(["a.csv": text])
+        let result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--header", "--database", "x.sqlite")
+        #expect(result.status == 0, "\(result.errors)")
+        let columns = text.contains("b") ? text.contains("c") ? "a, b, c" : "a, b" : "a"
+        let parts = columns.split(separator: ", ").map { "ifnull(\($0), '')" }.joined(separator: " || '|' || ")
+        #expect(try rows(folder, "SELECT group_concat(\(parts), ' ') AS it FROM t") == "{\"it\":\"\(expected)\"}\n")
+    }
+
+    @Test(arguments: ["csv", "tsv", "jsonl", "json"])
+    func `what a query has written comes back`(format: String) throws {
+        let folder = try TestFolder()
+        let isJSON = format.hasPrefix("json")
+        let values = "(NULL), (1), (1.5), ('x'), (''), ('a,\"b\r\n'), ('\t')" + (isJSON ? ", (x'00ff'), (CAST(x'61ff' AS TEXT)), (9e999)" : "")
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (a); INSERT INTO t VALUES \(values)]]").status == 0)
+        let written = try folder.perilune("query", "--database", "x.sqlite", "--format", format, "SELECT a FROM t")
+        try Data(written.output.utf8).write(to: URL(fileURLWithPath: "\(folder.path)/t.\(format)"))
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE u (a)]]").status == 0)
+        let result = try folder.perilune("import", "t.\(format)", "--table", "u", "--database", "x.sqlite")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try rows(folder, "SELECT group_concat(quote(a)) = (SELECT group_concat(quote(a)) FROM t) AS equal FROM u") == "{\"equal\":1}\n")
+    }
+
+    @Test func `names are equal in any case of letters`() throws {
+        let folder = try TestFolder([
+            "a.csv": "a,a,B,b\n1,2,3,4\n", "a.jsonl": "{\"Id\":1,\"n\":2}\n{\"ID\":3,\"N\":4}\n", "both.jsonl": "{\"n\":1,\"N\":2}\n",
+        ])
+        #expect(try folder.perilune("import", "a.csv", "--table", "t", "--create", "--header", "--database", "x.sqlite").status == 0)
+        #expect(try rows(folder, "SELECT * FROM t") == "{\"a\":1,\"a_2\":2,\"B\":3,\"b_2\":4}\n")
+        var result = try folder.perilune("import", "a.jsonl", "--table", "u", "--create", "--primary-key", "id", "--database", "x.sqlite")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try rows(folder, "SELECT * FROM u") == "{\"Id\":1,\"n\":2}\n{\"Id\":3,\"n\":4}\n")
+        #expect(try rows(folder, "SELECT sql FROM sqlite_schema WHERE name = 'u'").contains("PRIMARY KEY"))
+        result = try folder.perilune("import", "both.jsonl", "--table", "u", "--database", "x.sqlite")
+        #expect(result.status == 65 && result.errors.contains("both.jsonl:1: column N: the object has two fields of this name"), "\(result.errors)")
+        result = try folder.perilune("import", "a.jsonl", "--table", "v", "--create", "--primary-key", "key", "--database", "x.sqlite")
+        #expect(result.status == 1 && result.errors.contains("--primary-key names key, which no file has"), "\(result.errors)")
+    }
+
+    @Test func `integers of more than 64 bits keep their digits, or are refused`() throws {
+        let folder = try TestFolder(["a.json": "[{\"h\":12345678901234567890123},{\"h\":-9223372036854775808}]"])
+        #expect(try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
+        #expect(try rows(folder, "SELECT * FROM t") == "{\"h\":\"12345678901234567890123\"}\n{\"h\":\"-9223372036854775808\"}\n")
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE u (h INTEGER)]]").status == 0)
+        let result = try folder.perilune("import", "a.json", "--table", "u", "--database", "x.sqlite")
+        #expect(result.status == 65 && result.errors.contains("a.json:1: column h: expected an integer of 64 bits, got 12345678901234567890123"), "\(result.errors)")
+    }
 }
