@@ -132,13 +132,13 @@ extension Request {
         guard case .table = source.body, let position = columns[0].expression.columnPosition?.position,
             columns[0].expression.isColumn(position, of: source)
         else { return true }
-        return position >= 0 && !table.columns[position].isNotNull && !(table.primaryKeyIsRowID && table.primaryKey == [position])
+        return position >= 0 && table.mayBeNull(position)
     }
 
     /// Whether a condition on the selected column is one on single rows, before anything is limited or put together.
     fileprivate var canFilterColumn: Bool {
         guard case .table = source.body, let column = selectedColumns.first else { return false }
         return !hasLimit && parts.values.groups.isEmpty && parts.values.having == nil
-            && !column.expression.traits.contains(.aggregate)
+            && column.expression.traits.isDisjoint(with: [.aggregate, .window])
     }
 }

@@ -103,9 +103,9 @@ extension CompilerWalk {
             tokens.add(.as)
             tokens.add(.name, "value".utf8)
         case .key:
-            try list(request.keyColumns()) { walk, column in try walk.expression(column) }
+            try list(request.tellingColumns()) { walk, column in try walk.expression(column) }
         case .keyAndValues(let values):
-            for (index, column) in (try request.keyColumns() + values).enumerated() {
+            for (index, column) in (try request.tellingColumns() + values).enumerated() {
                 if index > 0 { tokens.add(.comma) }
                 try expression(column)
                 tokens.add(.as)

@@ -28,6 +28,9 @@ extension Request {
         by compiler: RequestCompiler
     ) throws -> CompiledRequest {
         try checkAssignments(assignments)
+        if let rows = try rowsOfTable() {
+            return try rows.compiledUpdate(assignments, onConflict: policy, returning: returning, by: compiler)
+        }
         let valuesFirst = hasKey && assignments.contains { $0.value.needsRow(of: self) }
         return try compileWriting(returning, compiler, "update_all") { walk, target in
             switch policy {
@@ -53,11 +56,23 @@ extension Request {
 
     /// Compiles a DELETE of the rows of the request.
     package func compiledDelete(returning: Returning = .nothing, by compiler: RequestCompiler) throws -> CompiledRequest {
-        try compileWriting(returning, compiler, "delete_all") { walk, target in
+        if let rows = try rowsOfTable() { return try rows.compiledDelete(returning: returning, by: compiler) }
+        return try compileWriting(returning, compiler, "delete_all") { walk, target in
             walk.tokens.add(.deleteFrom)
             walk.target(target)
             try walk.restrictTarget(to: self, target)
         }
+    }
+
+    /// The rows of a sub-request as rows of the table that it reads, found by their keys; `nil` if they are no rows of one table.
+    private func rowsOfTable() throws -> Request? {
+        guard case .request(let inner) = source.body, source.schema != nil, !table.primaryKey.isEmpty, !table.keyMayBeNull else { return nil }
+        var source = inner.source
+        while case .request(let inner) = source.body { source = inner.source }
+        guard case .table = source.body else { return nil }
+        let kept = try withoutColumns.with { $0.annotations = [] }.select(table.primaryKey.map { try SelectedColumn(self.source.column($0)) })
+        let key = table.primaryKey.map(source.column)
+        return Request(source: source, filter: try (key.count == 1 ? key[0] : Expression.row(key)).isIn(kept))
     }
 
     private func checkAssignments(_ assignments: [Assignment]) throws {
@@ -145,7 +160,7 @@ extension Request {
             && parts.commonTables.isEmpty && !(filter?.mayRead(table) ?? false && hasKey)
     }
 
-    fileprivate var hasKey: Bool { (try? keyColumns()) != nil }
+    fileprivate var hasKey: Bool { (try? tellingColumns()) != nil }
 }
 
 extension CompilerWalk {
@@ -161,7 +176,7 @@ extension CompilerWalk {
             tokens.add(.where)
             return try expression(filter)
         }
-        let key = try request.keyColumns()
+        let key = try request.tellingColumns()
         tokens.add(.where)
         if key.count > 1 { tokens.add(.open) }
         try list(key) { walk, column in try walk.expression(column) }
@@ -175,7 +190,7 @@ extension CompilerWalk {
     /// The values, and the rows that they are for, before any is written: `SET a = v.a FROM (SELECT key, values ...) AS v WHERE ...`.
     fileprivate mutating func assignFrom(_ request: Request, _ assignments: [Assignment], _ number: Int) throws {
         let table = sources[number].table
-        let key = try request.keyColumns()
+        let key = try request.tellingColumns()
         func made(_ index: Int) -> String { "\"perilune_made\".\"made_\(index)\"" }
         for (index, assignment) in assignments.enumerated() {
             if index > 0 { tokens.add(.comma) }

@@ -7,6 +7,12 @@ extension Request {
         throw RequestError.argument("`\(table.name)` has no primary key; name the columns")
     }
 
+    /// The columns that tell each row from all others: the primary key, but the row id where several rows may have NULL in their key.
+    func tellingColumns() throws -> [Expression] {
+        if case .table = source.body, table.rowIDName != nil, table.keyMayBeNull { return [source.column(TableSchema.rowID)] }
+        return try keyColumns()
+    }
+
     /// The row of a primary key.
     package func filterKey(_ values: [Value]) throws -> Request {
         let columns = try keyColumns()

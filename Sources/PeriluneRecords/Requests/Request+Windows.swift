@@ -2,15 +2,55 @@
 /// sub-request.
 extension Request {
     private static let holds = "perilune_holds"
+    private static let kept = "perilune_window_"
 
     func filterByWindow(_ condition: Expression) throws -> Request {
         let parts = parts.values
+        let isOfRows = parts.groups.isEmpty && parts.having == nil && !parts.isDistinct
+        if isOfRows, (parts.annotations + (parts.selection ?? [])).contains(where: { Self.isOverWindow($0.expression) }) {
+            return try filterWithValues(condition)
+        }
         if case .table = source.body, parts.groups.isEmpty, parts.having == nil, parts.selection == nil || !parts.isDistinct,
-            let key = try? keyColumns()
+            let key = try? tellingColumns()
         {
             return try filterByKeys(of: condition, key)
         }
         return try filterNested(condition)
+    }
+
+    private static func isOverWindow(_ expression: Expression) -> Bool {
+        expression.traits.contains(.window) || expression.contains { part in
+            if case .resultColumn(let name) = part.kind { name.hasPrefix(kept) } else { false }
+        }
+    }
+
+    /// Window functions that are selected keep the values that the condition tests: both are computed in the sub-request.
+    private func filterWithValues(_ condition: Expression) throws -> Request {
+        let parts = parts.values
+        if !parts.tableJoins.isEmpty || !parts.joins.isEmpty || parts.reach != nil {
+            throw RequestError.argument(
+                "filter: a condition with a window function cannot be added to rows of a join or an association that have a window function "
+                    + "among their columns; filter before the join, or use a common table")
+        }
+        var values: [SelectedColumn] = []
+        func keep(_ column: SelectedColumn) -> SelectedColumn {
+            guard Self.isOverWindow(column.expression) else { return column }
+            let name = "\(Self.kept)\(values.count)"
+            values.append(column.renamed(name))
+            return column.map { Expression(.resultColumn(name), $0.isBoolean ? .boolean : []) }
+        }
+        let outer = self.parts.changed { parts in
+            parts.annotations = parts.annotations.map(keep)
+            parts.selection = parts.selection?.map(keep)
+        }
+        let rows = Request(source: source, filter: filter, parts: self.parts).with {
+            $0.selection = nil
+            $0.annotations = []
+        }
+        let inner = try rows.annotated(with: values + [SelectedColumn(condition, name: Self.holds)])
+        return Request(
+            source: RequestSource(table, alias: source.alias, body: .request(inner), schema: source.schema),
+            filter: Expression(.resultColumn(Self.holds), .boolean), orders: orders, limit: limit, offset: offset, parts: outer)
     }
 
     /// The rows whose keys are among those for which the condition holds.

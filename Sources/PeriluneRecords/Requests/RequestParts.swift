@@ -64,6 +64,8 @@ package struct SelectedColumn: Sendable {
         self.belongsToRecord = belongsToRecord
     }
 
+    func renamed(_ name: String) -> SelectedColumn { SelectedColumn(expression, name, belongsToRecord) }
+
     func map(_ change: (Expression) -> Expression) -> SelectedColumn {
         SelectedColumn(change(expression), name, belongsToRecord)
     }

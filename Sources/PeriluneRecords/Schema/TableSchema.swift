@@ -139,6 +139,14 @@ package final class TableSchema: Sendable {
         return primaryKeyIsRowID ? primaryKey[0] : Self.rowID
     }
 
+    /// Whether a column may hold NULL.
+    func mayBeNull(_ position: Int) -> Bool {
+        position != Self.rowID && !columns[position].isNotNull && !(primaryKeyIsRowID && primaryKey == [position])
+    }
+
+    /// Whether rows may have NULL in their primary key, as SQLite allows: several may have the same key then.
+    var keyMayBeNull: Bool { primaryKey.contains(where: mayBeNull) }
+
     /// How the row id is called, if it has a name.
     package var rowIDName: String? { rowIDNames.first }
 

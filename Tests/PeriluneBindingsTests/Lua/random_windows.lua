@@ -260,6 +260,54 @@ test("random filters by windows, before and behind others", function()
   end)
 end)
 
+test("random values over windows that filters by windows have tested", function()
+  local Thing, rows = make_table("thing", 25)
+  db:read(function()
+    for number = 1, rounds(200) do
+      local first, first_holds = random_condition(Thing)
+      local second, second_holds = random_condition(Thing)
+      local value, evaluate = random_window(Thing)
+      local other, evaluate_other = random_window(Thing)
+      local least, limit = random(3) - 2, random(6) - 1
+      local request = Thing:filter(first)
+      if random(2) == 1 then request = request:annotated_with(value:as("v"), other:as("w"))
+      else request = request:select("id", value:as("v"), other:as("w")) end
+      request = request:filter(value:le(limit)):filter(second)
+      local kept = where(rows, first_holds)
+      local values, others = evaluate(kept), evaluate_other(kept)
+      local expected = where(where(kept, function(row) return values[row.id] ~= nil and values[row.id] <= limit end), second_holds)
+      if random(2) == 1 then
+        -- The window covers what is left; the others keep their values.
+        local third, evaluate_third = random_window(Thing)
+        request = request:filter(third:ge(least))
+        local thirds = evaluate_third(expected)
+        expected = where(expected, function(row) return thirds[row.id] ~= nil and thirds[row.id] >= least end)
+      end
+      local got = request:order(random(2) == 1 and "id" or "w"):fetch_all()
+      if ids(got) ~= ids(expected) then error(("%d: %s\nexpected: %s\ngot: %s"):format(number, tostring(request), ids(expected), ids(got))) end
+      for _, row in ipairs(got) do
+        if row.v ~= values[row.id] or row.w ~= others[row.id] then
+          error(("%d: %s\nrow %d: expected %s and %s, got %s and %s"):format(number, tostring(request), row.id, values[row.id], others[row.id],
+            row.v, row.w))
+        end
+      end
+      equal(request:fetch_count(), #expected)
+    end
+  end)
+end)
+
+test("random lists of values over windows", function()
+  local Thing, rows = make_table("thing", 25)
+  for number = 1, rounds(100) do
+    local value, evaluate = random_window(Thing)
+    local values, list = evaluate(rows), {}
+    for _, one in pairs(values) do list[one] = true end
+    local request = Thing:filter(Thing.c.id:is_not_in(Thing:select(value)))
+    local expected = where(rows, function(row) return not list[row.id] end)
+    if ids(request:fetch_all()) ~= ids(expected) then error(("%d: %s\nexpected: %s"):format(number, tostring(request), ids(expected))) end
+  end
+end)
+
 test("random alternatives", function()
   local Thing, rows = make_table("thing", 25)
   for _ = 1, rounds(200) do

@@ -118,6 +118,36 @@ test("keys of several columns, aliases, rows without a key", function()
   equal({ #thickest, thickest[1].title, thickest[2].title, rawget(thickest[1], "perilune_holds") }, { 2, "Moby-Dick", "Typee" })
 end)
 
+test("a value over a window that is selected is the one that a filter tests", function()
+  local place = perilune.row_number():over{ order_by = "id" }
+  local request = Book:annotated_with(place:as("place")):filter(place:ge(4))
+  local books = request:order("id"):fetch_all()
+  equal({ books[1].id, books[1].place, books[2].id, books[2].place }, { 4, 4, 5, 5 })
+  books[1].pages = 309
+  books[1]:save()
+  equal(Book:find(4).pages, 309)
+  books[1].pages = 308
+  books[1]:save()
+  equal(Book:select("id", place:as("place")):filter(perilune.column("place"):ge(4)):order("place"):reversed():fetch_all()[1].place, 5)
+  -- What is selected behind the filter is of the rows that are left.
+  equal(Book:filter(place:ge(4)):order("id"):select(place):fetch_values(), { 1, 2 })
+  equal(request:fetch_count(), 2)
+  equal(request:update_all({ pages = c.pages + 1 }).changed_rows, 2)
+  equal(request:update_all({ pages = c.pages - 1 }).changed_rows, 2)
+  matches(fails("argument", function()
+    Book:including_required(Book.author):annotated_with(place:as("place")):filter(place:ge(4))
+  end), "filter before the join")
+end)
+
+test("rows whose key is NULL are told apart by their row ids", function()
+  db:execute"CREATE TABLE loose (x TEXT PRIMARY KEY, v); INSERT INTO loose VALUES (NULL, 1), (NULL, 2), ('a', 3), ('b', 4)"
+  local Loose = perilune.record("loose")
+  equal(Loose:filter(perilune.row_number():over{ order_by = "v" }:le(2)):fetch_count(), 2)
+  equal(Loose:order("v"):limit(1):update_all{ v = 10 }.changed_rows, 1)
+  equal(Loose:order(Loose.c.v:desc()):limit(2):delete_all().changed_rows, 2)
+  equal(Loose:order("v"):pluck("v"), { 2, 3 })
+end)
+
 test("groups are filtered by a window over them", function()
   local place = perilune.row_number():over{ order_by = c.pages:sum():desc() }
   local rows = Book:select("author_id", c.pages:sum():as("pages")):group("author_id"):having(place:eq(1)):fetch_all()
