@@ -231,7 +231,8 @@ end
 --- Raises for templates that are asked for and are not there.
 function scenario_definitions.check_templates()
   local known = display.keys(scenario_definitions.templates_by_name)
-  table.move({ "base", "empty" }, 1, 2, #known + 1, known)
+  if not scenario_definitions.templates_by_name.base then known[#known + 1] = "base" end
+  known[#known + 1] = "empty"
   local function check(name, wanted_by)
     if name == nil or name == "base" or name == "empty" or scenario_definitions.templates_by_name[name] then return end
     local _, err = pcall(errors.raise_unknown, "template", name, known)

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Foundation
 internal import GRDB
 internal import Perilune
 
@@ -81,6 +82,7 @@ struct ImportCommand: ParsableCommand {
         let colors = common.errorColors, start = ContinuousClock.now
         let sources = try files.map { try ImportSource($0, settings) }
         for source in sources { show(source, colors) }
+        let isNew = create && !FileManager.default.fileExists(atPath: path)
         let queue = try DatabaseFile.open(path, isReadonly: false, makesFile: create)
         Interrupts.onFirst { queue.interrupt() }
         let line = ProgressLine()
@@ -92,7 +94,15 @@ struct ImportCommand: ParsableCommand {
         importer.progress = { part, rows in line?.show("import", part: part, "\(ConsoleRenderer.grouped(rows)) rows") }
         let outcome = Result { try importer.run(sources, in: queue) }
         line?.erase()
+        if isNew, (try? outcome.get().isCommitted) != true { Self.removeEmpty(path, queue) }
         try report(outcome.get(), colors, ContinuousClock.now - start)
+    }
+
+    /// Removes the file that opening has made, if nothing came into it.
+    private static func removeEmpty(_ path: String, _ queue: DatabaseQueue) {
+        try? queue.close()
+        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size == 0 else { return }
+        try? FileManager.default.removeItem(atPath: path)
     }
 
     private var settings: ImportSettings {

@@ -16,7 +16,8 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
 
             --down undoes the last migration with its function `down` or with NAME.down.sql;
             with --to, it undoes all migrations after that one, each in its own transaction.
-            If one of them cannot be undone, nothing is changed.
+            If one of them has no way back, nothing is changed. If undoing one fails, the
+            ones undone before it stay undone.
 
             A database that is not empty is first copied to FILE.before-NAME.sqlite, unless
             --no-backup is given.

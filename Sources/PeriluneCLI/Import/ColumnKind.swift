@@ -7,6 +7,8 @@ enum ColumnKind: String, Sendable {
     case blob
     /// 0 and 1, also as "true" and "false".
     case boolean
+    /// Dates in the forms that records read, as text or as numbers.
+    case date
     /// Numbers where they are some, else text.
     case numeric
 
@@ -15,6 +17,8 @@ enum ColumnKind: String, Sendable {
         let declared = DeclaredType(type)
         if declared.content == .boolean {
             self = .boolean
+        } else if declared.content == .date {
+            self = .date
         } else {
             switch declared.affinity {
             case .integer: self = .integer
@@ -31,8 +35,9 @@ enum ColumnKind: String, Sendable {
         switch self {
         case .text: return .text(bytes)
         case .integer: return NumberText.integer(bytes).map(Cell.integer)
-        case .real: return NumberText.integer(bytes).map(Cell.integer) ?? NumberText.real(bytes).map(Cell.real)
-        case .numeric, .blob: return NumberText.integer(bytes).map(Cell.integer) ?? NumberText.real(bytes).map(Cell.real) ?? .text(bytes)
+        case .real: return NumberText.number(bytes)
+        case .numeric, .blob: return NumberText.number(bytes) ?? .text(bytes)
+        case .date: return NumberText.number(bytes) ?? ((try? DateTime(parsing: bytes)) == nil ? nil : .text(bytes))
         case .boolean:
             switch String(decoding: bytes, as: UTF8.self).lowercased() {
             case "1", "true", "t", "yes": return .integer(1)
@@ -48,6 +53,7 @@ enum ColumnKind: String, Sendable {
         case .integer: "an integer"
         case .real: "a number"
         case .boolean: "true or false"
+        case .date: "a date such as 2015-07-22 or 2015-07-22 14:30:00"
         case .text, .numeric, .blob: "text"
         }
     }
@@ -85,7 +91,9 @@ enum ColumnKind: String, Sendable {
 
 /// Numbers in text that are written back the same, but for zeros at the end: 007 and +49 are text.
 enum NumberText {
-    static func isNumber(_ bytes: [UInt8]) -> Bool { integer(bytes) != nil || real(bytes) != nil }
+    static func isNumber(_ bytes: [UInt8]) -> Bool { number(bytes) != nil }
+
+    static func number(_ bytes: [UInt8]) -> Cell? { integer(bytes).map(Cell.integer) ?? real(bytes).map(Cell.real) }
 
     static func integer(_ bytes: [UInt8]) -> Int64? {
         guard let first = bytes.first, bytes.count < 21 else { return nil }

@@ -67,6 +67,7 @@ struct ImportSource {
             } catch let flaw as JSONRows.Flaw {
                 throw Self.failure("\(path):\(flaw.line)", flaw.message)
             }
+            if columns.isEmpty { throw Self.failure(path, "it has no \(rows == 0 ? "rows" : "fields")") }
             description = "JSON, \(rows) rows, \(columns.count) columns"
         } else {
             separator = settings.separator ?? (format == .tsv ? 0x09 : DelimitedText.separator(of: bytes))
@@ -227,13 +228,24 @@ struct ImportSource {
             guard filled.insert(place).inserted else {
                 return .flaw(column: name, message: "the object has two fields of this name, which columns have in any case of letters")
             }
-            if case .text(let bytes) = value, kinds[place] == .integer || kinds[place] == .real, NumberText.isLongInteger(bytes) {
-                let shown = DisplayText.cut(DisplayText.escaped(bytes), to: 40, ellipsis: "…")
-                return .flaw(column: name, message: "expected an integer of 64 bits, got \(shown)")
+            if let expected = Self.refusal(of: value, by: kinds[place]) {
+                return .flaw(column: name, message: "expected \(expected), got \(Self.text(value)?.text ?? "null")")
             }
-            cells[place] = value
+            // As CSV has it.
+            if case .boolean(let isTrue) = value, kinds[place] == .text {
+                cells[place] = .text(Array("\(isTrue)".utf8))
+            } else {
+                cells[place] = value
+            }
         }
         return .cells(cells)
+    }
+
+    /// What a column expects in the place of a value; `nil` if it takes that.
+    private static func refusal(of value: Cell, by kind: ColumnKind) -> String? {
+        guard case .text(let bytes) = value else { return nil }
+        if kind == .integer || kind == .real, NumberText.isLongInteger(bytes) { return "an integer of 64 bits" }
+        return kind == .date && kind.value(bytes, isQuoted: true) == nil ? kind.expectation : nil
     }
 
     private static func text(_ cell: Cell) -> JSONText? {

@@ -32,12 +32,14 @@ struct Importer {
         var rows = 0
         var inserted = 0
         var madeTable = false
+        var isCommitted = false
         /// The first of them.
         var badRows: [BadRow] = []
         var badCount = 0
     }
 
-    static let mostBadRows = 10_000
+    /// How many bad rows are kept where they are not written to a file.
+    private static let mostBadRows = 10
 
     /// Imports files in one transaction, which is rolled back if there are bad rows that are not to be left out.
     func run(_ sources: [ImportSource], in queue: DatabaseQueue) throws -> Outcome {
@@ -49,7 +51,8 @@ struct Importer {
                 let before = try count(db, schema)
                 for source in sources { try write(source, schema, db, &outcome) }
                 outcome.inserted = try count(db, schema) - before
-                return outcome.badCount > 0 && !skipsBadRows ? .rollback : .commit
+                outcome.isCommitted = outcome.badCount == 0 || skipsBadRows
+                return outcome.isCommitted ? .commit : .rollback
             }
         } catch let error as DatabaseError {
             throw CommandFailure(ErrorReport(error))
@@ -176,7 +179,7 @@ struct Importer {
 
     private func note(_ row: BadRow, _ outcome: inout Outcome) {
         outcome.badCount += 1
-        if outcome.badRows.count < Self.mostBadRows { outcome.badRows.append(row) }
+        if skipsBadRows || outcome.badRows.count < Self.mostBadRows { outcome.badRows.append(row) }
     }
 
     private static func bind(_ cell: Cell, to statement: OpaquePointer, at index: CInt) {

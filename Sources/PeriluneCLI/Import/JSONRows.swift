@@ -138,6 +138,10 @@ struct JSONRows {
         let start = position
         while position < bytes.count, bytes[position] &- 0x30 < 10 || "+-.eE".utf8.contains(bytes[position]) { position += 1 }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        let digits = text.drop { $0 == "-" }
+        guard digits.first?.isNumber == true, digits.count == 1 || !digits.hasPrefix("0") || !digits.dropFirst().first!.isNumber else {
+            throw flaw("expected a value")
+        }
         if let integer = Int64(text), !text.hasPrefix("+") { return .integer(integer) }
         // Its digits are worth more than the nearest number.
         if NumberText.isLongInteger(Array(text.utf8)) { return .text(Array(text.utf8)) }

@@ -85,19 +85,24 @@ struct SchemaMigration {
             guard var left = try await made(table.name, by: start + lua),
                 var right = try await made(table.name, by: start + "db:execute(\(longString(table.sql)))")
             else { return false }
-            normalize(&left, others)
-            normalize(&right, others)
+            normalize(&left.table, others)
+            normalize(&right.table, others)
             return left == right
         } catch {
             return false
         }
     }
 
-    private static func made(_ name: String, by lua: String) async throws -> TableDescription? {
+    /// A table that was made, and the columns of its indexes that descend.
+    private static func made(_ name: String, by lua: String) async throws -> (table: TableDescription, descending: [String])? {
         let queue = try DatabaseQueue()
         let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))
         try await host.run(source: lua, named: "schema")
-        return try await queue.read { db in try TableDescription.readAll(in: db, named: name).first }
+        return try await queue.read { db in
+            guard let table = try TableDescription.readAll(in: db, named: name).first else { return nil }
+            let sql = "SELECT list.seq || ' ' || info.seqno FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info WHERE info.desc ORDER BY 1"
+            return (table, try String.fetchAll(db, sql: sql, arguments: [name]))
+        }
     }
 
     /// What may differ: the text, the case of types, the names of indexes that SQLite makes itself, and whether the key that is referred

@@ -130,6 +130,15 @@ test("JSON", function()
   equal(Author:filter(1):select(c.notes:json_array_length("$.tags")):fetch_value(), 2)
 end)
 
+test("a member of JSON is found by its name, whatever is in that", function()
+  local function member(text, name) return Author:limit(1):select(perilune.value(text):json(name)):fetch_value() end
+  local text = [[{"k.x":5,"k":{"x":6},"1":10,"[0]":11,"a b":7,"a\\b":12,"a\nb":13}]]
+  for _, name in ipairs{ "k.x", "1", "[0]", "a b", "a\\b", "a\nb" } do equal({ name, member(text, name) }, { name, perilune.json.decode(text)[name] }) end
+  equal(member(text, "$.k.x"), 6)
+  equal(member("[1,2]", 2), 2)
+  for _, wrong in ipairs{ "", 'a"b', 0, -1 } do fails("argument", function() member(text, wrong) end) end
+end)
+
 test("lists", function()
   equal(ids(c.id:is_in{ 1, 3, 99 }), { 1, 3 })
   equal(ids(c.id:is_not_in{ 1, 3, 99 }), { 2, 4 })

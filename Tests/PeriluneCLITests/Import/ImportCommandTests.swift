@@ -170,6 +170,37 @@ import Testing
         #expect(try rows(folder, "SELECT * FROM t") == "{\"h\":\"12345678901234567890123\"}\n{\"h\":\"-9223372036854775808\"}\n")
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE u (h INTEGER)]]").status == 0)
         let result = try folder.perilune("import", "a.json", "--table", "u", "--database", "x.sqlite")
-        #expect(result.status == 65 && result.errors.contains("a.json:1: column h: expected an integer of 64 bits, got 12345678901234567890123"), "\(result.errors)")
+        #expect(result.status == 65 && result.errors.contains("a.json:1: column h: expected an integer of 64 bits, got \"12345678901234567890123\""), "\(result.errors)")
+    }
+
+    @Test func `dates of a table that is there are checked`() throws {
+        let folder = try TestFolder([
+            "a.csv": "name,d\na,2026-01-01\nb,01/02/2026\nc,2026-02-30\nd,\ne,2026-01-01 14:30\n", "b.json": "[{\"name\":\"f\",\"d\":\"soon\"}]",
+        ])
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (name TEXT, d DATE)]]").status == 0)
+        var result = try folder.perilune("import", "a.csv", "--table", "t", "--database", "x.sqlite", "--errors", "bad.txt")
+        #expect(result.status == 65 && result.errors.contains("2 invalid rows"), "\(result.errors)")
+        let bad = try String(contentsOfFile: folder.path + "/bad.txt", encoding: .utf8)
+        #expect(bad.contains("a.csv:3: column d: expected a date such as 2015-07-22 or 2015-07-22 14:30:00, got 01/02/2026"), "\(bad)")
+        #expect(bad.contains("a.csv:4: column d"), "\(bad)")
+        #expect(try rows(folder, "SELECT group_concat(name || ifnull(d, '')) AS it FROM t") == "{\"it\":\"a2026-01-01,d,e2026-01-01 14:30\"}\n")
+        result = try folder.perilune("import", "b.json", "--table", "t", "--database", "x.sqlite")
+        #expect(result.status == 65 && result.errors.contains("got \"soon\""), "\(result.errors)")
+    }
+
+    @Test(arguments: [("[]", "it has no rows"), ("[{}]", "it has no fields"), ("[{\"a\":01}]", "expected a value"), ("[{\"a\":-}]", "expected a value")])
+    func `what has no columns leaves no file behind`(text: String, message: String) throws {
+        let folder = try TestFolder(["a.json": text])
+        let result = try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite")
+        #expect(result.status != 0 && result.errors.contains(message), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/x.sqlite"))
+    }
+
+    @Test func `an import that fails leaves no empty file behind`() throws {
+        let folder = try TestFolder(["a.csv": "a,b\n1,2\n3\n", "b.json": "[{\"a\":true},{\"a\":\"yes\"}]"])
+        #expect(try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite").status == 65)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/x.sqlite"))
+        #expect(try folder.perilune("import", "b.json", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
+        #expect(try rows(folder, "SELECT * FROM t") == "{\"a\":\"true\"}\n{\"a\":\"yes\"}\n")
     }
 }

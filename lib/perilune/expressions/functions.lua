@@ -33,13 +33,23 @@ function methods:strftime(format, ...)
   return call("strftime", { format, self, n = select("#", ...) + 2, ... }, "column:strftime")
 end
 
---- The value at a path in a JSON text: `$.address.city`, or `address` for `$.address`.
+--- The path of a member, whose name SQLite compares with the text between the quotes, escapes included.
+local function path_of_member(name)
+  if name == "" or name:find('"', 1, true) then
+    raise("argument", "column:json: argument 1: SQLite has no path for the name " .. ("%q"):format(name) .. "; use perilune.json.decode")
+  end
+  return '$."' .. name:gsub("[%c\\]", { ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }) .. '"'
+end
+
+--- The value in a JSON text at a path, `$.address.city`; of a member, `address`; or at a position, from 1.
 function methods:json(path)
-  if math.type(path) == "integer" then path = path - 1 end
-  if type(path) ~= "string" and math.type(path) ~= "integer" then
+  if math.type(path) == "integer" then
+    if path < 1 then raise("argument", "column:json: argument 1: positions begin with 1, got " .. path) end
+    path = path - 1
+  elseif type(path) ~= "string" then
     raise("argument", "column:json: argument 1: expected a path (\"$.name\"), a name or a position, got "
       .. errors.describe(path))
-  end
+  elseif path:sub(1, 1) ~= "$" then path = path_of_member(path) end
   return binary(self, "->>", path, "column:json")
 end
 

@@ -95,7 +95,7 @@ function record_values.condition(info, column, value, arguments)
   local forms = record_values.sought(info, column, value)
   for _, form in ipairs(forms) do arguments[#arguments + 1] = form end
   local name = fields.sql_name(info.schema, column)
-  if #forms == 1 then return name .. " IS ?" end
+  if #forms == 1 then return name .. (value == null and " IS ?" or " = ?") end
   return name .. " IN (" .. ("?, "):rep(#forms - 1) .. "?)"
 end
 

@@ -83,6 +83,7 @@ end
 function verbs:page(number, size, db)
   check_positive("page", 1, number)
   check_positive("page", 2, size)
+  if self.node.limit or self.node.offset then raise("argument", "page: the page is a limit and an offset; remove limit(...) and offset(...)") end
   db = request_plans.database_for(db, "page")
   return records.with_access(db, "read", function()
     local count = self:fetch_count(db)

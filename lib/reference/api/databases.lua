@@ -514,7 +514,8 @@ local blob = {}
 ---@type perilune.open_blob
 blob = nil
 
----Returns bytes from the current position on, and moves the position behind them. It returns nil at the end.
+---Returns bytes from the current position on, and moves the position behind them. At the end it returns nil if `count` is given, and
+---the empty string otherwise, as files do.
 ---```lua
 ---db:read(function(db)
 ---  local blob = db:open_blob("book", "title", 1)

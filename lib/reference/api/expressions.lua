@@ -398,12 +398,13 @@ function column:group_concat(separator) end
 ---@return perilune.expression
 function column:json_group_array() end
 
----The value at a path of a JSON text: `"$.city"`, a name, or a position from 1.
+---The value in a JSON text at a path, which begins with `$` (`"$.city"`); of the member of a name; or at a position, from 1.
 ---```lua
 ---print(Tag:select(perilune.value('{"city":"Paris"}'):json("$.city")):fetch_value())  --> Paris
 ---```
 ---@param path string|integer
 ---@return perilune.expression
+---@raises argument: a position less than 1, an empty name, or one with quotes, which paths of SQLite cannot say
 function column:json(path) end
 
 ---The text of a full-text column with marks around what was found.

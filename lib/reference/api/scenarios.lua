@@ -102,6 +102,8 @@ function before_each(body) end
 function after_each(body) end
 
 ---Defines a layer of data. It is made once for a run, and copied for each scenario with the option `template`.
+---`base` is the database after the migrations, with which scenarios and templates begin by default; a template of this name begins with an
+---empty database and takes its place. `empty` cannot be defined.
 ---```lua
 ---template("one customer", function(db) db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
 ---scenario("has a customer", { template = "one customer" }, function(t)

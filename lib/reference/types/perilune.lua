@@ -2051,7 +2051,8 @@ do
 ---@class perilune.open_blob
 local members = {}
 
----Returns bytes from the current position on, and moves the position behind them. It returns nil at the end.
+---Returns bytes from the current position on, and moves the position behind them. At the end it returns nil if `count` is given, and
+---the empty string otherwise, as files do.
 ---```lua
 ---db:read(function(db)
 ---  local blob = db:open_blob("book", "title", 1)
@@ -6345,11 +6346,12 @@ function members:group_concat(separator) end
 ---@return perilune.expression
 function members:json_group_array() end
 
----The value at a path of a JSON text: `"$.city"`, a name, or a position from 1.
+---The value in a JSON text at a path, which begins with `$` (`"$.city"`); of the member of a name; or at a position, from 1.
 ---```lua
 ---print(Tag:select(perilune.value('{"city":"Paris"}'):json("$.city")):fetch_value())  --> Paris
 ---```
 ---
+---- Raises `argument` if a position less than 1, an empty name, or one with quotes, which paths of SQLite cannot say
 ---- Raises `argument` if an argument has the wrong type
 ---@param path string|integer
 ---@return perilune.expression
