@@ -80,9 +80,10 @@ add_list("perilune.record_class", { "c", "requests", "draft", "from_row", "unsco
 add("perilune.record_hooks", class.hooks)
 add_list("perilune.record_hooks", { "did_fetch" })
 add("perilune.record", class.instance_verbs)
--- Those of classes with `soft_delete`.
+-- Those of classes with `soft_delete` and with a history, which brings `as_of`.
 local Kept = perilune.record("a", { soft_delete = "deleted_at" })
-add("perilune.record", { restore = Kept.restore, delete_forever = Kept.delete_forever })
+perilune.history(Kept)
+add("perilune.record", { restore = Kept.restore, delete_forever = Kept.delete_forever, history = Kept.history })
 add("perilune.record_options", class.class_options)
 add("perilune.draft", upvalue(metatable(A.draft{}).__index, "methods"))
 add("perilune.write_statement", methods_of(A:statement("insert", { name = "x" })))

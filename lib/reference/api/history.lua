@@ -15,8 +15,7 @@
 
 ---Returns the history of the table of a class.
 ---
----The class gets the method `as_of(time)`, a request for the records as they were at a time, to be filtered, ordered, counted, joined as any
----other; the records that it joins or includes are as they are now, and it cannot be written. Its records get the method `history(db)`, which returns the versions of their row, a list of `perilune.version`, the oldest first.
+---The class gets the method `as_of`, and its records get `history`.
 ---```lua
 ---local history = perilune.history(Tag)
 ---history:install(db)
@@ -24,8 +23,6 @@
 ---for _, version in ipairs(Tag:find(1):history()) do print(version.event, version.record.name, version.note) end
 -----> start	sea	nil
 -----> update	ocean	tidy up
----local former = Tag:as_of(perilune.now()):order("name")
----print(former:limit(1):fetch_one().name)  --> ocean
 ---history:undo(1)
 ---print(Tag:find(1).name, #Tag:as_of("1970-01-01"):fetch_all())  --> sea	0
 ---```

@@ -424,6 +424,19 @@ function record:upsert(db, options) end
 ---@return boolean was_there
 function record:delete(db, options) end
 
+---Of a class with a history (see `perilune.history`): returns the versions of the row, the oldest first.
+---```lua
+---perilune.history(Tag):install(db)
+---local tag = Tag:find(1)
+---tag:delete()
+---print(#tag:history(), tag:history()[1].record.name, tag:history()[2].event)  --> 2	sea	delete
+---```
+---@param db? perilune.database
+---@return perilune.version[]
+---@raises history: it is not installed, or lacks a column of the table
+---@access any
+function record:history(db) end
+
 ---Of a class with `soft_delete`: makes the record one that is not deleted.
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")

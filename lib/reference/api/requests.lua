@@ -780,6 +780,20 @@ function request:page_after(cursor, size, db) end
 ---@return { records: perilune.record[], next: string?, previous: string? }
 function request:page_before(cursor, size, db) end
 
+---Of a class with a history (see `perilune.history`): the records as they were at a time, a request to be filtered, ordered, counted and joined
+---as any other. The records that it joins or includes are as they are now, and it cannot be written. It has the default scope of the class;
+---`Class:unscoped():as_of(time)` has not.
+---```lua
+---perilune.history(Tag):install(db)
+---db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
+---print(Tag:as_of(perilune.now()):filter{ name = "ocean" }:fetch_count(), Tag:as_of("1970-01-01"):fetch_count())  --> 1	0
+---```
+---@param time perilune.date|string|number
+---@return perilune.request
+---@raises argument: it is not a time, or another method was called before; history: it is not installed, or lacks a column of the table
+---@access any
+function request:as_of(time) end
+
 ---Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new.
 ---```lua
 ---print(select(2, Tag:find_or_build{ name = "sea" }), select(2, Tag:find_or_build{ name = "ships" }))  --> false	true

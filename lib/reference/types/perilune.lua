@@ -274,8 +274,7 @@ function perilune.single_row(table_name, options) end
 
 ---Returns the history of the table of a class.
 ---
----The class gets the method `as_of(time)`, a request for the records as they were at a time, to be filtered, ordered, counted, joined as any
----other; the records that it joins or includes are as they are now, and it cannot be written. Its records get the method `history(db)`, which returns the versions of their row, a list of `perilune.version`, the oldest first.
+---The class gets the method `as_of`, and its records get `history`.
 ---```lua
 ---local history = perilune.history(Tag)
 ---history:install(db)
@@ -283,8 +282,6 @@ function perilune.single_row(table_name, options) end
 ---for _, version in ipairs(Tag:find(1):history()) do print(version.event, version.record.name, version.note) end
 -----> start	sea	nil
 -----> update	ocean	tidy up
----local former = Tag:as_of(perilune.now()):order("name")
----print(former:limit(1):fetch_one().name)  --> ocean
 ---history:undo(1)
 ---print(Tag:find(1).name, #Tag:as_of("1970-01-01"):fetch_all())  --> sea	0
 ---```
@@ -4002,6 +3999,24 @@ function members:upsert(db, options) end
 ---@return boolean was_there
 function members:delete(db, options) end
 
+---Of a class with a history (see `perilune.history`): returns the versions of the row, the oldest first.
+---```lua
+---perilune.history(Tag):install(db)
+---local tag = Tag:find(1)
+---tag:delete()
+---print(#tag:history(), tag:history()[1].record.name, tag:history()[2].event)  --> 2	sea	delete
+---```
+---
+---- Raises `history` if it is not installed, or lacks a column of the table
+---- Raises `unknown_column` if the column does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@return perilune.version[]
+function members:history(db) end
+
 ---Of a class with `soft_delete`: makes the record one that is not deleted.
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
@@ -5628,6 +5643,24 @@ function members:page_after(cursor, size, db) end
 ---@param db? perilune.database
 ---@return { records: perilune.record[], next: string?, previous: string? }
 function members:page_before(cursor, size, db) end
+
+---Of a class with a history (see `perilune.history`): the records as they were at a time, a request to be filtered, ordered, counted and joined
+---as any other. The records that it joins or includes are as they are now, and it cannot be written. It has the default scope of the class;
+---`Class:unscoped():as_of(time)` has not.
+---```lua
+---perilune.history(Tag):install(db)
+---db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
+---print(Tag:as_of(perilune.now()):filter{ name = "ocean" }:fetch_count(), Tag:as_of("1970-01-01"):fetch_count())  --> 1	0
+---```
+---
+---- Raises `argument` if it is not a time, or another method was called before
+---- Raises `history` if it is not installed, or lacks a column of the table
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if the column does not exist
+---- Raises `unknown_table` if the table does not exist
+---@param time perilune.date|string|number
+---@return perilune.request
+function members:as_of(time) end
 
 ---Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new.
 ---```lua
