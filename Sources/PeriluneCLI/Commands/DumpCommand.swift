@@ -10,7 +10,8 @@ struct DumpCommand: ParsableCommand {
         abstract: "Write a database as SQL that recreates it.",
         discussion: """
             Writes tables first, then their rows, then indexes, views and triggers, in one
-            transaction. The dump is a consistent snapshot of the database.
+            transaction. The dump is a consistent snapshot of the database. Of a damaged file
+            it writes what can be read.
 
             EXAMPLES:
               perilune dump --database shop.sqlite > shop.sql
@@ -46,10 +47,15 @@ struct DumpCommand: ParsableCommand {
         let queue = try DatabaseFile.openForReading(path)
         Interrupts.onFirst { queue.interrupt() }
         let destination = try output.open()
-        try destination.writing(pager) { try write(queue, to: destination) }
+        let incomplete = try destination.writing(pager) { try write(queue, to: destination) }
+        guard !incomplete.isEmpty else { return }
+        let names = incomplete.joined(separator: ", ")
+        throw CommandFailure(ErrorReport("the file is damaged: some rows of \(names) cannot be read, the others were written", kind: "corrupt"))
     }
 
-    private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws {
+    /// Returns the names of the tables of which rows may be missing.
+    private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws -> [String] {
+        var incomplete: [String] = []
         do {
             try queue.read { db in
                 if let table, try TableDescription.readAll(in: db, named: table).isEmpty {
@@ -58,9 +64,12 @@ struct DumpCommand: ParsableCommand {
                 var dump = DatabaseDump(db: db, write: destination.write)
                 dump.table = table
                 dump.parts = schemaOnly ? .schema : dataOnly ? .data : .all
-                try dump.run()
+                incomplete = try dump.run()
             }
+            return incomplete
         } catch let error as DatabaseError {
+            // The transaction cannot end well where the file is damaged.
+            if error.resultCode == .SQLITE_CORRUPT, !incomplete.isEmpty { return incomplete }
             throw CommandFailure(ErrorReport(error))
         }
     }

@@ -15,16 +15,22 @@ struct DatabaseDump {
         case all, schema, data
     }
 
-    func run() throws {
-        var output: [UInt8] = []
+    /// Writes it. What cannot be read of a damaged file is left out.
+    ///
+    /// - Returns: The names of the tables of which rows may be missing.
+    func run() throws -> [String] {
+        var output: [UInt8] = [], incomplete: [String] = []
         output.append("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
         let tables = try TableDescription.readAll(in: db, named: table)
-        let virtual = tables.filter { $0.kind == "virtual" }
+        let withoutContents = tables.filter(Self.hasNoContents), isWhole = parts == .all
+        let virtual = tables.filter { table in table.kind == "virtual" && !(isWhole && withoutContents.contains { $0.name == table.name }) }
         if parts != .data {
             for table in tables where table.kind == "table" { output.append(table.sql + ";\n") }
         }
         if parts != .schema {
-            for table in tables where table.kind == "table" { try writeRows(of: table, &output) }
+            for table in tables where table.kind == "table" {
+                if try !writeRows(of: table, &output) { incomplete.append(table.name) }
+            }
             try writeSequences(tables, &output)
         }
         if parts != .data {
@@ -32,7 +38,13 @@ struct DatabaseDump {
             for table in virtual { output.append(table.sql + ";\n") }
         }
         if parts != .schema {
-            for table in virtual { try writeRows(of: table, &output) }
+            for table in virtual where !withoutContents.contains(where: { $0.name == table.name }) {
+                if try !writeRows(of: table, &output) { incomplete.append(table.name) }
+                try writeConfiguration(of: table, &output)
+            }
+        }
+        if isWhole {
+            for table in withoutContents { try writeIndex(of: table, &output, &incomplete) }
         }
         if parts != .data {
             let made = Set(tables.filter { $0.kind != "view" }.map(\.sql))
@@ -45,23 +57,56 @@ struct DatabaseDump {
                 if number != 0 { output.append("PRAGMA \(pragma)=\(number);\n") }
             }
         }
+        if isWhole, table == nil { try writeStatistics(&output) }
         output.append("COMMIT;\n")
         try write(output)
+        return incomplete
     }
 
-    /// An INSERT for each row, with the row id of tables without a key that is it.
-    private func writeRows(of table: TableDescription, _ output: inout [UInt8]) throws {
+    /// An INSERT for each row, with the row id of tables without a key that is it. Returns whether all could be read.
+    func writeRows(of table: TableDescription, _ output: inout [UInt8]) throws -> Bool {
         let columns = table.columns.filter { $0.hidden == 0 }.map(\.name)
         let rowID = try rowIDName(of: table)
         let names = (rowID.map { [$0] } ?? []) + columns.map(\.quotedName)
-        guard !names.isEmpty else { return }
+        guard !names.isEmpty else { return true }
         let list = names.joined(separator: ", ")
-        let statement = try db.makeStatement(sql: "SELECT \(list) FROM \(table.name.quotedName)")
-        let start = Array("INSERT INTO \(table.name.quotedName) (\(list)) VALUES (".utf8)
+        // From both ends of what is damaged; the row id tells where they meet.
+        let key = table.kind == "table" ? TableSchema.rowIDNames(besides: table.columns.lazy.map(\.name)).first.flatMap { table.isWithoutRowID ? nil : $0 } : nil
+        var last: Int64?
+        do {
+            try writeRows(of: table.name, list, key, nil, &last, &output)
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            output.append("-- some rows of \(table.name.replacing("\n", with: " ")) cannot be read\n")
+            guard let key else { return false }
+            var first: Int64?
+            do {
+                try writeRows(of: table.name, list, key, last ?? .min, &first, &output)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {}
+            return false
+        }
+    }
+
+    /// - Parameters:
+    ///   - key: The name of the row id, if there is one.
+    ///   - end: Backwards until the row of that id, which is not written; `nil`: forwards, all.
+    ///   - last: The row id of the row that was written last.
+    func writeRows(
+        of table: String, _ list: String, _ key: String?, _ end: Int64?, _ last: inout Int64?, _ output: inout [UInt8]
+    ) throws {
+        let own = key.map { ", \($0)" } ?? "", order = end == nil ? "" : " ORDER BY \(key!) DESC"
+        let statement = try db.makeStatement(sql: "SELECT \(list)\(own) FROM \(table.quotedName)\(order)")
+        let start = Array("INSERT INTO \(table.quotedName) (\(list)) VALUES (".utf8)
+        let count = statement.columnCount - (key == nil ? 0 : 1)
         let rows = try Row.fetchCursor(statement)
         while try rows.next() != nil {
+            if key != nil {
+                let id = sqlite3_column_int64(statement.sqliteStatement, CInt(count))
+                if let end, id <= end { return }
+                last = id
+            }
             output += start
-            for column in 0..<statement.columnCount {
+            for column in 0..<count {
                 if column > 0 { output.append(",") }
                 SQLLiteral.append(Cell(statement.sqliteStatement, column: CInt(column)), to: &output)
             }
@@ -71,6 +116,14 @@ struct DatabaseDump {
                 output.removeAll(keepingCapacity: true)
             }
         }
+    }
+
+    /// What ANALYZE has found out.
+    private func writeStatistics(_ output: inout [UInt8]) throws {
+        guard try db.tableExists("sqlite_stat1") else { return }
+        output.append("ANALYZE sqlite_schema;\n")
+        let sql = "SELECT quote(tbl) || ',' || quote(idx) || ',' || quote(stat) FROM sqlite_stat1 ORDER BY tbl, idx"
+        for values in try String.fetchAll(db, sql: sql) { output.append("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (\(values));\n") }
     }
 
     /// The name of a row id that no column shows: others may refer to it, as full-text tables with contents elsewhere do.

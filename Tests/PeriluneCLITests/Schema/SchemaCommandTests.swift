@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import PeriluneTestTools
 import Testing
 
@@ -97,6 +99,61 @@ import Testing
         }
         let data = try folder.perilune("dump", "author", "--data-only", "--database", "x.sqlite").output
         #expect(data.contains("INSERT INTO \"author\" (\"id\", \"name\", \"born\") VALUES (1,'O''Neill','never');\n") && !data.contains("CREATE"), "\(data)")
+    }
+
+    @Test func `a dump keeps carriage returns, indexes without contents, what was configured and counted`() throws {
+        let folder = try TestFolder()
+        let filled = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
+            db:execute[[
+              CREATE TABLE t (a); INSERT INTO t VALUES ('x' || char(13, 10) || 'y'), ('\r' || char(13)), (char(13)); CREATE INDEX t_a ON t (a);
+              CREATE VIRTUAL TABLE own USING fts5(body); INSERT INTO own VALUES ('whales'); INSERT INTO own (own, rank) VALUES ('rank', 'bm25(10.0)');
+              CREATE VIRTUAL TABLE five USING fts5(body, content = ''); INSERT INTO five (rowid, body) VALUES (7, 'ships');
+              CREATE VIRTUAL TABLE four USING fts4(content="", body); INSERT INTO four (docid, body) VALUES (3, 'harpoons');
+              PRAGMA application_id = 77; PRAGMA user_version = 5; ANALYZE]]
+            """)
+        try #require(filled.status == 0, "\(filled.errors)")
+        let dump = try folder.perilune("dump", "--database", "x.sqlite", "--output", "d.sql")
+        try #require(dump.status == 0, "\(dump.errors)")
+        let text = try String(contentsOfFile: folder.path + "/d.sql", encoding: .utf8)
+        #expect(!text.contains("\r"), "SQLite's shell drops them before line feeds")
+        // What reads the dump must be allowed to write the schema, as SQLite's shell is.
+        try DatabaseQueue(path: folder.path + "/y.sqlite").writeWithoutTransaction { db in try db.execute(sql: text) }
+        for sql in [
+            "SELECT hex(a) FROM t", "SELECT rowid FROM own WHERE own MATCH 'whales'", "SELECT v FROM own_config WHERE k = 'rank'",
+            "SELECT rowid FROM five WHERE five MATCH 'ships'", "SELECT rowid FROM four WHERE four MATCH 'harpoons'", "PRAGMA application_id",
+            "PRAGMA user_version", "SELECT tbl, idx, stat FROM sqlite_stat1 WHERE tbl = 't'", "SELECT name FROM sqlite_schema ORDER BY name",
+        ] {
+            let (left, right) = try (
+                folder.perilune("query", "--database", "x.sqlite", "--format", "jsonl", sql), folder.perilune("query", "--database", "y.sqlite", "--format", "jsonl", sql)
+            )
+            #expect(left.output == right.output && left.status == 0 && !left.output.isEmpty, "\(sql)\n\(left.output)\(right.output)\(right.errors)")
+        }
+    }
+
+    @Test func `of a damaged file a dump writes what can be read, and says what is missing`() throws {
+        let folder = try TestFolder()
+        let filled = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
+            db:execute[[CREATE TABLE p (id INTEGER PRIMARY KEY, a); CREATE TABLE q (a); INSERT INTO q VALUES ('kept');
+              INSERT INTO p (a) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5000) SELECT hex(zeroblob(30)) FROM n]]
+            db:checkpoint()
+            """)
+        try #require(filled.status == 0, "\(filled.errors)")
+        let file = URL(fileURLWithPath: folder.path + "/x.sqlite")
+        var bytes = try Data(contentsOf: file)
+        let page = bytes.count / 4096 / 2 * 4096
+        bytes.replaceSubrange(page..<page + 500, with: Data(repeating: 0xFF, count: 500))
+        try bytes.write(to: file)
+        let dump = try folder.perilune("dump", "--database", "x.sqlite", "--output", "d.sql")
+        #expect(dump.status == 65 && dump.errors.contains("some rows of p cannot be read, the others were written"), "\(dump.errors)")
+        let text = try String(contentsOfFile: folder.path + "/d.sql", encoding: .utf8)
+        let lines = text.split(separator: "\n")
+        let count = lines.count { $0.hasPrefix("INSERT INTO \"p\"") }
+        #expect(count > 4800 && count < 5000 && Set(lines).count == lines.count, "\(count)")
+        #expect(text.contains("'kept'") && text.hasSuffix("COMMIT;\n"))
     }
 
     @Test func `rows are written in each format and to files`() throws {

@@ -1,0 +1,46 @@
+internal import GRDB
+internal import PeriluneRecords
+
+/// Full-text tables, of which a SELECT does not tell everything.
+extension DatabaseDump {
+    /// Whether rows cannot be read from a full-text table, which holds an index of them alone.
+    static func hasNoContents(_ table: TableDescription) -> Bool {
+        table.kind == "virtual" && table.sql.lowercased().contains(/using\s+fts[345]\b.*\bcontent\s*=\s*(''|"")/.dotMatchesNewlines())
+    }
+
+    /// The tables that hold the index, as the shell of SQLite writes them: what reads the dump must be allowed to write the schema.
+    func writeIndex(of table: TableDescription, _ output: inout [UInt8], _ incomplete: inout [String]) throws {
+        func literal(_ text: String) -> [UInt8] {
+            var literal: [UInt8] = []
+            SQLLiteral.append(.text(Array(text.utf8)), to: &literal)
+            return literal
+        }
+        let name = literal(table.name)
+        output.append("PRAGMA writable_schema=ON;\nINSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table',")
+        output += name + [UInt8(ascii: ",")] + name + Array(",0,".utf8) + literal(table.sql)
+        output.append(");\nPRAGMA writable_schema=OFF;\n")
+        let pattern = table.name.replacing("@", with: "@@").replacing("_", with: "@_").replacing("%", with: "@%") + "@_%"
+        let parts = try Row.fetchAll(
+            db, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name LIKE ? ESCAPE '@' AND sql IS NOT NULL", arguments: [pattern])
+        let shadows = try Set(String.fetchAll(db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"))
+        for part in parts where shadows.contains(part["name"]) {
+            let (name, sql): (String, String) = (part["name"], part["sql"])
+            output.append(sql + ";\n")
+            let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid", arguments: [name])
+            var last: Int64?
+            do {
+                try writeRows(of: name, columns.map(\.quotedName).joined(separator: ", "), nil, nil, &last, &output)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+                incomplete.append(table.name)
+            }
+        }
+    }
+
+    /// What an FTS5 table was told, its rank for example.
+    func writeConfiguration(of table: TableDescription, _ output: inout [UInt8]) throws {
+        guard table.sql.lowercased().contains(/using\s+fts5\b/), try db.tableExists("\(table.name)_config") else { return }
+        let name = table.name.quotedName
+        let sql = "SELECT quote(k) || ',' || quote(v) FROM \("\(table.name)_config".quotedName) WHERE k <> 'version' ORDER BY k"
+        for values in try String.fetchAll(db, sql: sql) { output.append("INSERT INTO \(name) (\(name), rank) VALUES (\(values));\n") }
+    }
+}
