@@ -76,26 +76,14 @@ struct ChangeCollector {
     /// What was recorded; `nil` if that is not all or not right, or there is no room for it.
     private func changeset(of recording: ChangeRecording) throws -> ChangesetStream? {
         do {
-            guard let changeset = try recording.storedChangeset().map({ ChangesetStream($0) }) else { return nil }
-            return try hasRepeatedKeys(changeset) ? nil : changeset
+            // Where one key has taken the place of another that SQLite considers equal, a session finds the row that is there in the end
+            // under both: changed twice, or inserted though it was there.
+            if touchedTables.contains(where: \.hasLooseKey) { return nil }
+            return try recording.storedChangeset().map { ChangesetStream($0) }
         } catch let error as StorageError {
             comparedChanges.fail(error)
             return nil
         }
-    }
-
-    /// Whether a row is changed twice: where one key has taken the place of another that SQLite considers equal, a session finds the row
-    /// that is there in the end under both.
-    private func hasRepeatedKeys(_ changeset: ChangesetStream) throws -> Bool {
-        let loose = Set(touchedTables.filter(\.hasLooseKey).map(\.name.foldedName))
-        guard !loose.isEmpty else { return false }
-        var keys: [String: Set<[PreviewValue]>] = [:]
-        var isRepeated = false
-        try changeset.forEach { change in
-            guard !isRepeated, loose.contains(change.table.foldedName) else { return }
-            isRepeated = !keys[change.table, default: []].insert(change.key).inserted
-        }
-        return isRepeated
     }
 
     private func planChanges(_ changeset: ChangesetStream) throws -> PlanChanges {

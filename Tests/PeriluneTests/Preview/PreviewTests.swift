@@ -233,6 +233,17 @@ import Testing
         #expect(otherPlan != nil)
     }
 
+    @Test func `keys that change to others which count as the same, and back, change nothing`() async throws {
+        let folder = try PreviewFolder("CREATE TABLE named (name TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO named VALUES ('A', 1), ('b', 2)")
+        let (report, _) = try await folder.preview("db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE named SET name = 'A' WHERE v = 1]]")
+        #expect(report["named"]?.rows ?? [] == [])
+        let (others, plan) = try await folder.preview(
+            "db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE named SET name = 'A', v = 3 WHERE v = 1]]")
+        #expect(others["named"]?.rows == [RowChange(kind: .updated, before: ["A", 1], after: ["A", 3])])
+        try await plan?.apply(to: folder.database)
+        #expect(try folder.values("SELECT name || v FROM named ORDER BY v") == ["b2", "A3"])
+    }
+
     @Test func `changes that break foreign keys make no plan, since none would be applied`() async throws {
         let folder = try PreviewFolder(
             """
