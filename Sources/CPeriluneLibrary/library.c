@@ -252,6 +252,9 @@ static const module modules[] = {
     {"perilune.request_methods", (const char[]){
 #embed "../../lib/perilune/request_methods.lua"
         , 0}},
+    {"perilune.requests.batches", (const char[]){
+#embed "../../lib/perilune/requests/batches.lua"
+        , 0}},
     {"perilune.requests.changes", (const char[]){
 #embed "../../lib/perilune/requests/changes.lua"
         , 0}},

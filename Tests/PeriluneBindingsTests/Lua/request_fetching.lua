@@ -77,6 +77,30 @@ test("batches go through all rows by key, whatever happens to them", function()
   fails("argument", function() Author:in_batches(0) end)
 end)
 
+test("batches of what has odd keys, or none", function()
+  db:execute[[CREATE TABLE loose (id PRIMARY KEY, v); INSERT INTO loose VALUES (x'01', 1), (x'02', 2), ('a', 3), (NULL, 4), (NULL, 5), (7, 6);
+    CREATE TABLE keyless (v); INSERT INTO keyless VALUES (1), (2);
+    CREATE TABLE pair (a, b, v, PRIMARY KEY (b, a)) WITHOUT ROWID;
+    INSERT INTO pair VALUES (1, 2, 1), ('x', 2, 2), (x'00', 1, 3), (1.5, 2, 4)]]
+  local function values(request, size)
+    local list = {}
+    for batch in request:in_batches(size) do
+      for _, record in ipairs(batch) do list[#list + 1] = record.v end
+      if #list > 20 then error("endless") end
+    end
+    return list
+  end
+  for size = 1, 7 do
+    equal(values(perilune.record("loose"):all(), size), { 4, 5, 6, 3, 1, 2 })
+    equal(values(perilune.record("keyless"):all(), size), { 1, 2 })
+    equal(values(perilune.record("pair"):all(), size), { 3, 1, 4, 2 })
+  end
+  local Loose = perilune.record("loose")
+  matches(fails("argument", function() Loose:group("v"):in_batches(2) end), "groups of rows")
+  matches(fails("argument", function() Loose:group("v"):order("v"):page_after(nil, 2) end), "groups of rows")
+  equal(#perilune.record("pair"):group("a", "b"):page_after(nil, 9).records, 4)
+end)
+
 test("common tables from requests", function()
   local french = perilune.common_table("french", Author:filter{ country = "France" }:select("id", "name"))
   equal(french:filter("id > ?", 20):order("id"):pluck("name"), { "author 22", "author 24" })

@@ -18,7 +18,11 @@ local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local verbs = request.verbs
 
-local function fetch(self, method, cursor, size, db)
+local keyset_pages = {}
+
+--- A page behind or before a cursor.
+-- @tparam string method what messages begin with
+function keyset_pages.fetch(self, method, cursor, size, db)
   pageable.check(self, method, size)
   db = request_plans.database_for(db, method)
   local form, is_back, list = page_searches.form_of(self, method, db), method == "page_before", nil
@@ -51,11 +55,11 @@ end
 -- @tparam ?string cursor `next` of a page; nil for the first rows
 -- @tparam integer size how many rows at most
 -- @tparam ?database db
-function verbs:page_after(cursor, size, db) return fetch(self, "page_after", cursor, size, db) end
+function verbs:page_after(cursor, size, db) return keyset_pages.fetch(self, "page_after", cursor, size, db) end
 
 --- The page of the rows before a cursor: `previous` of a page; nil for the last rows.
-function verbs:page_before(cursor, size, db) return fetch(self, "page_before", cursor, size, db) end
+function verbs:page_before(cursor, size, db) return keyset_pages.fetch(self, "page_before", cursor, size, db) end
 
 arity.limit(verbs, "", { page_after = 3, page_before = 3 })
 
-return verbs
+return keyset_pages

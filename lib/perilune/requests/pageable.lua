@@ -38,11 +38,25 @@ local function joins_one(node)
   return page_orders.holds_key(known, schema)
 end
 
---- Raises for a request that may have a record several times, which its key does not tell apart.
+--- Whether each group is one row of the table: they are made by a key.
+local function has_group_for_each_row(node)
+  local source = node.root.source
+  local schema, known = source and source.schema and source:schema(), {}
+  for _, operand in ipairs(node.shape.operands) do
+    if operand.op == "column" and operand.table == source.table then known[operand.detail] = true end
+  end
+  return schema ~= nil and page_orders.holds_key(known, schema)
+end
+
+--- Raises for a request that may have a record several times, which its key does not tell apart, or has groups of them.
 function pageable.check_has_each_once(self, method)
   local node, repeats = self.node, false
   while node.parent do
     if node.op == "distinct" then return end
+    if node.op == "group" then
+      if has_group_for_each_row(node) then return end
+      raise("argument", method .. ": groups of rows have no place in the pages, which contain records; group by the key, or use fetch_all()")
+    end
     if node.op:find("^table join ") then repeats = repeats or not joins_one(node)
     elseif node.op == "join required" or node.op == "join optional" then repeats = repeats or node.other.root.kind == "has_many" end
     node = node.parent

@@ -1,0 +1,45 @@
+--- Going through the records of a request in lists, each a page behind the one before it.
+
+local arity = require "perilune.runtime.arity"
+local errors = require "perilune.native.errors"
+local keyset_pages = require "perilune.requests.keyset_pages"
+local pageable = require "perilune.requests.pageable"
+local verbs = require("perilune.requests.request").verbs
+local raise = errors.raise
+
+--- Whether a request has an order of its own.
+local function is_ordered(node)
+  while node.parent do
+    if node.op == "unordered" then return false end
+    if node.op == "order" or node.op == "then order" or node.op == "reversed" then return true end
+    node = node.parent
+  end
+  return false
+end
+
+--- Goes through all records in lists of some size, in the order of their key: `for records in request:in_batches(500) do`.
+-- Rows may be changed and deleted meanwhile.
+function verbs:in_batches(size, db)
+  if math.type(size) ~= "integer" or size < 1 then
+    raise("argument", "in_batches: argument 1: expected an integer of at least 1, got " .. errors.describe(size))
+  end
+  local node = self.node
+  if node.limit or node.offset or node.selects then
+    raise("argument", "in_batches: cannot be used with limit, offset or select")
+  end
+  if is_ordered(node) then
+    raise("argument", "in_batches: records are read in the order of their key; use request:unordered():in_batches(...), or "
+      .. "rows() for another order")
+  end
+  pageable.check_has_each_once(self, "in_batches")
+  local ordered = self:order(table.unpack(node.root.source:key(node.alias)))
+  local cursor, is_done = nil, false
+  return function()
+    if is_done then return nil end
+    local page = keyset_pages.fetch(ordered, "in_batches", cursor, size, db)
+    cursor, is_done = page.next, page.next == nil
+    return page.records[1] and page.records or nil
+  end
+end
+
+arity.limit(verbs, "", { in_batches = 2 })
