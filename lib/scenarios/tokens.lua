@@ -6,11 +6,12 @@ local scenario_tokens = {}
 local long_operators = { ["..."] = true, [".."] = true, ["=="] = true, ["~="] = true, ["<="] = true, [">="] = true, ["//"] = true,
   ["<<"] = true, [">>"] = true, ["::"] = true }
 
+local byte, find, sub = string.byte, string.find, string.sub
+
 local function count_lines(text, from, to)
-  local count = 0
-  for position in text:gmatch("()\n", from) do
-    if position > to then break end
-    count = count + 1
+  local count, position = 0, find(text, "\n", from, true)
+  while position and position <= to do
+    count, position = count + 1, find(text, "\n", position + 1, true)
   end
   return count
 end
@@ -48,17 +49,25 @@ end
 
 local function operator(text, from)
   for length = 3, 2, -1 do
-    if long_operators[text:sub(from, from + length - 1)] then return from + length - 1 end
+    if long_operators[sub(text, from, from + length - 1)] then return from + length - 1 end
   end
   return from
+end
+
+--- What begins with a byte: a name or an operator of one character. Other tokens are told by more than their first byte.
+local kinds = {}
+for code = 0, 127 do
+  local character = string.char(code)
+  if character:find("[%a_]") then kinds[code] = "name"
+  elseif character:find("[(){}%],;#+*%%^&|-]") then kinds[code] = "operator" end
 end
 
 --- Where the next token begins: after white space and comments. nil if a comment does not end.
 local function skip_blanks(text, position)
   while true do
-    position = text:find("%S", position)
+    position = find(text, "%S", position)
     if not position then return #text + 1 end
-    if text:sub(position, position + 1) ~= "--" then return position end
+    if byte(text, position) ~= 45 or byte(text, position + 1) ~= 45 then return position end
     if text:find("^%[=*%[", position + 2) then
       local to = long_bracket(text, position + 2)
       if not to then return nil end
@@ -70,7 +79,12 @@ local function skip_blanks(text, position)
 end
 
 local function token_at(text, position)
-  if text:find("^[%a_]", position) then return "name", select(2, text:find("^[%w_]+", position)) end
+  local kind = kinds[byte(text, position)]
+  if kind == "operator" then return kind, position end
+  if kind then
+    local _, to = find(text, "^[%w_]+", position)
+    return kind, to
+  end
   if text:find("^%.?%d", position) then return "number", number(text, position) end
   if text:find("^[\"']", position) then return "string", quoted(text, position) end
   if text:find("^%[=*%[", position) then return "string", long_bracket(text, position) end
@@ -79,13 +93,14 @@ end
 
 --- The tokens of a text in their order; nil if it is not Lua, as far as this scanner can tell.
 function scenario_tokens.of(text)
-  local list, line, seen = {}, 1, 1
+  local list, count, line, seen, last = {}, 0, 1, 1, #text
   local position = skip_blanks(text, 1)
-  while position and position <= #text do
+  while position and position <= last do
     line, seen = line + count_lines(text, seen, position - 1), position
     local kind, to = token_at(text, position)
     if not to then return nil end
-    list[#list + 1] = { kind = kind, text = text:sub(position, to), from = position, to = to, line = line }
+    count = count + 1
+    list[count] = { kind = kind, text = sub(text, position, to), from = position, to = to, line = line }
     position = skip_blanks(text, to + 1)
   end
   return position and list
