@@ -31,16 +31,16 @@ public enum ScriptOutput: Sendable {
             try write(arguments.get(1))
             return []
         }
-        try state.loadLibrary(print, named: "print").call([.function(function)])
+        try print.function(in: state).call([.function(function)])
     }
 
     /// As Lua's own, but for the writing.
-    private static let print = """
+    private static let print = LuaLibraryText(named: "print", """
         local write, tostring, select, concat = ..., tostring, select, table.concat
         function print(...)
           local texts = {}
           for i = 1, select("#", ...) do texts[i] = tostring((select(i, ...))) end
           write(concat(texts, "\\t"))
         end
-        """
+        """)
 }

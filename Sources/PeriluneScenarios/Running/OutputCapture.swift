@@ -9,10 +9,10 @@ enum OutputCapture {
             }
             return []
         }
-        try state.loadLibrary(chunk, named: "output").call([.function(function)])
+        try chunk.function(in: state).call([.function(function)])
     }
 
-    private static let chunk = """
+    private static let chunk = LuaLibraryText(named: "output", """
         local write, tostring, select, concat = ..., tostring, select, table.concat
 
         function print(...)
@@ -52,5 +52,5 @@ enum OutputCapture {
             return result == stdout and file or result
           end
         end
-        """
+        """)
 }

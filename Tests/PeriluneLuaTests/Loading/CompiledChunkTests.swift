@@ -17,6 +17,17 @@ import Testing
         return try #require(try state.loadLibrary(text, named: "part.lua").compiled(named: "=[lib] part.lua", isLibrary: isLibrary))
     }
 
+    @Test func `a text of the library is a function of each state that loads it, with the state's globals`() throws {
+        let text = LuaLibraryText(named: "part", "local added = ... total = (total or 0) + added return total")
+        for _ in 0..<3 {
+            let state = try LuaState()
+            let sums = try [2, 3].map { try text.function(in: state).call([.integer($0)]) }
+            #expect(sums == [[.integer(2)], [.integer(5)]])
+            let error = #expect(throws: LuaError.self) { try text.function(in: state).call([]) }
+            #expect(error?.message.contains("added") == true)
+        }
+    }
+
     @Test func `a chunk of the library is smaller, and does the same`() throws {
         let (whole, small) = try (chunk(isLibrary: false), chunk(isLibrary: true))
         #expect(small.bytes.count < whole.bytes.count * 4 / 5)
