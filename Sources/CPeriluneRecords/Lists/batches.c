@@ -127,10 +127,12 @@ static bool push_similar(lua_State *L, prec_insertion *insertion, const batch *b
     }
     lua_settop(L, record - 1);
     prec_push_element(L, insertion, position);
+    bool has_plain = lua_getmetatable(L, record) && lua_topointer(L, -1) == batch->plain;
+    lua_settop(L, record);
+    if (has_plain) return true;
     if (prec_column_set_at(L, record) != batch->work.set) return false;
     lua_getmetatable(L, record);
-    if (lua_topointer(L, -1) == batch->plain) lua_pop(L, 1);
-    else lua_rawseti(L, SNAPSHOTS, position);
+    lua_rawseti(L, SNAPSHOTS, position);
     return true;
 }
 

@@ -9,8 +9,7 @@ static bool make_element(lua_State *L) {
     bool is_plain = lua_istable(L, values) && !lua_getmetatable(L, values) && lua_rawgeti(L, values, 1) == LUA_TNIL;
     lua_settop(L, values);
     if (!is_plain) return false;
-    prec_model *model = prec_push_model(L, CLASS);
-    bool is_made = !prec_reads_in_lua(model) && prec_push_made(L, values + 1, values);
+    bool is_made = !prec_reads_in_lua(lua_touserdata(L, MODEL)) && prec_push_made(L, MODEL, values);
     if (is_made) lua_replace(L, values);
     lua_settop(L, values);
     return is_made;
@@ -20,7 +19,7 @@ void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer posi
     insertion->position = position;
     lua_rawgeti(L, LIST, position);
     prec_column_set *set = prec_column_set_at(L, -1);
-    bool is_record = set != NULL && set->layout->model == prec_model_at(L, CLASS);
+    bool is_record = set != NULL && set->layout->model == lua_touserdata(L, MODEL);
     if (!is_record && !make_element(L)) {
         prec_push_callback(L, PREC_CALL_list_record);
         lua_insert(L, -2);
@@ -111,9 +110,10 @@ static bool try_insertion(lua_State *L, prec_insertion *insertion) {
     for (int i = SAVED; i < RESULT; i++) lua_newtable(L);
     lua_createtable(L, count < INT32_MAX ? (int)count : 0, 0);
     lua_pushlightuserdata(L, insertion);
+    prec_push_model(L, CLASS);
     lua_pushcfunction(L, insert_all_guarded);
-    for (int i = CLASS; i <= INSERTION; i++) lua_pushvalue(L, i);
-    if (plua_pcall(L, INSERTION, 1) == LUA_OK) return true;
+    for (int i = CLASS; i <= MODEL; i++) lua_pushvalue(L, i);
+    if (plua_pcall(L, MODEL, 1) == LUA_OK) return true;
     prec_put_back(L, &insertion->present);
     return false;
 }

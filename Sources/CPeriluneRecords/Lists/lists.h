@@ -10,8 +10,9 @@
 ** RANGES: of records that were inserted many at a time: the positions of the first and the last one, whether they had row ids.
 ** SNAPSHOTS: position -> metatable, of those that had a snapshot.
 ** INSERTION: the insertion itself, as a light userdata.
+** MODEL: that of the class.
 */
-enum { CLASS = 1, LIST = 3, SAVED, RANGES, SNAPSHOTS, RESULT, INSERTION, DRAFT, TOP = DRAFT };
+enum { CLASS = 1, LIST = 3, SAVED, RANGES, SNAPSHOTS, RESULT, INSERTION, MODEL, DRAFT, TOP = DRAFT };
 
 /* Records that were inserted many at a time. */
 typedef struct {
