@@ -11,7 +11,7 @@
 
 #include <sqlite3.h>
 
-#include <perilune_values.h>
+#include <perilune_cluster_values.h>
 
 /* The rows of one run. */
 typedef struct {

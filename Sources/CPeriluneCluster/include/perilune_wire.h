@@ -13,7 +13,7 @@
 
 #include <sqlite3.h>
 
-#include <perilune_values.h>
+#include <perilune_cluster_values.h>
 
 enum {
     PCL_HEADER_SIZE = 8,

@@ -1,8 +1,8 @@
 /*
 ** Rows that come from elsewhere, whatever the protocol.
 */
-#ifndef PERILUNE_VALUES_H
-#define PERILUNE_VALUES_H
+#ifndef PERILUNE_CLUSTER_VALUES_H
+#define PERILUNE_CLUSTER_VALUES_H
 
 #include <stdbool.h>
 #include <stddef.h>
