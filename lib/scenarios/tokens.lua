@@ -54,7 +54,7 @@ local function operator(text, from)
   return from
 end
 
---- What begins with a byte: a name or an operator of one character. Other tokens are told by more than their first byte.
+--- What begins with a byte: a name or an operator of one character. Other tokens depend on more than their first byte.
 local kinds = {}
 for code = 0, 127 do
   local character = string.char(code)
