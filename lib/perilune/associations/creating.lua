@@ -42,32 +42,35 @@ local function class_of(self, method)
   return class
 end
 
---- The columns by which a record belongs to the one whose request this is, with what they store; nothing for other requests.
-local function columns_of_link(self, method)
+--- The fields by which a record of a class belongs to the one whose request this is; none for other requests.
+local function fields_of_link(self, class, method, db)
   local link = rawget(self, "link")
   if not link or link.root.options.through then return {} end
   local root, fields = link.root, {}
   if root.kind == "belongs_to" then
     raise("argument", ("%s: the record belongs to `%s`; insert that first, and set the columns of the record"):format(method, root.name))
   end
-  local owner_columns, target_columns = association_records.columns_of(root)
+  local owner_columns, target_columns = association_records.columns_of(root, db)
   for index, name in ipairs(owner_columns) do
     local value = association_records.stored_field(link.record, name)
     if value == nil then
       raise("argument", ("%s: the record has no `%s` yet; insert it first"):format(method, name))
     end
-    fields[target_columns[index]] = value
+    fields[target_columns[index]] = association_records.field_of(class, target_columns[index], value, db)
   end
   return fields
 end
 
 --- What the conditions of a request say of its records: a new one that had other values would not be among them.
-local function fields_of_conditions(self)
+local function fields_of_conditions(self, class, db)
   local fields, node, source = {}, self.node, self.node.root.source
   local function add(left, right, position)
     if left.op ~= "column" or right ~= expression.slot then return end
     local is_own = (left.table == nil or left.table == source.table) and left.place == self.node.alias
-    if is_own then fields[left.detail] = self[position + left.count + 1] end
+    if not is_own then return end
+    local value = self[position + left.count + 1]
+    if left.convert then value = association_records.field_of(class, left.detail, value, db) end
+    fields[left.detail] = value
   end
   while node.parent do
     if node.op == "filter" then conditions.each_equality(node.shape, node.parent.count, add) end
@@ -77,9 +80,10 @@ local function fields_of_conditions(self)
 end
 
 --- A record with fields, which belongs to the one whose request this is.
-local function build(self, method, ...)
-  local class, link = class_of(self, method), columns_of_link(self, method)
-  local fields = fields_of_conditions(self)
+local function build(self, method, db, ...)
+  local class = class_of(self, method)
+  local link = fields_of_link(self, class, method, db)
+  local fields = fields_of_conditions(self, class, db)
   for name in pairs(link) do fields[name] = nil end
   for index = 1, select("#", ...) do
     for name, value in next, (select(index, ...)) do fields[name] = value end
@@ -109,7 +113,7 @@ function verbs:build(fields, surplus)
   if link.root.options.through then
     raise("argument", "build: records of an association with `through` are linked when they are inserted; use create{...}")
   end
-  return build(self, "build", check_fields("build", 1, fields))
+  return build(self, "build", nil, check_fields("build", 1, fields))
 end
 
 --- The same, inserted; through a table in between also linked.
@@ -119,7 +123,7 @@ function verbs:create(...)
     raise("argument", "create: expected the request of an association, as in author:books():create{...}; use Class:insert{...} for other records")
   end
   db = request_plans.database_for(db, "create")
-  local made = build(self, "create", check_fields("create", 1, fields))
+  local made = build(self, "create", db, check_fields("create", 1, fields))
   return (records.with_access(db, "guard", function() return insert(self, made, db) end))
 end
 
@@ -150,7 +154,7 @@ function verbs:find_or_build(...)
   class_of(self, "find_or_build")
   local found = self:filter(key):fetch_one(db)
   if found then return found, false end
-  return build(self, "find_or_build", key, others), true
+  return build(self, "find_or_build", db, key, others), true
 end
 
 --- The same; a new record is inserted.
@@ -163,7 +167,7 @@ function verbs:find_or_create(...)
   records.with_access(db, "guard", function()
     found = self:filter(key):fetch_one(db)
     if found then return end
-    found, is_new = insert(self, build(self, "find_or_create", key, others), db), true
+    found, is_new = insert(self, build(self, "find_or_create", db, key, others), db), true
   end)
   return found, is_new or false
 end

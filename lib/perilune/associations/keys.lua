@@ -1,5 +1,6 @@
 --- The keys that match prefetched rows to the rows they belong to.
 
+local native_values = require "perilune.native.values"
 local sql_names = require "perilune.runtime.names"
 local association_keys = {}
 
@@ -23,13 +24,14 @@ function forms.textNoCase(value) return sql_names.fold(forms.text(value)) end
 function forms.textTrimmed(value) return (forms.text(value):gsub(" +$", "")) end
 function forms.same(value) return value end
 
---- The values of a key; nil if one is NULL. Booleans are stored as numbers.
+--- The values of a key as rows give them; nil if one is NULL. Booleans are stored as numbers.
 function association_keys.values_of(readers_of_key, record)
   local values = {}
   for index, read in ipairs(readers_of_key) do
     local value = read(record)
     if value == nil then return nil end
     if type(value) == "boolean" then value = value and 1 or 0 end
+    if native_values.is_blob(value) then value = tostring(value) end
     values[index] = value
   end
   return values

@@ -4,6 +4,8 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 local classes = require "perilune.requests.classes"
 local raise = errors.raise
 local association_records = require "perilune.associations.records"
@@ -41,8 +43,7 @@ end
 
 --- What the table of a class has stored for a value of a column.
 local function stored(class, column, value)
-  local info = require("perilune.records.info").of_class(class)
-  return require("perilune.records.values").store(info, nil, column, value)
+  return record_values.store(record_info.of_class(class), nil, column, value)
 end
 
 --- The columns of the link to a record, which may be given by its key, with what they store.
@@ -80,7 +81,10 @@ end
 
 --- Makes a link, unless it is there.
 local function link(pivot, fields)
-  if not links(pivot, fields):exists() then pivot.class.from_row(fields):insert() end
+  if links(pivot, fields):exists() then return end
+  local info, row = record_info.of_class(pivot.class), {}
+  for column, value in pairs(fields) do row[column] = record_values.as_row(info, column, value) end
+  pivot.class.from_row(row):insert()
 end
 
 --- Links records, given as such or by their keys; existing links are kept.

@@ -16,6 +16,8 @@ local record_class = require "perilune.records.class"
 local classes = require "perilune.requests.classes"
 local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 local raise = errors.raise
 
 local verb = "save_nested"
@@ -166,6 +168,22 @@ local function find_row(context, node)
   return require("perilune.records.fetching").fetch_by_key(verb, node.class, context.db, key)
 end
 
+--- Whether a field would store something else than a row has.
+local function differs(context, class, column, stored, field)
+  return record_values.differs(record_info.of_class(class, context.db), column, stored, field)
+end
+
+--- Gives fields what says what the row belongs to. Raises for a field that says something else.
+-- @tparam table stored by column
+local function set_link(context, class, fields, stored)
+  for column, value in pairs(stored) do
+    if fields[column] ~= nil and differs(context, class, column, value, fields[column]) then
+      raise("argument", ("%s: `%s` says what the record belongs to, and is set already"):format(verb, column))
+    end
+    fields[column] = association_records.field_of(class, column, value, context.db)
+  end
+end
+
 --- Raises for a row that belongs to something else: it is not taken away from that by accident.
 local function check_owner(node, row, link)
   for column, value in pairs(link or {}) do
@@ -182,9 +200,10 @@ local function write_record(context, node, link)
   local record = node.record
   if not context.memories[record] then context.memories[record] = records.copy_record(record) end
   local is_changed = not node.is_included or records.snapshot(record) == nil
-  for _, values in ipairs{ node.fields, link or {} } do
-    for column, value in pairs(values) do
-      if association_records.stored_field(record, column) ~= value then record[column], is_changed = value, true end
+  for column, value in pairs(link or {}) do node.fields[column] = association_records.field_of(node.class, column, value, context.db) end
+  for column, value in pairs(node.fields) do
+    if differs(context, node.class, column, association_records.stored_field(record, column), value) then
+      record[column], is_changed = value, true
     end
   end
   -- What was fetched with the record, and is what it was, is not written.
@@ -194,22 +213,16 @@ end
 
 local function write_row(context, node, link)
   if node.record then return write_record(context, node, link) end
-  for column, value in pairs(link or {}) do
-    local given = node.fields[column]
-    if given ~= nil and given ~= value then
-      raise("argument", ("%s: `%s` says what the record belongs to, and is set already"):format(verb, column))
-    end
-    node.fields[column] = value
-  end
+  set_link(context, node.class, node.fields, link or {})
   local row = find_row(context, node)
   if not row then
     local made = node.class(node.fields)
-    for column, value in pairs(link or {}) do rawset(made, column, value) end
+    for column in pairs(link or {}) do rawset(made, column, node.fields[column]) end
     return made:insert(context.db)
   end
   check_owner(node, row, link)
   for name, value in pairs(node.fields) do
-    if not (link and link[name] ~= nil and association_records.stored_field(row, name) == value) then row[name] = value end
+    if not (link and link[name] ~= nil and association_records.stored_field(row, name) == link[name]) then row[name] = value end
   end
   row:update_changes(context.db)
   return row
@@ -229,12 +242,16 @@ local function write_before(context, node, part)
     if target and value == nil then
       raise("argument", ("%s: the record of `%s` has no `%s` to refer to"):format(verb, part.name, target_columns[index]))
     end
-    local given = node.fields[column]
-    if node.record then given = association_records.stored_field(node.record, column) end
-    if given ~= nil and given ~= value then
+    local given, is_other = node.fields[column], nil
+    if node.record then
+      given = association_records.stored_field(node.record, column)
+      is_other = given ~= value
+    else is_other = differs(context, node.class, column, value, given) end
+    if given ~= nil and is_other then
       raise("argument", ("%s: `%s` is set by `%s`; leave it out"):format(verb, column, part.name))
     end
-    node.fields[column] = value == nil and null or value
+    if value == nil then node.fields[column] = null
+    else node.fields[column] = association_records.field_of(node.class, column, value, context.db) end
   end
   return target
 end

@@ -11,12 +11,14 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local behaviours = require "perilune.records.behaviours"
 local record_class = require "perilune.records.class"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 local association_records = require "perilune.associations.records"
 local raise = errors.raise
 
 local parent_updates = {}
 
---- What a record has in the columns by which it belongs to another one: a list of values, nil if one is NULL. A record that is deleted
+--- What is bound for the columns by which a record belongs to another one: a list of values, nil if one is NULL. A record that is deleted
 -- softly belongs to none.
 -- @tparam ?table values what its row had before
 local function key_of(root, record, values)
@@ -24,7 +26,8 @@ local function key_of(root, record, values)
   if deleted and (values or record)[deleted] ~= nil then return nil end
   for index, name in ipairs(names) do
     local value
-    if values then value = values[name] else value = association_records.stored_field(record, name) end
+    if values then value = record_values.of_row(record_info.of_record(record), name, values[name])
+    else value = association_records.stored_field(record, name) end
     if value == nil then return nil end
     key[index] = value
   end

@@ -91,8 +91,8 @@ local function node_through(node, key_count)
   return found
 end
 
---- What the row of a record has stored in a column that refers to other rows, or that they refer to; nil for NULL. Raises for a lazy
--- field that was not fetched.
+--- What is bound for a column of a record that refers to other rows, or that they refer to: what its row has stored; nil for NULL.
+-- Raises for a lazy field that was not fetched.
 local function stored_field(record, name)
   local value = rawget(record, name)
   if value == nil then
@@ -104,6 +104,15 @@ local function stored_field(record, name)
 end
 
 association_records.stored_field = stored_field
+
+--- The field of a record that refers to a row, or is referred to, by what that has stored.
+-- @param class that of the record
+function association_records.field_of(class, column, stored, db)
+  local record_info = require "perilune.records.info"
+  local info = db and record_info.of_class(class, db) or not db and record_info.of_any(class)
+  if not info then return stored end
+  return require("perilune.records.values").field_of(info, column, stored)
+end
 
 local function through(self, record, owner_columns)
   local node = node_through(self.node, #owner_columns)

@@ -23,10 +23,10 @@ function expression.column(name, table_name, place, convert, is_json)
   return setmetatable({ shape = shape }, metatable)
 end
 
---- The expression of a column of a common table.
-function expression.common_column(name, source, place)
+--- The expression of a column of a common table; see `column`.
+function expression.common_column(name, source, place, convert, is_json)
   local shape = new_shape("column", {}, name)
-  shape.common, shape.place = source, place
+  shape.common, shape.place, shape.convert, shape.is_json = source, place, convert, is_json
   return setmetatable({ shape = shape }, metatable)
 end
 

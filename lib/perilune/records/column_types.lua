@@ -227,6 +227,22 @@ function column_types.converter(wanted, place)
     function(value) return wanted:to_database(value) end)
 end
 
+--- The same type for a column that is declared for bytes: texts are stored as their bytes there, whatever type has made them.
+local function of_bytes(converter)
+  local write = converter.write
+  return {
+    name = converter.name,
+    read = converter.read,
+    write = function(value)
+      local plain, message = value, nil
+      if write then plain, message = write(value) end
+      if plain == nil then return nil, message end
+      plain = native_values.plain(plain)
+      return type(plain) == "string" and perilune.blob(plain) or plain
+    end,
+  }
+end
+
 --- The converters of a table's columns, by name; nil for a column whose fields are stored unconverted.
 -- @param schema the table, as `native_schema.table` gives it
 -- @param types the option of the record: columns with their types, or nil
@@ -238,10 +254,11 @@ function column_types.of(schema, types)
   end
   if types == nil then return converters end
   local known = {}
-  for _, name in ipairs(names) do known[name] = true end
+  for _, column in ipairs(schema.columns) do known[column.name] = column end
   for name, wanted in pairs(types) do
     if not known[name] then errors.raise_unknown_column(name, schema.name, names) end
     local converter = column_types.converter(wanted, "column `" .. name .. "`")
+    if known[name].content == "blob" then converter = of_bytes(converter) end
     converters[name] = converter ~= named.any and converter or nil
   end
   return converters

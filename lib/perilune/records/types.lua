@@ -73,6 +73,10 @@ end
 record.describers[#record.describers + 1] = function(class_info, description)
   local info = record_info.of(description)
   sort_columns(info)
+  for name, converter in pairs(info.converters) do
+    local position = converter.name == "blob" and description.positions[sql_names.fold(name)]
+    if position then description.columns[position].is_blob = true end
+  end
   for _, column in ipairs(info.dates) do description.columns[description.positions[sql_names.fold(column)]].is_date = true end
   if info.converted then
     class_info.encode = encode

@@ -2,6 +2,7 @@
 
 local null = require("perilune.native.values").null
 local native_values = require "perilune.native.values"
+local perilune = require "perilune"
 local records = require "perilune.native.records"
 local column_types = require "perilune.records.column_types"
 local fields = require "perilune.records.fields"
@@ -28,11 +29,12 @@ end
 
 --- Whether a column would hold something else: the value of a field is compared with what the column has stored.
 -- @param info what is known of the table
-function record_values.differs(info, column, old, value)
+-- @param ?stored what the type of the column makes of the value, where that is known
+function record_values.differs(info, column, old, value, stored)
   local declared, converter = info.declared[column], info.converters[column]
   if is_absent(value) or old == nil then return not (is_absent(value) and old == nil) end
   if not converter then return not stored_values.are_same(old, value, declared) end
-  local stored = converter.write(value)
+  if stored == nil then stored = converter.write(value) end
   if stored == nil then return true end
   if stored_values.are_same(old, stored, declared) then return false end
   -- The same may be written in several ways: dates, JSON.
@@ -42,16 +44,32 @@ function record_values.differs(info, column, old, value)
   return canonical == nil or not stored_values.are_same(canonical, stored, declared)
 end
 
+--- What is bound for a value that a column has stored, so that it is found: rows give blobs as strings, and SQLite takes no text for
+-- equal to a blob. Strings are blobs where the type of the column writes blobs, as those of columns declared BLOB do.
+-- @param written what the type makes of the same value
+local function in_form_of(written, old)
+  return type(old) == "string" and native_values.is_blob(written) and perilune.blob(old) or old
+end
+
+--- The same for a value of a row.
+function record_values.of_row(info, column, old)
+  local converter = info.converters[column]
+  if type(old) ~= "string" or not converter then return old end
+  local field = old
+  if converter.read then field = converter.read(old) end
+  return field == nil and old or in_form_of(converter.write(field), old)
+end
+
 --- What is stored for a field, which may be nil. Raises if it does not convert.
 -- @param old what the column has stored, whose spelling is kept if it means the same
 function record_values.store(info, record, column, value, old)
   local converter = info.converters[column]
   if not converter or is_absent(value) then return value end
-  if old ~= nil and not record_values.differs(info, column, old, value) then return old end
   local stored, message = converter.write(value)
   if stored == nil then
     column_types.fail(info.schema, column, message, record and record_values.key(info.schema, record))
   end
+  if old ~= nil and not record_values.differs(info, column, old, value, stored) then return in_form_of(stored, old) end
   return stored
 end
 
@@ -148,6 +166,16 @@ function record_values.read(info, record, column, stored)
   local field, message = converter.read(stored)
   if field == nil then column_types.fail(info.schema, column, message, record_values.key(info.schema, record)) end
   return field
+end
+
+--- What a row would give for a value that is bound for a column with a type: blobs come as strings.
+function record_values.as_row(info, column, bound)
+  return info.converters[column] and native_values.is_blob(bound) and tostring(bound) or bound
+end
+
+--- The field for what is bound for a column. Raises if it does not convert.
+function record_values.field_of(info, column, bound)
+  return record_values.read(info, {}, column, record_values.as_row(info, column, bound))
 end
 
 --- Another table with the content of a field; any other value is returned itself.

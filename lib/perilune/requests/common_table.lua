@@ -48,12 +48,32 @@ function CommonSource:names()
   return self.column_names or sql.column_names(self:declaration(records.default_database()))
 end
 
+--- The column of a table that a request gives under a name, as a shape; nil for anything else that it gives.
+local function column_given(node, name)
+  while node.parent and node.op ~= "select" do node = node.parent end
+  if node.op ~= "select" then
+    local column = node.root.source:column_named(name, node.alias)
+    return column and column.shape
+  end
+  for _, shape in ipairs(node.shape.operands) do
+    local column = shape.op == "as" and shape.operands[1] or shape
+    local given = shape.op == "as" and shape.detail or column.op == "column" and column.detail
+    if given and sql_names.fold(given) == sql_names.fold(name) then return column end
+  end
+end
+
+--- What writes values of a column: the same as in the table that it comes from.
+function CommonSource:converter(name)
+  local column = self.first and column_given(self.first, name)
+  if column then return column.convert, column.is_json end
+end
+
 function CommonSource:column_named(name, place)
   local names = self:names()
   local columns = self:columns_of(place)
   for _, known in ipairs(names) do
     if sql_names.fold(known) == sql_names.fold(name) then
-      columns[known] = columns[known] or expression.common_column(known, self, place)
+      columns[known] = columns[known] or expression.common_column(known, self, place, self:converter(known))
       return columns[known]
     end
   end

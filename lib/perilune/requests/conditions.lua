@@ -192,7 +192,9 @@ end
 
 --- The values of a key in the order of its columns.
 local function key_values(self, columns, key, method)
-  if #columns == 1 and (type(key) ~= "table" or expression.is_storable(key)) then return { key } end
+  local is_value = type(key) ~= "table" or expression.is_storable(key)
+  -- A value of the column's own type, which is an object.
+  if #columns == 1 and (is_value or columns[1].shape.convert and getmetatable(key) ~= nil) then return { key } end
   if type(key) ~= "table" or getmetatable(key) ~= nil then raise_key(self, method, key) end
   local values, count = {}, 0
   for index, column in ipairs(columns) do

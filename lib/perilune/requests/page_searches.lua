@@ -1,7 +1,8 @@
 --- The searches for the rows of a page: requests with the rows behind a cursor.
 
 local perilune = require "perilune"
-local null = require("perilune.native.values").null
+local native_values = require "perilune.native.values"
+local null = native_values.null
 local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
@@ -66,7 +67,9 @@ function page_searches.stored_values(record, terms)
     local value
     if term.name and info then value = record_values.stored(info, record, term.name)
     else value = rawget(record, term.name or carried(index)) end
-    if term.may_be_blob and type(value) == "string" and rawget(record, carried_type(index)) == "blob" then value = perilune.blob(value) end
+    local stored_type = term.may_be_blob and rawget(record, carried_type(index))
+    if stored_type == "blob" and type(value) == "string" then value = perilune.blob(value)
+    elseif stored_type == "text" and native_values.is_blob(value) then value = tostring(value) end
     if value == nil then value = null end
     values[index] = value
   end

@@ -38,10 +38,10 @@ end
 --- Whether a value that was read from a column is what would be stored for another one.
 -- @tparam table column its `affinity` and `content`
 function stored_values.are_same(old, new, column)
-  local stored_old = store(old, column.affinity)
+  local stored_old, was_blob = store(old, column.affinity)
   local stored_new, is_blob = store(new, column.affinity)
   -- A string may have been read from a text as well as from a blob, unless the column holds bytes.
-  if is_blob and column.content ~= "blob" then return false end
+  if is_blob and not was_blob and column.content ~= "blob" then return false end
   return stored_old == stored_new and math.type(stored_old) == math.type(stored_new)
 end
 
