@@ -4,6 +4,7 @@ import PeriluneLuaFileTools
 
 /// The C targets and their rooms, from the bottom to the top. A file beside the folders composes its target, and may use all of it.
 private let order = [
+    CTarget("CPeriluneCluster", rooms: ["Wire", "Carriers"]),
     CTarget("CPeriluneSQLite", rooms: ["Process", "Clock"]),
     CTarget("CPeriluneShim", rooms: ["Text", "State", "Calls", "Limited"]),
     CTarget(
@@ -28,6 +29,13 @@ private let largestCircle = 7
     @Test func `every C file lies in a room that has a place in the order`() {
         #expect(house.files.count > 80)
         #expect(house.strangers == [])
+    }
+
+    /// What compiles several targets with one list of folders would take one for the other.
+    @Test func `each public header has a name of its own`() {
+        let names = house.files.keys.filter { $0.contains("/include/") }.map { $0.split(separator: "/").last! }
+        #expect(names.count > 10)
+        #expect(Set(names).count == names.count)
     }
 
     @Test func `no include runs upward between rooms or targets`() {

@@ -36,7 +36,7 @@ extension DatabaseDump {
         }
     }
 
-    /// What an FTS5 table was told, its rank for example.
+    /// The settings of an FTS5 table, its rank for example.
     func writeConfiguration(of table: TableDescription, _ output: inout [UInt8]) throws {
         guard table.sql.lowercased().contains(/using\s+fts5\b/), try db.tableExists("\(table.name)_config") else { return }
         let name = table.name.quotedName

@@ -3,7 +3,8 @@
 ---Dates and times in UTC, with microseconds, and parts of dates such as a time of day.
 ---
 ---Columns declared `DATE`, `DATETIME` or `TIMESTAMP` hold dates in records. Dates can be compared with `==`, `<` and `<=`;
----`date + 60` and `date - 60` move by seconds, and `date - other` is the seconds between two dates.
+---`date + 60` and `date - 60` move by seconds, and `date - other` is the seconds between two dates. Databases store milliseconds: what
+---a date has beyond them is cut off when it is written.
 
 ---A date and time.
 ---@class perilune.date
