@@ -94,3 +94,17 @@ test("names are checked", function()
   fails("readonly", function() Author.requests = {} end)
   fails("argument", function() function Author.requests:default() return 5 end return Author:filter(1) end)
 end)
+
+test("a named request that is defined again takes the place of the former one, the default scope too", function()
+  db:execute"CREATE TABLE twice (id INTEGER PRIMARY KEY, x); INSERT INTO twice VALUES (1, 1), (2, 2), (3, 2)"
+  local Twice = perilune.record("twice")
+  function Twice.requests:default() return self:filter{ x = 1 } end
+  equal(Twice:fetch_count(), 1)
+  function Twice.requests:default() return self:filter{ x = 2 } end
+  equal({ Twice:fetch_count(), Twice:find(2).x }, { 2, 2 })
+  function Twice.requests:some() return self:filter{ id = 3 } end
+  equal(Twice:some():pluck("id"), { 3 })
+  function Twice.requests:some() return self:filter{ id = 2 } end
+  equal(Twice:some():pluck("id"), { 2 })
+  fails("argument", function() Twice.requests.some = 5 end)
+end)

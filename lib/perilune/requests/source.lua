@@ -257,17 +257,19 @@ end
 --- Requests that a class names; methods of requests keep their names.
 local function requests_table(class)
   local base = classes.base(class)
-  local inherited = base and sources.of_class(base).requests
-  return setmetatable({}, {
+  -- Beside the table that is assigned to, which stays empty: what is assigned again is checked, and heard of, too.
+  local named = setmetatable({}, { __index = base and sources.of_class(base).requests })
+  return named, setmetatable({}, {
     __name = "named requests",
-    __index = inherited,
-    __newindex = function(requests, name, value)
+    __index = named,
+    __pairs = function() return pairs(named) end,
+    __newindex = function(_, name, value)
       if type(name) ~= "string" or type(value) ~= "function" then
         raise("argument", "Class.requests: expected a function, as in function Class.requests:name(...) return self:filter{...} end")
       elseif verbs[name] or derivations[name] or name == "c" then
         raise("argument", "`" .. name .. "` is a method of every request; use another name")
       end
-      rawset(requests, name, value)
+      named[name] = value
       -- The default scope is part of what the class stands for.
       if name == "default" then
         sources.of_class(class).all = nil
@@ -289,7 +291,7 @@ function sources.of_class(class)
     class = class, table = classes.table(class), columns = {}, placed = {}, column_tables = {},
   }, Source)
   by_class[class] = source
-  source.requests = requests_table(class)
+  source.named_requests, source.requests = requests_table(class)
   local base = classes.base(class)
   source.expressions = named_expressions.new(source, base and sources.of_class(base))
   source.computed = record.info(class).computed
@@ -299,7 +301,7 @@ function sources.of_class(class)
   source.all_requests = function()
     local all, named = {}, class
     while named do
-      for name in next, sources.of_class(named).requests do all[name] = true end
+      for name in next, sources.of_class(named).named_requests do all[name] = true end
       named = classes.base(named)
     end
     return all
