@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <perilune_carriers.h>
+#include <perilune_wire.h>
 
 enum { most_columns = 40, most_pages = 8 };
 
@@ -87,6 +88,7 @@ static int set_page(origin *origin, pcl_rows *rows, bytes page) {
     free(rows->source);
     rows->page = copy_of(page);
     rows->source = (void *)rows->page.bytes;
+    rows->next_row = pcl_next_row;
     return pcl_begin_page(&rows->page, &column_count) && column_count == (uint64_t)origin->column_count ? SQLITE_OK : SQLITE_PROTOCOL;
 }
 
