@@ -171,6 +171,22 @@ local function where(rows, holds)
   return kept
 end
 
+--- The rows whose value over a window is at most a limit, as `value:le(limit)` has it.
+local function up_to(limit, values, rows)
+  return where(rows, function(row) return values[row.id] ~= nil and values[row.id] <= limit end)
+end
+
+--- Fails with the request unless it has the rows that are expected. Returns its rows.
+local function expect_rows(number, request, expected)
+  local rows = request:fetch_all()
+  local got = ids(rows)
+  if got ~= ids(expected) then
+    error(("%d: %s\nexpected: %s\ngot: %s"):format(number, tostring(request), ids(expected), got))
+  end
+  equal(request:fetch_count(), #expected)
+  return rows
+end
+
 --- A simple random condition.
 local function random_condition(Class)
   local name, value = pick{ "a", "b", "n" }, random(4)
@@ -225,7 +241,7 @@ test("random values over windows of groups, and filters by them", function()
       local expected, limit = evaluate(groups), random(6) - 2
       if random(3) == 1 then
         request = request:filter(value:le(limit))
-        groups = where(groups, function(row) return expected[row.id] ~= nil and expected[row.id] <= limit end)
+        groups = up_to(limit, expected, groups)
       end
       local count = 0
       for id, got in request:tuples() do
@@ -249,13 +265,7 @@ test("random filters by windows, before and behind others", function()
       local limit = random(6) - 1
       local request = Thing:filter(first):filter(value:le(limit)):filter(second)
       local kept = where(rows, first_holds)
-      local values = evaluate(kept)
-      local expected = where(where(kept, function(row) return values[row.id] ~= nil and values[row.id] <= limit end), second_holds)
-      local got = ids(request:fetch_all())
-      if got ~= ids(expected) then
-        error(("%d: %s\nexpected: %s\ngot: %s"):format(number, tostring(request), ids(expected), got))
-      end
-      equal(request:fetch_count(), #expected)
+      expect_rows(number, request, where(up_to(limit, evaluate(kept), kept), second_holds))
     end
   end)
 end)
@@ -275,7 +285,7 @@ test("random values over windows that filters by windows have tested", function(
       request = request:filter(value:le(limit)):filter(second)
       local kept = where(rows, first_holds)
       local values, others = evaluate(kept), evaluate_other(kept)
-      local expected = where(where(kept, function(row) return values[row.id] ~= nil and values[row.id] <= limit end), second_holds)
+      local expected = where(up_to(limit, values, kept), second_holds)
       if random(2) == 1 then
         -- The window covers what is left; the others keep their values.
         local third, evaluate_third = random_window(Thing)
@@ -283,15 +293,12 @@ test("random values over windows that filters by windows have tested", function(
         local thirds = evaluate_third(expected)
         expected = where(expected, function(row) return thirds[row.id] ~= nil and thirds[row.id] >= least end)
       end
-      local got = request:order(random(2) == 1 and "id" or "w"):fetch_all()
-      if ids(got) ~= ids(expected) then error(("%d: %s\nexpected: %s\ngot: %s"):format(number, tostring(request), ids(expected), ids(got))) end
-      for _, row in ipairs(got) do
+      for _, row in ipairs(expect_rows(number, request:order(random(2) == 1 and "id" or "w"), expected)) do
         if row.v ~= values[row.id] or row.w ~= others[row.id] then
           error(("%d: %s\nrow %d: expected %s and %s, got %s and %s"):format(number, tostring(request), row.id, values[row.id], others[row.id],
             row.v, row.w))
         end
       end
-      equal(request:fetch_count(), #expected)
     end
   end)
 end)
@@ -303,8 +310,7 @@ test("random lists of values over windows", function()
     local values, list = evaluate(rows), {}
     for _, one in pairs(values) do list[one] = true end
     local request = Thing:filter(Thing.c.id:is_not_in(Thing:select(value)))
-    local expected = where(rows, function(row) return not list[row.id] end)
-    if ids(request:fetch_all()) ~= ids(expected) then error(("%d: %s\nexpected: %s"):format(number, tostring(request), ids(expected))) end
+    expect_rows(number, request, where(rows, function(row) return not list[row.id] end))
   end
 end)
 
