@@ -19,14 +19,15 @@ static int get(lua_State *L) {
     return 1;
 }
 
+/* A function of Swift may fill tables, and no instruction passes for the hook to see: what sets an entry looks at the limit. */
 static int set(lua_State *L) {
     lua_settable(L, 1);
+    plua_check_memory(L);
     return 0;
 }
 
 static int raw_set(lua_State *L) {
     lua_rawset(L, 1);
-    /* A function of Swift may fill tables, and no instruction passes for the hook to see. */
     plua_check_memory(L);
     return 0;
 }

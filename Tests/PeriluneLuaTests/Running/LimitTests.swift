@@ -188,14 +188,16 @@ import Testing
         try expectUsable(state)
     }
 
-    @Test func `a function of Swift that fills tables ends at the limit`() throws {
+    @Test(arguments: [true, false])
+    func `a function of Swift that fills tables ends at the limit`(isRaw: Bool) throws {
         let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
         var made: Int64 = 0
         try state.define("tables") { arguments in
             let list = try arguments.state.makeTable()
             while made < 1_000_000 {
                 made += 1
-                try list.rawSet(.integer(made), .table(arguments.state.makeTable()))
+                let (key, value) = (LuaValue.integer(made), LuaValue.table(try arguments.state.makeTable()))
+                if isRaw { try list.rawSet(key, value) } else { try list.set(key, value) }
             }
             return [.table(list)]
         }
