@@ -79,9 +79,7 @@ end
 function History.transactions(self, limit, db)
   local self, place = self_of(self, "transactions")
   db = checks.database(place, db)
-  if limit ~= nil and (math.type(limit) ~= "integer" or limit < 1) then
-    checks.fail(place, "expected an integer of at least 1, got " .. errors.describe(limit))
-  end
+  if limit ~= nil then checks.positive(place, limit) end
   history_reading.require_installed(db, record.info(self.class).table, place)
   local list = {}
   for index, row in ipairs(db:fetch_all("SELECT id, note, began_at FROM perilune_transaction ORDER BY id DESC LIMIT ?", limit or 20)) do

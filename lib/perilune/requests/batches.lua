@@ -1,6 +1,7 @@
 --- Going through the records of a request in lists, each a page behind the one before it.
 
 local arity = require "perilune.runtime.arity"
+local checks = require "perilune.runtime.checks"
 local errors = require "perilune.native.errors"
 local keyset_pages = require "perilune.requests.keyset_pages"
 local pageable = require "perilune.requests.pageable"
@@ -20,9 +21,7 @@ end
 --- Goes through all records in lists of some size, in the order of their key: `for records in request:in_batches(500) do`.
 -- Rows may be changed and deleted meanwhile.
 function verbs:in_batches(size, db)
-  if math.type(size) ~= "integer" or size < 1 then
-    raise("argument", "in_batches: argument 1: expected an integer of at least 1, got " .. errors.describe(size))
-  end
+  checks.positive("in_batches: argument 1", size)
   local node = self.node
   if node.limit or node.offset or node.selects then
     raise("argument", "in_batches: cannot be used with limit, offset or select")

@@ -46,6 +46,13 @@ function page_orders.has_nulls_first(term)
   return not term.descends
 end
 
+--- The name of the column of a node's own table that a shape is; nil for anything else.
+function page_orders.own_name(node, shape)
+  local source = node.root.source
+  local is_own = shape.op == "column" and (shape.table == source.table or shape.common == source) and shape.place == node.alias
+  return is_own and shape.detail or nil
+end
+
 --- The name of the column of the request's own table that a term is; nil for anything else.
 local function own_column(self, term)
   local shape = term.column.shape
@@ -57,8 +64,7 @@ local function own_column(self, term)
     term.column = column
     return column.shape.detail
   end
-  local is_own = (shape.table == source.table or shape.common == source) and shape.place == self.node.alias
-  return is_own and shape.detail or nil
+  return page_orders.own_name(self.node, shape)
 end
 
 --- The column of a name in a schema; nil for the row id.

@@ -1,6 +1,7 @@
 --- Which requests have pages: those that have each record once, in an order of what its row has.
 
 local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
 local conditions = require "perilune.requests.conditions"
 local page_orders = require "perilune.requests.page_orders"
 local raise = errors.raise
@@ -28,12 +29,8 @@ local function joins_one(node)
   local source = other.root.source
   local schema = source and source.schema and source:schema()
   if not condition or not schema or node.op ~= "table join inner" and node.op ~= "table join left" then return false end
-  local function add(operand)
-    if operand.op == "column" and operand.table == source.table and operand.place == other.alias then known[operand.detail] = true end
-  end
   conditions.each_equality(condition, 0, function(left, right)
-    add(left)
-    add(right)
+    for _, operand in ipairs{ left, right } do known[page_orders.own_name(other, operand) or false] = true end
   end)
   return page_orders.holds_key(known, schema)
 end
@@ -42,9 +39,7 @@ end
 local function has_group_for_each_row(node)
   local source = node.root.source
   local schema, known = source and source.schema and source:schema(), {}
-  for _, operand in ipairs(node.shape.operands) do
-    if operand.op == "column" and operand.table == source.table then known[operand.detail] = true end
-  end
+  for _, operand in ipairs(node.shape.operands) do known[page_orders.own_name(node, operand) or false] = true end
   return schema ~= nil and page_orders.holds_key(known, schema)
 end
 
@@ -68,9 +63,7 @@ end
 
 --- Raises for a size that is none, and for a request whose rows are no whole records, or only some of them.
 function pageable.check(self, method, size)
-  if math.type(size) ~= "integer" or size < 1 then
-    raise("argument", method .. ": argument 2: expected an integer of at least 1, got " .. errors.describe(size))
-  end
+  checks.positive(method .. ": argument 2", size)
   local node = self.node
   if node.limit or node.offset then raise("argument", method .. ": the size of the page is the limit; remove limit(...)") end
   if node.selects then raise("argument", method .. ": pages contain whole records; remove select(...)") end

@@ -1,10 +1,11 @@
---- Prepared requests, pages and batches.
+--- Prepared requests, and pages by their number.
 --
 --     local by_country = Author:filter("country = :country"):prepare()
 --     by_country:fetch_all{ country = "France" }
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
+local checks = require "perilune.runtime.checks"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local parameters = require "perilune.expressions.parameters"
@@ -69,20 +70,13 @@ end
 
 -- Pages -----------------------------------------------------------------------------------------------------------------------
 
-local function check_positive(method, position, value)
-  if math.type(value) ~= "integer" or value < 1 then
-    raise("argument", method .. ": argument " .. position .. ": expected an integer of at least 1, got "
-      .. errors.describe(value))
-  end
-end
-
 --- One page of a request: its `records`, its `number` and `size`, the `count` of all rows and of `pages`.
 -- @tparam integer number from 1
 -- @tparam integer size
 -- @tparam ?database db
 function verbs:page(number, size, db)
-  check_positive("page", 1, number)
-  check_positive("page", 2, size)
+  checks.positive("page: argument 1", number)
+  checks.positive("page: argument 2", size)
   if self.node.limit or self.node.offset then raise("argument", "page: the page is a limit and an offset; remove limit(...) and offset(...)") end
   db = request_plans.database_for(db, "page")
   return records.with_access(db, "read", function()

@@ -15,6 +15,13 @@ function checks.refuse(place, message)
   errors.raise("definition", place .. ": " .. message)
 end
 
+--- Raises for what is not a number of things.
+function checks.positive(place, value)
+  if math.type(value) ~= "integer" or value < 1 then
+    checks.fail(place, "expected an integer of at least 1, got " .. errors.describe(value))
+  end
+end
+
 local function sorted_keys(map)
   local keys = {}
   for key in pairs(map) do keys[#keys + 1] = key end
