@@ -102,7 +102,7 @@ struct CommandProcess {
         posix_spawn_file_actions_addopen(&actions, 2, captured.errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         InheritedFiles.close(in: &actions)
         // `env` changes the folder and resets the signals; it keeps the process id.
-        let command = ["/usr/bin/env", "-C", folder.path, "--default-signal=INT,PIPE", program] + arguments
+        let command = ["/usr/bin/env", "-C", folder.path, "--default-signal", program] + arguments
         var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm"]
         variables.merge(Sanitizer.environment) { $1 }
         variables.merge(environment) { $1 }

@@ -33,7 +33,7 @@ final class TerminalProcess {
         var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "XDG_CACHE_HOME": folder.path + "/cache", "XDG_STATE_HOME": folder.path + "/state", "PAGER": "cat"]
         variables.merge(Sanitizer.environment) { $1 }
         variables.merge(environment) { $1 }
-        let command = ["/usr/bin/env", "-C", folder.path, "--default-signal=INT,PIPE,USR1", TestFolder.binary] + arguments
+        let command = ["/usr/bin/env", "-C", folder.path, "--default-signal", TestFolder.binary] + arguments
         let words = command.map { strdup($0) } + [nil]
         let settings = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + settings { free(text) } }

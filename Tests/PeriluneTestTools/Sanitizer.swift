@@ -19,7 +19,7 @@ public enum Sanitizer: String, Sendable {
     }
 
     /// After how many seconds a program that a test has started hangs, however busy the machine is.
-    public static let patience = current == nil ? 120 : 1800
+    public static let patience = current == nil ? 300 : 1800
 }
 
 extension Trait where Self == ConditionTrait {

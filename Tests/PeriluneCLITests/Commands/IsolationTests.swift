@@ -97,11 +97,9 @@ import Testing
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x)')").status == 0)
         for script in ["while true do end", "perilune.every(0.01, function() end)", "for i = 1, 200 do perilune.spawn(function() while true do perilune.sleep(0) end end) end"] {
-            let began = ContinuousClock.now
             let result = try folder.perilune("run", "--database", "a.sqlite", "--preview", "--timeout", "300ms", "-e", script)
             #expect(result.status == 5, "\(script): \(result.errors)")
             #expect(result.errors.contains("ran longer than its limit of 0.3 seconds"), "\(script): \(result.errors)")
-            #expect(ContinuousClock.now - began < .seconds(60))
         }
     }
 

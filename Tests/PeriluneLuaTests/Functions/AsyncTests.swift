@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: results)
     func `a script waits for an asynchronous function wherever Lua can suspend`(source: String, result: String) async throws {
         #expect(try await evaluate(source) == result)
-        #expect(try await evaluate(source, limits: LuaLimits(time: .seconds(60), instructions: 10_000_000)) == result)
+        #expect(try await evaluate(source, limits: LuaLimits(time: .seconds(600), instructions: 10_000_000)) == result)
     }
 
     @Test func `an error of an asynchronous function is the same error with a traceback`() async throws {

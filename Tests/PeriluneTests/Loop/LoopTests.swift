@@ -61,7 +61,7 @@ import Testing
         #expect(times == [
             "2000-01-01 00:00:00.000", "timer 2000-01-01 00:10:00.000", "2000-01-01 01:00:00.000", "2000-01-01 01:00:00",
         ])
-        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(ContinuousClock.now - start < .seconds(1800))
     }
 
     @Test(arguments: ScriptPlace.allCases) func `a clock that is set calls the timers that are due by then`(_ place: ScriptPlace) async throws {
@@ -193,10 +193,10 @@ import Testing
             let host = try await Self.makeHost(place) { $0.limits = LuaLimits(time: .seconds(2)) }
             let start = ContinuousClock.now
             let error = await #expect(throws: LuaError.self) {
-                try await host.run(source: "pcall(perilune.sleep, 60) pcall(perilune.sleep, 60)")
+                try await host.run(source: "pcall(perilune.sleep, 600) pcall(perilune.sleep, 600)")
             }
             #expect(error?.code == .timeout)
-            #expect(ContinuousClock.now - start < .seconds(50))
+            #expect(ContinuousClock.now - start < .seconds(500), "it does not wait for the sleep to end")
             await host.limitTime(to: .seconds(600))
             #expect(try await host.run(source: "return 1") == 1)
         }
