@@ -94,15 +94,11 @@ struct ImportCommand: ParsableCommand {
         importer.progress = { part, rows in line?.show("import", part: part, "\(ConsoleRenderer.grouped(rows)) rows") }
         let outcome = Result { try importer.run(sources, in: queue) }
         line?.erase()
-        if isNew, (try? outcome.get().isCommitted) != true { Self.removeEmpty(path, queue) }
+        if isNew, (try? outcome.get().isCommitted) != true {
+            try? queue.close()
+            DatabaseFile.removeIfEmpty(path)
+        }
         try report(outcome.get(), colors, ContinuousClock.now - start)
-    }
-
-    /// Removes the file that opening has made, if nothing came into it.
-    private static func removeEmpty(_ path: String, _ queue: DatabaseQueue) {
-        try? queue.close()
-        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size == 0 else { return }
-        try? FileManager.default.removeItem(atPath: path)
     }
 
     private var settings: ImportSettings {

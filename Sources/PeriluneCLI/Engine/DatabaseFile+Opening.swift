@@ -1,7 +1,9 @@
+internal import Foundation
 internal import GRDB
 internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneCluster
+internal import PeriluneRecords
 
 // Opening databases for commands that read or write them without scripts.
 
@@ -43,6 +45,31 @@ extension DatabaseFile {
             return try DatabaseQueue(path: path, configuration: configuration)
         } catch {
             throw CommandFailure(ErrorReport(opening: path, error: error))
+        }
+    }
+
+    /// Removes a database that a command has made and into which nothing came; at the end of links, the file that they lead to. It stays
+    /// if another process uses it, or has filled it meanwhile.
+    static func removeIfEmpty(_ path: String) {
+        let path = URL(filePath: path).resolvingSymlinksInPath().path
+        guard isFile(path), let queue = try? open(path, isReadonly: false) else { return }
+        defer { try? queue.close() }
+        try? queue.writeWithoutTransaction { db in
+            // This fails while another process has a database in WAL mode open; the lock then keeps others from beginning.
+            guard try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE") == "delete" else { return }
+            try db.inTransaction(.exclusive) {
+                if try isEmpty(db) { remove(path) }
+                return .rollback
+            }
+        }
+    }
+
+    /// Whether there is nothing but the lists of migrations, with none in them.
+    private static func isEmpty(_ db: Database) throws -> Bool {
+        let names = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@'")
+        return try names.allSatisfy { name in
+            try [OwnTables.migrations, OwnTables.checksums].contains(name)
+                && Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(name))") == true
         }
     }
 

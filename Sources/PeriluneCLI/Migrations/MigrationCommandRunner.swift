@@ -137,7 +137,7 @@ struct MigrationCommandRunner {
         progress?.end()
         let done = applied.withLock { $0 }
         // An empty file of a mistyped path, or of failed migrations, is of no use.
-        if isNew, done.isEmpty { DatabaseFile.remove(request.database) }
+        if isNew, done.isEmpty { DatabaseFile.removeIfEmpty(request.database) }
         if isNew, !done.isEmpty { note("created the database \(request.database)") }
         if !done.isEmpty {
             try makeFormatter(["migration", "seconds"]).writeTable(

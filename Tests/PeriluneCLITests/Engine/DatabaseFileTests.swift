@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import PeriluneCLI
+
+@Suite struct DatabaseFileTests {
+    private let folder: TestFolder
+
+    init() throws {
+        folder = try TestFolder()
+    }
+
+    private var path: String { folder.path + "/a.sqlite" }
+
+    private func open() throws -> DatabasePool { try DatabasePool(path: path) }
+
+    private var files: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    }
+
+    @Test(arguments: ["", "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"])
+    func `an empty database is removed, with what SQLite keeps beside it`(sql: String) throws {
+        let pool = try open()
+        try pool.write { try $0.execute(sql: sql) }
+        try pool.close()
+        DatabaseFile.removeIfEmpty(path)
+        #expect(try files == [])
+        DatabaseFile.removeIfEmpty(path)
+        #expect(try files == [])
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE t (a)", "CREATE VIEW v AS SELECT 1",
+        "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY); INSERT INTO grdb_migrations VALUES ('01')",
+    ])
+    func `one that has been filled meanwhile stays`(sql: String) throws {
+        let pool = try open()
+        try pool.write { try $0.execute(sql: sql) }
+        try pool.close()
+        DatabaseFile.removeIfEmpty(path)
+        #expect(try files == ["a.sqlite"])
+        #expect(try open().read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'") } == 1)
+    }
+
+    @Test func `one that others use stays, and they can fill it`() throws {
+        let other = try open()
+        DatabaseFile.removeIfEmpty(path)
+        try other.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try other.close()
+        #expect(try files == ["a.sqlite"])
+        #expect(try open().read { try $0.tableExists("t") })
+    }
+
+    @Test func `at the end of a link the file is removed, and the link stays`() throws {
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: "a.sqlite")
+        try open().close()
+        DatabaseFile.removeIfEmpty(folder.path + "/link")
+        #expect(try files == ["link"])
+    }
+}
