@@ -42,9 +42,11 @@ static void push_function(lua_State *L, const pdb_observer *observer, int functi
 
 /* MARK: - on_change */
 
-static void push_plain_value(lua_State *L, sqlite3_value *value, bool is_boolean) {
+static void push_plain_value(lua_State *L, sqlite3_value *value, const pdb_observed_column *column) {
     int type = sqlite3_value_type(value);
-    if (type == SQLITE_INTEGER && is_boolean) {
+    /* SQLite's hook gives the whole numbers of inserted rows as they are stored: without a fraction, which they have when they are read. */
+    if (type == SQLITE_INTEGER && column->is_real) type = SQLITE_FLOAT;
+    if (type == SQLITE_INTEGER && column->is_boolean) {
         lua_pushboolean(L, sqlite3_value_int64(value) != 0);
     } else if (type == SQLITE_INTEGER) {
         lua_pushinteger(L, sqlite3_value_int64(value));
@@ -61,9 +63,10 @@ static void set_values(lua_State *L, const pdb_observed_table *table, sqlite3_va
     if (values == NULL) return;
     lua_createtable(L, 0, table->count);
     for (int i = 0; i < table->count; i++) {
-        if (table->columns[i] == NULL || values[i] == NULL || sqlite3_value_type(values[i]) == SQLITE_NULL) continue;
-        lua_pushstring(L, table->columns[i]);
-        push_plain_value(L, values[i], table->booleans[i]);
+        const pdb_observed_column *column = &table->columns[i];
+        if (column->name == NULL || values[i] == NULL || sqlite3_value_type(values[i]) == SQLITE_NULL) continue;
+        lua_pushstring(L, column->name);
+        push_plain_value(L, values[i], column);
         lua_rawset(L, -3);
     }
     lua_setfield(L, -2, field);

@@ -79,7 +79,7 @@ pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *conne
     observers->owners = 1; /* the relay's */
     observers->handle = connection->handle;
     observers->grdb = connection->grdb;
-    observers->is_boolean = rows->callbacks.sql.is_boolean;
+    observers->sql = rows->callbacks.sql;
     bool may_refuse = pdb_begin_host_call(rows);
     observers->relay = rows->callbacks.observe(connection->grdb, observers);
     pdb_end_host_call(rows, may_refuse);

@@ -11,14 +11,18 @@ void pdb_open_observers(lua_State *L);
 
 /* MARK: - Changes */
 
+typedef struct {
+    char *name; /* NULL for one that is not reported */
+    bool is_boolean, is_real; /* as it is declared */
+} pdb_observed_column;
+
 /* A table as its changes are reported. Shared by the observers of the connection and by changes that wait. */
 typedef struct pdb_observed_table {
     struct pdb_observed_table *next;
     _Atomic(int) owners;
     char *schema, *name;
     int count;        /* of the values that the hook gives */
-    char **columns;   /* by the position of the value; NULL for one that is not reported */
-    bool *booleans;   /* whether the column is declared boolean */
+    pdb_observed_column *columns; /* by the position of the value */
     bool has_rowid;
 } pdb_observed_table;
 
@@ -92,7 +96,7 @@ struct pdb_connection_observers {
     _Atomic(bool) is_ended;
     _Atomic(bool) has_removed;
     sqlite3 *handle;
-    bool (*is_boolean)(const char *declared_type);
+    pdb_sql_callbacks sql;
     void *grdb, *relay; /* not owned: alive until the observers of the connection has ended */
     pdb_observer *first_observer;
     pdb_observed_table *tables;

@@ -3,9 +3,8 @@
 
 void pdb_release_observed_table(pdb_observed_table *table) {
     if (--table->owners > 0) return;
-    for (int i = 0; i < table->count; i++) free(table->columns[i]);
+    for (int i = 0; i < table->count; i++) free(table->columns[i].name);
     free(table->columns);
-    free(table->booleans);
     free(table->schema);
     free(table->name);
     free(table);
@@ -19,17 +18,13 @@ void pdb_observers_forget_tables(pdb_connection_observers *observers) {
     }
 }
 
-/* Makes room for a column. Returns false without memory. */
-static bool grow(pdb_observed_table *table) {
-    size_t count = (size_t)table->count + 1;
-    char **columns = realloc(table->columns, count * sizeof *columns);
-    if (columns) table->columns = columns;
-    bool *booleans = columns ? realloc(table->booleans, count * sizeof *booleans) : NULL;
-    if (booleans == NULL) return false;
-    table->booleans = booleans;
-    columns[table->count] = NULL;
-    booleans[table->count++] = false;
-    return true;
+/* Makes room for a column. NULL without memory. */
+static pdb_observed_column *add_column(pdb_observed_table *table) {
+    pdb_observed_column *columns = realloc(table->columns, ((size_t)table->count + 1) * sizeof *columns);
+    if (columns == NULL) return NULL;
+    table->columns = columns;
+    columns[table->count] = (pdb_observed_column){.name = NULL};
+    return &columns[table->count++];
 }
 
 /* Reads the columns. Those that are computed when they are read are not stored, and not reported; neither are those after them, since
@@ -38,13 +33,16 @@ static bool read_columns(const pdb_connection_observers *observers, pdb_observed
     enum { NAME = 1, TYPE = 2, HIDDEN = 6, VIRTUAL = 2 };
     bool has_virtual = false;
     while (sqlite3_step(statement) == SQLITE_ROW) {
-        if (!grow(table)) return false;
+        pdb_observed_column *column = add_column(table);
+        if (column == NULL) return false;
         has_virtual = has_virtual || sqlite3_column_int(statement, HIDDEN) == VIRTUAL;
         if (has_virtual) continue;
         const char *name = (const char *)sqlite3_column_text(statement, NAME);
-        if (name == NULL || (table->columns[table->count - 1] = strdup(name)) == NULL) return false;
+        if (name == NULL || (column->name = strdup(name)) == NULL) return false;
         const char *type = (const char *)sqlite3_column_text(statement, TYPE);
-        table->booleans[table->count - 1] = type && observers->is_boolean(type);
+        if (type == NULL) continue;
+        column->is_boolean = observers->sql.is_boolean(type);
+        column->is_real = observers->sql.is_real(type);
     }
     return true;
 }

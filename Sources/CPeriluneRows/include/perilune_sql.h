@@ -41,6 +41,8 @@ typedef struct {
     pdb_savepoint_command (*savepoint)(const char *sql, char **name);
     /* Whether columns of a declared type hold true or false. */
     bool (*is_boolean)(const char *declared_type);
+    /* Whether columns of a declared type hold floats in place of integers. */
+    bool (*is_real)(const char *declared_type);
     /* The position of the name that was meant, among `count` names; -1 if none is near. */
     int (*nearest)(const char *name, const char *const *names, int count);
 } pdb_sql_callbacks;

@@ -2,6 +2,7 @@ internal import CPeriluneRows
 internal import CPeriluneSQLite
 internal import Foundation
 internal import GRDB
+internal import PeriluneRecords
 
 /// Records changes as a session of SQLite's would, from the hook of the observers of a connection.
 ///
@@ -12,19 +13,28 @@ internal import GRDB
 /// - SeeAlso: SQLite's `ext/session/sqlite3session.c`.
 final class HookRecording {
     private final class Table {
+        /// As a definition of the table has it.
+        struct Column: Equatable {
+            let name: String
+            let type: String
+            /// The position in the key, from 1; 0 for others.
+            let keyPosition: UInt8
+        }
+
         let name: String
-        let columns: [String]
-        /// For each column its position in the key, from 1; 0 for others.
-        let keyPositions: [UInt8]
+        let columns: [Column]
+        /// For each column, whether it holds floats in place of integers.
+        let isReal: [Bool]
         /// The columns of the key.
         let key: [Int]
         var rows: [[PreviewValue]: FormerRow] = [:]
         /// The keys of the rows, in the order in which they were first changed.
         var order: [[PreviewValue]] = []
 
-        init(_ name: String, _ columns: [String], _ keyPositions: [UInt8]) {
-            (self.name, self.columns, self.keyPositions) = (name, columns, keyPositions)
-            key = keyPositions.indices.filter { keyPositions[$0] > 0 }
+        init(_ name: String, _ columns: [Column]) {
+            (self.name, self.columns) = (name, columns)
+            isReal = columns.map { DeclaredType($0.type).affinity == .real }
+            key = columns.indices.filter { columns[$0].keyPosition > 0 }
         }
     }
 
@@ -87,7 +97,10 @@ final class HookRecording {
                 hasFailed = true
                 return nil
             }
-            row.append(PreviewValue(value))
+            // The hook gives the whole numbers of inserted rows as they are stored, and sessions take them so: 1 and 1.0 are two keys then.
+            var copy = PreviewValue(value)
+            if table.isReal[index], case .integer(let number) = copy { copy = .real(Double(number)) }
+            row.append(copy)
         }
         return row
     }
@@ -95,23 +108,25 @@ final class HookRecording {
     /// A table with its columns, read when it is first changed; `nil` for one without a key.
     private func table(_ name: String) -> Table? {
         if let known = tables.last(where: { sqlite3_stricmp($0.name, name) == 0 }) { return known.key.isEmpty ? nil : known }
-        guard let (columns, keyPositions) = columns(of: name) else {
+        guard let columns = columns(of: name) else {
             hasFailed = true
             return nil
         }
-        let table = Table(name, columns, keyPositions)
+        let table = Table(name, columns)
         tables.append(table)
         return table.key.isEmpty ? nil : table
     }
 
     /// SQLite lets a hook prepare statements: sessions do so, too.
-    private func columns(of table: String) -> (names: [String], keyPositions: [UInt8])? {
-        var (names, keyPositions): ([String], [UInt8]) = ([], [])
-        let isRead = rows(of: "SELECT name, pk FROM pragma_table_info(?, 'main')", [.text(Array(table.utf8))]) { statement in
-            keyPositions.append(UInt8(clamping: sqlite3_column_int(statement, 1)))
-            names.append(String(cString: sqlite3_column_text(statement, 0)))
+    private func columns(of table: String) -> [Table.Column]? {
+        var columns: [Table.Column] = []
+        let isRead = rows(of: "SELECT name, type, pk FROM pragma_table_info(?, 'main')", [.text(Array(table.utf8))]) { statement in
+            columns.append(
+                Table.Column(
+                    name: String(cString: sqlite3_column_text(statement, 0)), type: sqlite3_column_text(statement, 1).map { String(cString: $0) } ?? "",
+                    keyPosition: UInt8(clamping: sqlite3_column_int(statement, 2))))
         }
-        return isRead ? (names, keyPositions) : nil
+        return isRead ? columns : nil
     }
 
     // MARK: - The end
@@ -120,7 +135,7 @@ final class HookRecording {
     func changeset() -> Changeset? {
         var writer = ChangesetWriter()
         for table in tables where !table.key.isEmpty {
-            guard !hasFailed, let now = columns(of: table.name), now == (table.columns, table.keyPositions), write(table, to: &writer) else {
+            guard !hasFailed, let now = columns(of: table.name), now == table.columns, write(table, to: &writer) else {
                 hasFailed = true
                 return nil
             }
@@ -129,8 +144,8 @@ final class HookRecording {
     }
 
     private func write(_ table: Table, to writer: inout ChangesetWriter) -> Bool {
-        let match = table.key.map { "\(table.columns[$0].quotedName) IS ?" }.joined(separator: " AND ")
-        let names = table.columns.map(\.quotedName).joined(separator: ", ")
+        let match = table.key.map { "\(table.columns[$0].name.quotedName) IS ?" }.joined(separator: " AND ")
+        let names = table.columns.map(\.name.quotedName).joined(separator: ", ")
         guard let statement = prepare("SELECT \(names) FROM main.\(table.name.quotedName) WHERE \(match)") else { return false }
         defer { sqlite3_finalize(statement) }
         for key in table.order {
@@ -149,7 +164,7 @@ final class HookRecording {
 
     private func add(_ former: FormerRow, _ found: [PreviewValue]?, of table: Table, to writer: inout ChangesetWriter) {
         guard former.values != found else { return }
-        writer.begin(table.name, keyPositions: table.keyPositions)
+        writer.begin(table.name, keyPositions: table.columns.map(\.keyPosition))
         switch (former.values, found) {
         case (let old?, let new?):
             let isChanged = table.columns.indices.map { old[$0] != new[$0] }

@@ -26,8 +26,8 @@ struct PreviewTable {
     let columns: [Column]
     /// Whether the key is the row id.
     let isRowIDKey: Bool
-    /// Whether SQLite may take two keys for the same that are stored differently: `a` and `A` by a collation, 1 and 1.0 where there
-    /// is no type.
+    /// Whether SQLite may take two keys for the same that are stored, or recorded, differently: `a` and `A` by a collation, 1 and 1.0
+    /// where there is no type, or where they are REAL: sessions take 1 that is inserted for another key than the 1.0 that it becomes.
     let hasLooseKey: Bool
 
     /// The names of the columns of the primary key, in its order.
@@ -96,7 +96,7 @@ struct PreviewTable {
         hasLooseKey = indexed.contains { part in
             // Without affinity, numbers and texts stay as they come.
             (part[1] as String?)?.uppercased() != "BINARY"
-                || DeclaredType(types[part[0]] ?? "", isStrict: isStrict).affinity == .blob
+                || [.blob, .real].contains(DeclaredType(types[part[0]] ?? "", isStrict: isStrict).affinity)
         }
     }
 

@@ -12,6 +12,7 @@ enum SQLCallbacks {
             changes_rows: { SQLScreening.changesRows(SQLCallbacks.bytes($0!, $1)) },
             savepoint: { SQLCallbacks.savepoint($0!, $1!) },
             is_boolean: { DeclaredType(String(cString: $0!)).content == .boolean },
+            is_real: { DeclaredType(String(cString: $0!)).affinity == .real },
             nearest: { SQLCallbacks.nearest($0!, $1!, $2) })
     }
 

@@ -353,6 +353,15 @@ test("pieces of blobs and an emptied table are recorded beside an observer", fun
   observer:remove()
 end)
 
+test("a whole number that is inserted as a REAL key is the key that it becomes, beside an observer", function()
+  db:execute "CREATE TABLE m (q REAL PRIMARY KEY NOT NULL, v); INSERT INTO m VALUES (1, 'a')"
+  local observer = db:observe_transactions{ on_change = function() end }
+  local changeset = write "INSERT INTO m VALUES (2, 'x'); UPDATE m SET v = 'y' WHERE q = 2; DELETE FROM m; INSERT INTO m VALUES (1, 'b')"
+  observer:remove()
+  equal(#changeset:rows(), 1)
+  equal(changeset:rows()[1].new, { v = "b" })
+end)
+
 test("an observer that is removed meanwhile leaves the recording whole, and one that is added does not", function()
   shop()
   local count = 0

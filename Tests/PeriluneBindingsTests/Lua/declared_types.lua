@@ -21,6 +21,20 @@ test("a column whose type is named BOOLEAN or BOOL holds booleans everywhere, wi
   fails("conversion", function() Author{ q = "yes" }:insert() end)
 end)
 
+test("a column of floats holds floats everywhere, also in the event of an inserted row", function()
+  db:execute "CREATE TABLE m (id INTEGER PRIMARY KEY, r REAL, d DOUBLE PRECISION, n NUMERIC)"
+  local told = {}
+  local observer = db:observe_transactions{
+    on_change = function(change)
+      local row = change.new or change.old
+      told[#told + 1] = math.type(row.r) .. " " .. math.type(row.d) .. " " .. math.type(row.n)
+    end,
+  }
+  db:execute "INSERT INTO m VALUES (1, 2, 3, 4); UPDATE m SET r = 5, d = 6, n = 7; REPLACE INTO m VALUES (1, 8, 9, 10); DELETE FROM m"
+  observer:remove()
+  equal(told, { "float float integer", "float float integer", "float float integer", "float float integer" })
+end)
+
 test("a column whose type only begins like BOOLEAN holds numbers everywhere", function()
   db:execute "CREATE TABLE flag (id INTEGER PRIMARY KEY, a BOOLEANS, b BOOLEAN UNSIGNED, c TINYINT(1))"
   local Flag = perilune.record "flag"

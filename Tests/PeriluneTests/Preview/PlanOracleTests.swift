@@ -73,7 +73,7 @@ import Testing
 
     static let tables = [
         ("a", ["id", "name", "n", "r", "b"]), ("w", ["x", "y", "z"]), ("k", ["code", "v"]), ("child", ["id", "a_id", "note"]),
-        ("log", ["id", "what"]), ("c", ["id", "n"]), ("bare", ["p", "v"]),
+        ("log", ["id", "what"]), ("c", ["id", "n"]), ("bare", ["p", "v"]), ("m", ["q", "v"]),
     ]
 
     static let schema = """
@@ -85,6 +85,7 @@ import Testing
         CREATE TABLE log (id INTEGER PRIMARY KEY, what TEXT);
         CREATE TABLE c (id INTEGER PRIMARY KEY, n CHECK (n IS NULL OR typeof(n) = 'integer'));
         CREATE TABLE bare (p PRIMARY KEY NOT NULL, v) WITHOUT ROWID;
+        CREATE TABLE m (q REAL PRIMARY KEY NOT NULL, v);
         CREATE TRIGGER changed AFTER UPDATE ON w BEGIN INSERT INTO log (what) VALUES (old.x || ' ' || new.z); END;
 
         """
@@ -118,7 +119,8 @@ private struct PlanRandom {
         [
             ("a", ["id"], ["name", "n", "r", "b"]), ("a", ["id"], ["name", "n", "r", "b"]), ("w", ["x", "y"], ["z"]), ("k", ["code"], ["v"]),
             ("child", ["id"], ["a_id", "note"]), ("c", ["id"], ["n"]), ("bare", ["p"], ["v"]),
-        ][below(7)]
+            ("m", ["q"], ["v"]),
+        ][below(8)]
     }
 
     private mutating func keyValue(_ column: String) -> String {

@@ -244,6 +244,20 @@ import Testing
         #expect(try folder.values("SELECT name || v FROM named ORDER BY v") == ["b2", "A3"])
     }
 
+    @Test(arguments: ["(q REAL PRIMARY KEY, v)", "(q DOUBLE NOT NULL, v, PRIMARY KEY (q)) WITHOUT ROWID"])
+    func `a whole number that is inserted as a REAL key is the key that it becomes`(definition: String) async throws {
+        let folder = try PreviewFolder("CREATE TABLE t \(definition); INSERT INTO t VALUES (1, 'a')")
+        #expect(try await folder.preview("db:execute[[INSERT INTO t VALUES (2, 'x'); DELETE FROM t WHERE q = 2]]").report.tables.isEmpty)
+        let (report, plan) = try await folder.preview(
+            "db:execute[[INSERT INTO t VALUES (2, 'x'); UPDATE t SET v = 'y' WHERE q = 2; DELETE FROM t WHERE q = 1; INSERT INTO t VALUES (1, 'b')]]")
+        #expect(report["t"]?.rows == [
+            RowChange(kind: .updated, before: [.real(1), "a"], after: [.real(1), "b"]),
+            RowChange(kind: .inserted, before: nil, after: [.real(2), "y"]),
+        ])
+        try await plan?.apply(to: folder.database)
+        #expect(try folder.values("SELECT q || v FROM t ORDER BY q") == ["1.0b", "2.0y"])
+    }
+
     @Test func `changes that break foreign keys make no plan, since none would be applied`() async throws {
         let folder = try PreviewFolder(
             """
