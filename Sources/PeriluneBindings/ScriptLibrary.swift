@@ -39,7 +39,7 @@ final class ScriptLibrary {
 
     private func defineValues() throws {
         try perilune.setValue("null", c: pdb_push_null)
-        try perilune.set("blob", .function(state.makeFunction(c: pdb_make_blob)))
+        try perilune.setFunction("blob", c: pdb_make_blob)
         try perilune.set("date", .table(dates.makeDateTable(in: state)))
         try perilune.set("date_components", .table(dates.makeComponentsTable(in: state)))
     }
@@ -99,7 +99,7 @@ final class ScriptLibrary {
 
     private func set(_ functions: [String: LuaCFunction], in table: LuaTable) throws {
         for (name, function) in functions {
-            try table.set(.string(LuaString(name)), .function(state.makeFunction(c: function)))
+            try table.setFunction(name, c: function)
         }
     }
 

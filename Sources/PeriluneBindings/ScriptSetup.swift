@@ -34,6 +34,10 @@ package struct ScriptSetup {
     /// - Returns: What loads the modules of the library.
     @discardableResult
     package func install(in state: LuaState) throws -> LibraryLoader {
+        try state.loading { try load(in: state) }
+    }
+
+    private func load(in state: LuaState) throws -> LibraryLoader {
         try DatabaseCallbacks.open(in: state)
         loop.join(state)
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)

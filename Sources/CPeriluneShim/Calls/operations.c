@@ -73,6 +73,14 @@ int plua_collect(lua_State *L) {
     return LUA_OK;
 }
 
+void plua_begin_loading(lua_State *L) { lua_gc(L, LUA_GCSTOP); }
+
+void plua_end_loading(lua_State *L) {
+    lua_gc(L, LUA_GCRESTART);
+    /* A step of less than nothing: it takes back what counts as made since the last collection. */
+    lua_gc(L, LUA_GCSTEP, -lua_gc(L, LUA_GCCOUNT));
+}
+
 /* MARK: - Loading */
 
 typedef struct {

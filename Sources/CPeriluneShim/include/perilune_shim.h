@@ -298,6 +298,12 @@ int plua_less(lua_State *L);                   /* [-2, +1, -] a boolean, with __
 int plua_to_string(lua_State *L);              /* [-1, +1, -] as tostring does */
 int plua_next(lua_State *L);                   /* [-2, +2, -] table, key -> key, value; or nil, nil at the end */
 int plua_collect(lua_State *L);                 /* a full collection. [-0, +0, -] */
+
+/* Nothing is collected while what a state keeps is loaded: all of it would be marked again and again. [-0, +0, -] */
+void plua_begin_loading(lua_State *L);
+/* From here on as after a collection: the next one begins when as much again was made. [-0, +0, -] */
+void plua_end_loading(lua_State *L);
+
 int plua_open_libraries(lua_State *L, unsigned which); /* see PLUA_LIBRARY_... [-0, +0, -] */
 int plua_open_limits(lua_State *L);            /* the hook and the replaced functions, for good. [-0, +0, -] */
 int plua_load(lua_State *L, const char *bytes, size_t length, const char *name); /* text only. [-0, +1, -] */

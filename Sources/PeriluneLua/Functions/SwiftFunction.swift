@@ -145,17 +145,27 @@ extension LuaCore {
         _ name: String, raw body: @escaping (LuaCore, _ argumentCount: Int) throws -> CInt
     ) throws(LuaError) -> LuaFunction {
         try prepare()
-        let function = SwiftFunction(core: self, body: body)
-        plua_push_function(L, Unmanaged.passRetained(function).toOpaque())
+        pushFunction(raw: body)
         return LuaFunction(LuaReference(takingTopOf: self))
     }
 
     package func makeFunction(
         _ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
     ) throws(LuaError) -> LuaFunction {
-        try makeFunction(name, raw: { core, count in
+        try prepare()
+        pushFunction(name, body)
+        return LuaFunction(LuaReference(takingTopOf: self))
+    }
+
+    /// Pushes a function that gets its arguments as values.
+    func pushFunction(_ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]) {
+        pushFunction { core, count in
             try core.pushResults(body(LuaArguments(core: core, name: name, count: count)))
-        })
+        }
+    }
+
+    private func pushFunction(raw body: @escaping (LuaCore, _ argumentCount: Int) throws -> CInt) {
+        plua_push_function(L, Unmanaged.passRetained(SwiftFunction(core: self, body: body)).toOpaque())
     }
 
     /// Makes a function whose body takes typed arguments one after the other.

@@ -32,10 +32,20 @@ public final class LuaState {
         self.libraries = libraries
         core.limits = limits
         core.state = self
+        plua_begin_loading(core.L)
+        defer { plua_end_loading(core.L) }
         try core.run { plua_open_libraries($0, libraries.rawValue) }
         if libraries.contains(.os) { try installExit() }
         if limits.isLimited { try core.run(plua_open_limits) }
         limits.install(in: core.context)
+    }
+
+    /// Loads what the state keeps: no garbage is collected meanwhile, and then as after a collection. Not for code of scripts.
+    package func loading<Result>(_ load: () throws -> Result) throws -> Result {
+        try core.prepare()
+        plua_begin_loading(core.L)
+        defer { if core.isOpen { plua_end_loading(core.L) } }
+        return try load()
     }
 
     deinit {

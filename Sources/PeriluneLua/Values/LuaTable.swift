@@ -134,6 +134,22 @@ public struct LuaTable {
     public func setFunction(
         _ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
     ) throws(LuaError) {
-        try set(.string(LuaString(name)), .function(core.makeFunction(name, body)))
+        try set(name) { core.pushFunction(name, body) }
+    }
+
+    /// Gives the table a function in C as a method or member; see ``LuaState/makeFunction(c:)``.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    public func setFunction(_ name: String, c function: @escaping LuaCFunction) throws(LuaError) {
+        try set(name) { lua_pushcclosure(core.L, function, 0) }
+    }
+
+    /// Sets what a closure pushes, without a handle for it.
+    private func set(_ name: String, pushing push: () -> Void) throws(LuaError) {
+        try core.prepare()
+        reference.push(on: core.L)
+        core.push(name)
+        push()
+        try core.run(plua_set)
     }
 }

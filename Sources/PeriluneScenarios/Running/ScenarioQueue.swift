@@ -12,12 +12,12 @@ final class ScenarioQueue: @unchecked Sendable {
 
     private let condition = NSCondition()
     // Guarded by the condition.
-    private var waiting: [Job]
+    private var waiting: ArraySlice<Job>
     private var locks: Set<String> = []
     private var isClosed = false
 
     init(_ jobs: [Job]) {
-        waiting = jobs
+        waiting = jobs[...]
     }
 
     /// The next one; waits while all that are left are locked. `nil` at the end.
@@ -27,7 +27,9 @@ final class ScenarioQueue: @unchecked Sendable {
         while true {
             guard !isClosed, !waiting.isEmpty else { return nil }
             if let index = waiting.firstIndex(where: { !isLocked($0) }) {
-                let job = waiting.remove(at: index)
+                let job = waiting[index]
+                // The first, as a rule: the others are not moved for it.
+                if index == waiting.startIndex { waiting.removeFirst() } else { waiting.remove(at: index) }
                 if let lock = job.entry.scenario.lock { locks.insert(lock) }
                 return job
             }
@@ -60,6 +62,6 @@ final class ScenarioQueue: @unchecked Sendable {
     var left: [Job] {
         condition.lock()
         defer { condition.unlock() }
-        return waiting
+        return Array(waiting)
     }
 }

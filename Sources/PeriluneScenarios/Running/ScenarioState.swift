@@ -48,9 +48,11 @@ final class ScenarioState {
 
     /// Loads the library of scenarios.
     func loadLanguage() throws {
-        try loader.provide("scenarios.native.host", .table(host))
-        library = try .fromLua(loader.require("scenarios"))
-        try call("install", .table(state.makeTable()))
+        try state.loading {
+            try loader.provide("scenarios.native.host", .table(host))
+            library = try .fromLua(loader.require("scenarios"))
+            try call("install", .table(state.makeTable()))
+        }
     }
 
     /// Loads what runs scenarios, before the time of one begins.

@@ -134,6 +134,10 @@ import Testing
     @Test func `a function in C is called, and returns its results`() throws {
         try state.globals.set("place", .function(state.makeFunction(c: plua_position)))
         #expect(try state.run("\nreturn place()", named: "here.lua") == ["here.lua", 2])
+        let table = try state.makeTable()
+        try table.setFunction("place", c: plua_position)
+        try state.globals.set("t", .table(table))
+        #expect(try state.run("\n\nreturn t.place()", named: "here.lua") == ["here.lua", 3])
     }
 
     @Test func `what a function in C raises is the error of the script, which may catch it`() throws {

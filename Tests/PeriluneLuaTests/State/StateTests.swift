@@ -16,6 +16,22 @@ import Testing
         #expect(try state.globals.get("x") == 5)
     }
 
+    @Test func `nothing is collected while a state loads, and garbage is from then on`() throws {
+        let state = try LuaState()
+        let source = """
+            local weak = setmetatable({ {} }, { __mode = "v" })
+            for i = 1, ... do local garbage = { i } end
+            return weak[1] == nil
+            """
+        func isCollected(_ count: Int) throws -> Bool { try state.load(source)(count) }
+        #expect(try state.loading { try isCollected(10_000) } == false)
+        #expect(try isCollected(100_000) == true)
+        // What fails, too.
+        #expect(throws: LuaError.self) { try state.loading { try state.run("error('stop')") } }
+        #expect(try isCollected(100_000) == true)
+        #expect(throws: LuaError.self) { try state.loading { state.close() } ; try state.loading {} }
+    }
+
     @Test func `a chunk with an environment sees only that`() throws {
         let state = try LuaState()
         let environment = try state.makeTable()
