@@ -63,6 +63,7 @@ import Testing
         #expect(console.run(":reload") == ["reloaded: prices"])
         #expect(console.run("require('prices').raise(100)") == ["120"])
         #expect(console.run("for i = 1, 2 do print('line ' .. i) end") == ["line 1", "line 2"])
+        #expect(console.run("for _ = 1, 1 do print('all') io.write('total: 42') end") == ["all", "total: 42"], "a line without an end stays")
 
         // Something that does not end.
         console.process.press("while true do os.time() end\r")

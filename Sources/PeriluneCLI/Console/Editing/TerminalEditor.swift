@@ -34,7 +34,7 @@ final class TerminalEditor: LineEditor {
         defer { terminal.end() }
         lock.withLock {
             state.session = EditSession(prompt, assistant, history: state.history.entries, killed: state.killed)
-            terminal.write("\u{1B}[?2004h")
+            terminal.write("\u{1B}[?2004h" + startOfLine)
             redraw()
         }
         let keys = waiting
@@ -86,6 +86,10 @@ final class TerminalEditor: LineEditor {
         return input
     }
 
+    /// What to send to begin a line, unless one begins where the cursor is: what scripts have written there is not to be overwritten. A
+    /// line full of blanks goes over its end only from further on.
+    private var startOfLine: String { String(repeating: " ", count: terminal.size.0) + "\r" }
+
     private func redraw(isFinal: Bool = false) {
         guard let session = state.session else { return }
         let (columns, rows) = terminal.size
@@ -104,6 +108,7 @@ final class TerminalEditor: LineEditor {
         lock.withLock {
             terminal.write(state.area.erase())
             terminal.write(text)
+            if state.session != nil, !text.hasSuffix("\n") { terminal.write(startOfLine) }
             redraw()
         }
     }
