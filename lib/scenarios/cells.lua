@@ -43,7 +43,7 @@ local function is_now(value)
 end
 
 local function matches_number(text, value)
-  if text == "true" or text == "false" then return math.type(value) == "integer" and (value ~= 0) == (text == "true") end
+  if text == "true" or text == "false" then return value == (text == "true" and 1 or 0) end
   return tonumber(text) == value or text == display.cell(value)
 end
 
@@ -70,17 +70,14 @@ local bare = {
   userdata = function(text, value) return tostring(value) == text or is_date(value) and same_date(text, value) end,
 }
 
-local function plain(value)
-  if native_values.is_blob(value) then return tostring(value) end
-  return value
-end
-
 local matching = {
   null = function(_, value) return value == nil end,
   any = function(_, value) return value ~= nil end,
   now = function(_, value) return value ~= nil and is_now(value) end,
-  text = function(cell, value) return value == cell.text or type(value) == "userdata" and tostring(value) == cell.text end,
-  blob = function(cell, value) return value == cell.text end,
+  text = function(cell, value, _, is_blob)
+    return not is_blob and (value == cell.text or type(value) == "userdata" and tostring(value) == cell.text)
+  end,
+  blob = function(cell, value, _, is_blob, is_stored) return value == cell.text and (is_blob or not is_stored) end,
   bare = function(cell, value)
     local match = bare[type(value)]
     return match ~= nil and match(cell.text, value)
@@ -100,9 +97,11 @@ end
 
 --- Whether a value is what a cell says. A name that is not known is, from then on.
 -- @tparam table names what names stand for
-function scenario_cells.matches(cell, value, names)
+-- @tparam ?boolean is_stored the value is as the database has it: a string is text, and no BLOB
+function scenario_cells.matches(cell, value, names, is_stored)
   if value == null then value = nil end
-  return matching[cell.kind](cell, plain(value), names)
+  local is_blob = native_values.is_blob(value)
+  return matching[cell.kind](cell, is_blob and tostring(value) or value, names, is_blob, is_stored)
 end
 
 --- What a cell says, with the value of its name where it has one.

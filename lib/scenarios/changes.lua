@@ -16,8 +16,15 @@ local function columns_of(change)
   return change.op == "update" and change.changed or change.columns
 end
 
+--- That rows were written which cannot be listed, and why; nil if there are none.
+local function of_unrecorded(changes)
+  local reasons = changes.unrecorded
+  if reasons and #reasons > 0 then return "changed rows cannot be listed: " .. table.concat(reasons, "; ") end
+end
+
 function metatable.__tostring(changes)
-  if #changes == 0 then return "no changes" end
+  local unrecorded = of_unrecorded(changes)
+  if #changes == 0 then return unrecorded or "no changes" end
   local lines = {}
   for index, change in ipairs(changes) do
     local parts = {}
@@ -27,6 +34,7 @@ function metatable.__tostring(changes)
     local key = scenario_changes.show(change, "key")
     lines[index] = ("%s %s %s  %s"):format(change.op, change.table, key, table.concat(parts, ", "))
   end
+  lines[#lines + 1] = unrecorded
   return table.concat(lines, "\n")
 end
 
@@ -102,12 +110,10 @@ local function known_columns(changes)
   return names
 end
 
---- Raises if rows were written that cannot be identified: those of tables without a primary key.
+--- Raises if rows were written that cannot be listed.
 local function check_recorded(changes)
-  local tables = changes.unrecorded
-  if not tables or #tables == 0 then return end
-  errors.raise("usage", ("changes: %s has no primary key, so its changed rows cannot be listed")
-    :format(table.concat(tables, ", ")))
+  local unrecorded = of_unrecorded(changes)
+  if unrecorded then errors.raise("usage", "changes: " .. unrecorded) end
 end
 
 --- The row source for changes; nil for other values.

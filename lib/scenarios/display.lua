@@ -1,6 +1,7 @@
 --- Values as text: in messages, in tables of rows, in snapshots.
 
-local null = require("perilune.native.values").null
+local native_values = require "perilune.native.values"
+local null = native_values.null
 local errors = require "perilune.native.errors"
 
 local scenario_display = {}
@@ -16,6 +17,11 @@ function scenario_display.quoted(text)
   text = text:gsub('[%c"\\]', escape)
   if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", escape) end
   return '"' .. text .. '"'
+end
+
+--- The bytes of a blob, as SQL writes them.
+local function blob(bytes)
+  return "x'" .. bytes:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end) .. "'"
 end
 
 local function number(value)
@@ -107,6 +113,11 @@ function render(value, limits)
   end
   if type(value) == "number" then return number(value) end
   if value == null then return "null" end
+  if native_values.is_blob(value) then
+    local bytes = tostring(value)
+    if #bytes <= longest or limits.is_whole then return blob(bytes) end
+    return blob(bytes:sub(1, longest)) .. ("... (%d bytes)"):format(#bytes)
+  end
   if type(value) == "userdata" then return date(value) end
   if type(value) ~= "table" then return value == nil and "nil" or tostring(value) end
   if has_text(value) then return own_text(value) end
@@ -147,12 +158,13 @@ end
 function scenario_display.cell(value, is_exact)
   if value == nil or value == null then return "~" end
   if type(value) == "number" then return number(value) end
+  if native_values.is_blob(value) then return blob(tostring(value)) end
   if type(value) ~= "string" then
     return type(value) == "table" and not has_text(value) and scenario_display.show(value) or date(value)
   end
   -- A date as text, like one that is a value.
   if not is_exact and value:find("^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d%.000$") then return value:sub(1, -5) end
-  if not utf8.len(value) then return "x'" .. value:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end) .. "'" end
+  if not utf8.len(value) then return blob(value) end
   local is_plain = value:find("^[^%c|\"@%s~*][^%c|]*$") and not value:find("%s$") and value ~= "now" and value ~= "..."
     and not value:find(" -> ", 1, true)
   return is_plain and not (is_exact and is_ambiguous(value)) and value or scenario_display.quoted(value)

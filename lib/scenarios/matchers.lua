@@ -57,6 +57,15 @@ function matchers.is(expectation, expected)
   return rawequal(expectation.value, expected), show_difference(expected, expectation.value)
 end
 
+--- How far two numbers are apart: exactly where both are whole, but for distances that no integer holds.
+local function distance(left, right)
+  if left == right then return 0 end
+  local first, second = math.tointeger(left), math.tointeger(right)
+  if not (first and second) then return math.abs(left - right) end
+  local low, high = math.min(first, second), math.max(first, second)
+  return high - low >= 0 and high - low or high + 0.0 - low
+end
+
 --- A number that differs by a tolerance at most.
 function matchers.near(expectation, expected, tolerance)
   local value = expectation.value
@@ -65,12 +74,12 @@ function matchers.near(expectation, expected, tolerance)
     errors.raise("argument", "near: expected a number and a tolerance, got " .. errors.describe(expected) .. " and "
       .. errors.describe(tolerance))
   end
-  local is_near = type(value) == "number" and math.abs(value - expected) <= tolerance
+  local is_near = type(value) == "number" and distance(value, expected) <= tolerance
   return is_near, function()
     local lines = show_difference(expected, value)()
     if type(value) == "number" then
       lines[3] = ("they differ by %s, at most %s was expected")
-        :format(display.show(math.abs(value - expected)), display.show(tolerance))
+        :format(display.show(distance(value, expected)), display.show(tolerance))
     end
     return lines
   end
@@ -83,7 +92,7 @@ function matchers.contains(expectation, part)
     if type(part) ~= "string" then errors.raise("argument", "contains: expected a string, got " .. errors.describe(part)) end
     is_so = value:find(part, 1, true) ~= nil
   elseif type(value) == "table" then
-    for _, item in ipairs(value) do is_so = is_so or #differences.of(item, part) == 0 end
+    for index = 1, #value do is_so = is_so or #differences.of(value[index], part) == 0 end
   else
     errors.raise("argument", "contains: expected text or a list in expect(...), got " .. errors.describe(value))
   end

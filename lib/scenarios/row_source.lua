@@ -74,6 +74,16 @@ local function all_columns(items)
   return names
 end
 
+--- The value of a column. Of a row its bytes are BLOBs, which Lua has as strings.
+local function value_of(item, column)
+  local value = item[column]
+  local blobs = type(value) == "string" and is_row(item) and native_rows.blobs(item)
+  if not blobs then return value end
+  for index, name in ipairs(native_rows.columns(item)) do
+    if name == column then return blobs:sub(index, index) == "b" and perilune.blob(value) or value end
+  end
+end
+
 local function check_items(what, items)
   for index, item in ipairs(items) do
     if type(item) ~= "table" then
@@ -97,8 +107,10 @@ function scenario_row_source.of(what, value)
   end
   check_items(what, items)
   local source = { items = items, columns = all_columns(items), what = "column" }
-  function source.value(item, column) return item[column] end
-  function source.matches(cell, item, column, names) return cells.matches(cell, source.value(item, column), names) end
+  function source.value(item, column) return value_of(item, column) end
+  function source.matches(cell, item, column, names)
+    return cells.matches(cell, source.value(item, column), names, is_row(item))
+  end
   function source.show(item, column, is_exact) return display.cell(source.value(item, column), is_exact) end
   --- Raises for a heading that no row has.
   function source.check(name)

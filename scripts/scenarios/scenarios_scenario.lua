@@ -38,6 +38,16 @@ group("scenarios", { template = "shelf" }, function()
     expect(t.db.book:order("id"):select("title", "year")):snapshot("books")
   end)
 
+  scenario("a table tells 1 from 2, and bytes from text", function(t)
+    expect(t.db:fetch_all("SELECT 1 AS yes, 0 AS no, x'31' AS bytes, '1' AS text")):rows [[
+      | yes  | no    | bytes | text |
+      | true | false | x'31' | "1"  |
+    ]]
+    expect.no(t.db:fetch_all("SELECT 2 AS yes")):rows "| yes |\n| true |"
+    expect.no(t.db:fetch_all("SELECT x'31' AS text")):rows '| text |\n| "1" |'
+    expect.no(t.db:fetch_all("SELECT '1' AS bytes")):rows "| bytes |\n| x'31' |"
+  end)
+
   scenario("a scenario that has nothing to state may say so", { no_checks = "allow" }, function(t)
     t.db.author:fetch_all()
   end)

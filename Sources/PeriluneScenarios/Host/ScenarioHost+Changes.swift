@@ -47,8 +47,7 @@ struct RecordedChanges {
             }
         }
         if !unrecorded.isEmpty {
-            try list.rawSet("unrecorded", state.encode(unrecorded.map(\.name)))
-            try list.rawSet("unrecorded_reasons", state.encode(unrecorded.map { "\($0.name): \($0.reason)" }))
+            try list.rawSet("unrecorded", state.encode(unrecorded.map { "\($0.name): \($0.reason)" }))
         }
         return .table(list)
     }

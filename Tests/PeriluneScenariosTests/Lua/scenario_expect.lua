@@ -69,8 +69,28 @@ test("near takes a tolerance", function()
   equal(found.details[3], "they differ by 2, at most 1 was expected")
 end)
 
+test("near is exact for whole numbers, however far they are apart", function()
+  local function apart(left, right, tolerance)
+    return failure(("expect(%s):near(%s, %s)"):format(left, right, tolerance)).details[3]
+  end
+  equal(apart("math.mininteger", "0", "1"), "they differ by 9.223372036854776e+18, at most 1 was expected")
+  equal(apart("math.maxinteger", "math.mininteger", "1"), "they differ by 1.8446744073709552e+19, at most 1 was expected")
+  equal(apart("6917529027641081856", "-6917529027641081856", "1e10"), "they differ by 1.383505805528216e+19, at most 10000000000.0 was expected")
+  equal(apart("9007199254740993", "9007199254740992.0", "0"), "they differ by 1, at most 0 was expected")
+  equal(apart("math.maxinteger", "math.mininteger + 0.0", "1"), "they differ by 1.8446744073709552e+19, at most 1 was expected")
+  passes("expect(math.maxinteger):near(math.mininteger, 2.0 ^ 64)\nexpect(math.maxinteger):near(math.maxinteger - 1, 1)")
+  passes("expect(1 / 0):near(1 / 0)\nexpect.no(1 / 0):near(-1 / 0, 1)\nexpect.no(0 / 0):near(0 / 0)\nexpect(2 ^ 53):near(2 ^ 53 | 0)")
+end)
+
+test("blobs are shown as SQL writes them", function()
+  local found = failure("expect(perilune.blob('\\0\\255')):equals(perilune.blob('\\0\\254'))")
+  equal(found.details, { "expected x'00fe'", "got      x'00ff'" })
+  equal(failure("expect(perilune.blob('x')):equals('x')").details, { 'expected "x"', "got      x'78'" })
+  equal(failure("expect({ perilune.blob('\\255') }):equals({ 1 })").details[1], "[1]: expected 1, got x'ff'")
+end)
+
 test("contains looks into text and lists", function()
-  passes("expect('some text'):contains('me t')\nexpect({ 1, { a = 2 } }):contains({ a = 2 })")
+  passes("expect('some text'):contains('me t')\nexpect({ 1, { a = 2 } }):contains({ a = 2 })\nexpect({ 1, nil, 3 }):contains(3)")
   equal(failure("expect('text'):contains('z')").details, { '"z" is not in', '"text"' })
 end)
 

@@ -102,7 +102,7 @@ function expectation:is(value) end
 ---end)
 ---```
 ---@param number number
----@param tolerance? number 1e-9 by default
+---@param tolerance? number 1e-9 by default; the distance of whole numbers is exact
 ---@return perilune.expectation
 function expectation:near(number, tolerance) end
 

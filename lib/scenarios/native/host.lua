@@ -105,7 +105,7 @@ function native.end_queries(number) end
 function native.begin_changes() end
 
 ---@param number integer
----@return scenarios.row_change[] changes with the fields `unrecorded` (names of tables) and `unrecorded_reasons` where some were not recorded
+---@return scenarios.row_change[] changes, with a field `unrecorded` where some were not recorded: a text for each of their tables, `table: reason`
 function native.end_changes(number) end
 
 -- Scripts and effects
