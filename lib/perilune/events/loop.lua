@@ -52,7 +52,7 @@ function perilune.after(seconds, f, ...)
   return make_handle(native.start_timer(seconds, nil, bind(f, ...)))
 end
 
---- Calls a function at an interval in seconds, at least a thousandth. Calls that would come while it still runs are left out.
+--- Calls a function at an interval in seconds, at least a thousandth. Calls that would come while it still runs are one, when it has ended.
 function perilune.every(seconds, f, ...)
   local period = read_seconds("perilune.every", seconds, 0.001)
   check_function("perilune.every", f)

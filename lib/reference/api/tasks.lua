@@ -21,7 +21,7 @@
 ---@access any
 function perilune.after(delay, f, ...) end
 
----Calls a function again and again. A call that would come while the former one still runs is left out.
+---Calls a function again and again. Calls that would come while a former one still runs are one call, when that has ended.
 ---```lua
 ---local count = 0
 ---local timer

@@ -581,7 +581,7 @@ function members:is(value) end
 ---- Raises `expectation` if the matcher does not hold
 ---- Raises `usage` if it is not for this kind of value
 ---@param number number
----@param tolerance? number 1e-9 by default
+---@param tolerance? number 1e-9 by default; the distance of whole numbers is exact
 ---@return perilune.expectation
 function members:near(number, tolerance) end
 
