@@ -41,6 +41,14 @@ static bool push_date(lua_State *L, sqlite3_value *value, int type, prec_packer 
     return true;
 }
 
+/* Makes a blob of the string on top of the stack. */
+static void make_blob(lua_State *L) {
+    size_t length;
+    const char *bytes = lua_tolstring(L, -1, &length);
+    pdb_push_blob(L, bytes, length);
+    lua_replace(L, -2);
+}
+
 /* Has the Lua part make dates of what is stored otherwise in the record on top of the stack. Swift frames may be below: what goes
 ** wrong is kept for the statement to raise. */
 static void read_odd_dates(lua_State *L) {
@@ -78,6 +86,7 @@ static void push_segment(lua_State *L, pdb_statement *statement, const prec_row_
         if (packer && position >= 0) push_and_pack(L, value, type, &columns[position], packer);
         else if (position >= 0) pdb_push_column(L, value, type, columns[position].is_boolean);
         else pdb_push_column(L, value, type, pdb_is_boolean(statement, column));
+        if (type == SQLITE_BLOB && segment->keeps_blobs) make_blob(L);
         lua_rawset(L, -3);
     }
     if (packer) prec_end_packing(packer, lua_topointer(L, -1));

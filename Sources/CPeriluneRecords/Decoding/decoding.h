@@ -23,6 +23,7 @@ typedef struct {
     int parent;       /* the segment whose records hold those of this one; -1 for the root */
     bool is_optional; /* all NULL: there is no record */
     bool tracks_changes;
+    bool keeps_blobs; /* fields hold blobs as blobs, not as strings: texts of the same bytes are other values */
 } prec_segment;
 
 /* Depth first: a parent comes before its children. */

@@ -159,8 +159,8 @@ static int integer_field(lua_State *L, int table, const char *name, int other) {
     return integer;
 }
 
-/* From a list of tables with class, first and count (columns, from 1), their names, parent (a position in the list), field and
-** optional, and fields: the names of those that will hold associated rows. */
+/* From a list of tables with class, first and count (columns, from 1), their names, parent (a position in the list), field,
+** optional and keeps_blobs, and fields: the names of those that will hold associated rows. */
 static void build_segments(lua_State *L, builder *builder, int list, int fields) {
     int column_count = builder->row_layout->column_count;
     for (int i = 0; i < builder->row_layout->segment_count; i++) {
@@ -176,6 +176,8 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
         }
         lua_getfield(L, description, "optional");
         segment->is_optional = lua_toboolean(L, -1);
+        lua_getfield(L, description, "keeps_blobs");
+        segment->keeps_blobs = lua_toboolean(L, -1);
         if (lua_getfield(L, description, "field") == LUA_TNIL) lua_pushboolean(L, false);
         lua_rawseti(L, fields, i + 1);
         lua_settop(L, description);

@@ -191,8 +191,6 @@ private struct PlanTable {
         try table.set("segment", .integer(Int64(prefetch.segmentIndex + 1)))
         try table.set("parent_columns", list(prefetch.parentKeyColumns))
         try table.set("plan", .table(make(prefetch.child)))
-        let blobs = prefetch.blobColumns
-        try table.set("has_blob_key", .boolean(blobs.contains(true)))
         try table.set("tells_texts", .boolean(prefetch.tellsTexts))
         if let forms = prefetch.keyForms {
             try table.set("key_forms", forms.map(\.rawValue).toLua(in: state))
@@ -201,20 +199,23 @@ private struct PlanTable {
         // The plan for keys that JSON cannot carry: a list of lists of values.
         try table.setFunction("plan_for_keys") { arguments in
             let keys = try arguments.get(1, as: [LuaTable].self).map { key in
-                try zip(key.array(), blobs).map { try Self.keyValue($0, isBlob: $1) }
+                try key.array().map(Self.keyValue)
             }
             return [.table(try PlanTable(call, compiler).make(prefetch.request(forKeys: keys, by: compiler)))]
         }
         return table
     }
 
-    private static func keyValue(_ value: LuaValue, isBlob: Bool) throws -> Value {
+    private static func keyValue(_ value: LuaValue) throws -> Value {
         switch value {
         case .boolean(let value): .boolean(value)
         case .integer(let value): .integer(value)
         case .number(let value): .real(value)
-        case .string(let value): isBlob ? .blob(value.bytes) : .text(value.bytes)
-        default: throw BindingError("argument", "a key cannot be \(value.typeName)")
+        case .string(let value): .text(value.bytes)
+        default:
+            if let bytes = value.blobBytes { .blob(bytes) } else {
+                throw BindingError("argument", "a key cannot be \(value.typeName)")
+            }
         }
     }
 

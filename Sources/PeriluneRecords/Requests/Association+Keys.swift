@@ -52,9 +52,4 @@ extension Association {
         return hops[0].columns.count == 1 && origin.type(ofColumn: pair.from).affinity.isNumeric
             && hops[0].table.type(ofColumn: pair.to).affinity == target
     }
-
-    /// For columns of the origin that are declared BLOB: their values are not text.
-    package var blobColumns: [Bool] {
-        hops[0].columns.map { origin.type(ofColumn: $0.from).content == .blob }
-    }
 }

@@ -133,9 +133,6 @@ package final class CompiledPrefetch: Sendable {
     /// Whether keys that are numbers and keys that are texts need statements of their own. ``child`` is for numbers then.
     package var tellsTexts: Bool { association.comparesTextsAsNumbers || association.comparesNumbersWithAnything }
 
-    /// Whether keys are read from columns that are declared BLOB.
-    package var blobColumns: [Bool] { association.blobColumns }
-
     /// The request for any keys, of which there is at least one, each bound by itself.
     package func request(forKeys keys: [[Value]], by compiler: RequestCompiler) throws -> CompiledRequest {
         try compiler.compile(association, keyForms == nil ? .numberedKeys(keys) : .keys(keys))

@@ -20,16 +20,21 @@ local function key_field(index) return "\0key " .. index end
 
 -- Segments --------------------------------------------------------------------------------------------------------------------
 
---- The columns of a segment whose fields hold what was stored, by their position in the result: name.
+--- The columns of a segment whose fields hold what was stored, by their position in the result: name. Strings are texts there; in
+-- columns that may hold blobs they may be either.
 local function plain_names(segment, class)
   local names = {}
   if not segment.whole then return names end
   local column_types = require "perilune.records.column_types"
   local types = require("perilune.records.info").types_of(record_class.info(class))
-  local converters = column_types.of(record_class.description(class).schema, types)
+  local schema = record_class.description(class).schema
+  local converters, plain = column_types.of(schema, types), {}
+  for _, column in ipairs(schema.columns) do
+    local converter = converters[column.name]
+    plain[column.name] = column.affinity ~= "blob" and not (converter and (converter.read or converter.name == "blob"))
+  end
   for index, name in ipairs(segment.names) do
-    local converter = name and converters[name]
-    if name and (not converter or converter.name == "blob" or not converter.read) then names[segment.first + index - 1] = name end
+    if name and plain[name] then names[segment.first + index - 1] = name end
   end
   return names
 end
@@ -79,12 +84,15 @@ local function describe(plan, class)
 end
 
 --- How the value of a column of the result is found in a record of a segment: a function.
-local function reader(list, plan, segment_index, column)
+-- @tparam ?boolean tells_blobs whether it matters that what is stored is a blob, even in a column that is declared for something else
+local function reader(list, plan, segment_index, column, tells_blobs)
   local segment = plan.segments[segment_index]
-  local name = segment.plain[column]
+  local name = not tells_blobs and segment.plain[column]
   if name then return function(record) return rawget(record, name) end end
   local field = key_field(#list)
-  list[#list + 1] = { class = raw_class(segment.class), first = column, count = 1, parent = segment_index, field = field }
+  list[#list + 1] = {
+    class = raw_class(segment.class), first = column, count = 1, parent = segment_index, field = field, keeps_blobs = true,
+  }
   plan.hidden[#plan.hidden + 1] = { segment = segment_index, field = field }
   return function(record)
     local holder = rawget(record, field)
@@ -94,9 +102,15 @@ local function reader(list, plan, segment_index, column)
   end
 end
 
-local function readers(list, plan, segment_index, columns)
+--- The same for some columns.
+-- @param ?prefetch whose keys they are for: texts and blobs of the same bytes are one key only where the other side is declared for
+-- numbers or texts
+local function readers(list, plan, segment_index, columns, prefetch)
   local functions = {}
-  for index, column in ipairs(columns) do functions[index] = reader(list, plan, segment_index, column) end
+  for index, column in ipairs(columns) do
+    local form = prefetch and prefetch.key_forms and prefetch.key_forms[index]
+    functions[index] = reader(list, plan, segment_index, column, prefetch and (not form or form == "same"))
+  end
   return functions
 end
 
@@ -110,7 +124,7 @@ local function prepare(plan, class)
   for _, prefetch in ipairs(plan.prefetches) do
     local first, segment = prefetch.parent_columns[1], plan.segments[prefetch.segment]
     prefetch.parent_name = #prefetch.parent_columns == 1 and segment.plain[first] or nil
-    prefetch.parent_readers = readers(list, plan, prefetch.segment, prefetch.parent_columns)
+    prefetch.parent_readers = readers(list, plan, prefetch.segment, prefetch.parent_columns, prefetch)
     local fields = plan.segments[prefetch.segment].fields
     fields[#fields + 1] = prefetch.name
     local root = roots[prefetch.tag]
@@ -226,7 +240,7 @@ local function prefetch_into(self, db, prefetch, parents)
   end
   local keys, groups = association_keys.collect(prefetch, parents)
   for _, batch in ipairs(association_keys.batches(keys, most_keys, prefetch.tells_texts)) do
-    local json = not prefetch.has_blob_key and not batch.has_texts and association_keys.json(batch.keys)
+    local json = not batch.has_texts and association_keys.json(batch.keys)
     -- A plan that fetches all rows, because all others were fetched, is for integers only.
     local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(batch.keys)
     local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)

@@ -1,6 +1,5 @@
 --- The keys that match prefetched rows to the rows they belong to.
 
-local native_values = require "perilune.native.values"
 local sql_names = require "perilune.runtime.names"
 local association_keys = {}
 
@@ -31,21 +30,34 @@ function association_keys.values_of(readers_of_key, record)
     local value = read(record)
     if value == nil then return nil end
     if type(value) == "boolean" then value = value and 1 or 0 end
-    if native_values.is_blob(value) then value = tostring(value) end
     values[index] = value
   end
   return values
 end
 
+--- One value of a key as a number, or as a kind, `s` or `b`, and its bytes. Blobs are other values than texts of the same bytes; rows
+-- of columns that are declared for numbers or texts do not tell which they gave.
+local function normal(value, form)
+  if type(value) == "userdata" then
+    value = tostring(value)
+    if not form or form == "same" then return "b", value end
+  end
+  if form then value = forms[form](value) end
+  if type(value) == "string" then return "s", value end
+  return value
+end
+
 --- A key as one value, the same for keys that are equal.
 -- @tparam ?table key_forms nil where only SQLite can decide
 function association_keys.identity(values, key_forms)
-  if #values == 1 then return key_forms and forms[key_forms[1]](values[1]) or values[1] end
+  if #values == 1 then
+    local kind, bytes = normal(values[1], key_forms and key_forms[1])
+    return bytes and kind .. bytes or kind
+  end
   local parts = {}
   for index, value in ipairs(values) do
-    if key_forms then value = forms[key_forms[index]](value) end
-    if type(value) == "string" then parts[index] = "s" .. #value .. ":" .. value
-    else parts[index] = tostring(math.tointeger(value) or ("%.17g"):format(value)) end
+    local kind, bytes = normal(value, key_forms and key_forms[index])
+    parts[index] = bytes and kind .. #bytes .. ":" .. bytes or tostring(math.tointeger(kind) or ("%.17g"):format(kind))
   end
   return table.concat(parts, " ")
 end
@@ -92,6 +104,7 @@ end
 
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
 
+--- nil for what JSON has no value for: floats would lose digits, blobs would be texts.
 local function json_value(value)
   local kind = math.type(value) or type(value)
   if kind == "integer" then return tostring(value) end
