@@ -261,6 +261,7 @@ test("keys, unique keys, foreign keys and checks are added and dropped", functio
     t:unique_key{ "title", "sequel_of" }
     t:drop_foreign_key("author_id")
     t:foreign_key("sequel_of", "author", { on_delete = "set null" })
+    t:drop_foreign_key("sequel_of", "AUTHOR")
     t:drop_foreign_key("sequel_of")
     t:foreign_key("author_id", "author", { on_delete = "set null" })
     t:drop_check("PAGES <> ''")
@@ -279,6 +280,22 @@ test("keys, unique keys, foreign keys and checks are added and dropped", functio
   refused("definition", function(t) t:drop_check("pages > 3") end, "no such check")
   refused("unknown_constraint", function(t) t:drop_constraint("name") end)
   refused("unknown_table", function(t) t:foreign_key("title", "autor") end)
+end)
+
+test("of the foreign keys on the same column only the one to the table that is named is dropped", function()
+  make_books()
+  db:execute("UPDATE book SET sequel_of = NULL")
+  db:alter_table("book", function(t) t:foreign_key("sequel_of", "author", { on_delete = "set null" }) end)
+  local err = refused("definition", function(t) t:drop_foreign_key("sequel_of") end, "several tables: `book`, `author`")
+  matches(err, 't:drop_foreign_key("sequel_of", "book")')
+  refused("definition", function(t) t:drop_foreign_key("sequel_of", "page") end, "no foreign key on (sequel_of) that refers to `page`")
+  db:alter_table("book", function(t) t:drop_foreign_key("sequel_of", "book") end)
+  local left = {}
+  for _, key in ipairs(db:foreign_keys("book")) do left[#left + 1] = key.columns[1] .. " " .. key.table end
+  table.sort(left)
+  equal(left, { "author_id author", "sequel_of author" })
+  db:alter_table("book", function(t) t:drop_foreign_key("sequel_of") end)
+  equal(#db:foreign_keys("book"), 1)
 end)
 
 test("the primary key changes", function()

@@ -305,15 +305,21 @@ local function is_on(columns, names)
 end
 
 --- Drops constraints on columns, which stand behind all columns or behind their own.
-local function drop_constraint_on(alteration, place, names, type, kind)
+-- @tparam ?function is_wanted constraint or clause -> whether it is dropped; nil: all on the columns are
+-- @tparam ?string detail what messages say of those that are wanted
+local function drop_constraint_on(alteration, place, names, type, kind, is_wanted, detail)
+  is_wanted = is_wanted or function() return true end
   names = checks.names(place, names)
   alteration:require_text(place)
   alteration:use_columns(names, place)
   alteration:add_edit(function(text)
-    local count = text:remove_constraints(function(constraint) return constraint.type == type and is_on(constraint.columns, names) end)
-    if #names == 1 then count = count + table_text.remove_clauses(text:column(names[1]), kind) end
+    local count = text:remove_constraints(function(constraint)
+      return constraint.type == type and is_on(constraint.columns, names) and is_wanted(constraint)
+    end)
+    if #names == 1 then count = count + table_text.remove_clauses(text:column(names[1]), kind, is_wanted) end
     if count == 0 then
-      checks.refuse(place, ("table `%s` has no %s on (%s)"):format(alteration.name, type:gsub("_", " "), table.concat(names, ", ")))
+      local what = ("%s on (%s)%s"):format(type:gsub("_", " "), table.concat(names, ", "), detail or "")
+      checks.refuse(place, ("table `%s` has no %s"):format(alteration.name, what))
     end
   end)
 end
@@ -346,10 +352,40 @@ function methods:foreign_key(names, other, options)
   add_constraint(alteration, place, function() return "FOREIGN KEY (" .. sql_text.names(names, place) .. ") " .. reference() end)
 end
 
---- Drops a foreign key, given by its columns.
-function methods:drop_foreign_key(names)
+--- The tables that foreign keys on columns refer to, each once.
+local function tables_referred_to(text, names)
+  local tables, known = {}, {}
+  local function add(other)
+    local key = sql_names.fold(other)
+    if not known[key] then tables[#tables + 1], known[key] = other, true end
+  end
+  for _, clause in ipairs(#names == 1 and text:column(names[1]).clauses or {}) do
+    if clause.kind == "references" then add(clause.other) end
+  end
+  for _, constraint in ipairs(text.constraints) do
+    if constraint.type == "foreign_key" and is_on(constraint.columns, names) then add(constraint.other) end
+  end
+  return tables
+end
+
+--- Drops a foreign key, given by its columns and, where these refer to several tables, by the table.
+function methods:drop_foreign_key(names, other, surplus)
   local alteration, place = open(self, "drop_foreign_key")
-  drop_constraint_on(alteration, place, names, "foreign_key", "references")
+  if surplus ~= nil then checks.fail(place, "takes at most 2 arguments") end
+  if other ~= nil then
+    sql_text.name(other, place .. ": argument 2")
+    local function is_wanted(key) return sql_names.same(key.other, other) end
+    return drop_constraint_on(alteration, place, names, "foreign_key", "references", is_wanted, " that refers to `" .. other .. "`")
+  end
+  local columns = checks.names(place, names)
+  alteration:use_columns(columns, place)
+  local tables = tables_referred_to(alteration:require_text(place), columns)
+  if #tables > 1 then
+    checks.refuse(place, ("(%s) refers to several tables: `%s`; name the table of the key, as in t:drop_foreign_key(%s, \"%s\")"):format(
+      table.concat(columns, ", "), table.concat(tables, "`, `"),
+      #columns == 1 and ("%q"):format(columns[1]) or '{ "' .. table.concat(columns, '", "') .. '" }', tables[1]))
+  end
+  drop_constraint_on(alteration, place, columns, "foreign_key", "references")
 end
 
 --- Refuses rows for which a condition is false.

@@ -156,9 +156,10 @@ function table_text.name_of(token)
   return token.name
 end
 
+--- Returns the name of the table that is referred to.
 local function take_reference(reader)
   reader:words("references")
-  reader:take()
+  local other = table_text.name_of(reader:take())
   if reader:is_sign("(") then reader:parentheses() end
   while true do
     if reader:skip("match") then
@@ -172,7 +173,7 @@ local function take_reference(reader)
       reader:take()
       if reader:skip("initially") then reader:take() end
     else
-      return
+      return other
     end
   end
 end
@@ -233,8 +234,7 @@ function clauses.collate(reader)
 end
 
 function clauses.references(reader)
-  take_reference(reader)
-  return "references"
+  return "references", take_reference(reader)
 end
 
 clauses["as"] = function(reader)
@@ -297,9 +297,9 @@ local function read_column(reader)
     if not read then break end
     local named = constraint_name and reader:text(start) .. reader:trivia() or ""
     local from_clause = reader:solid()
-    local kind = read(reader)
+    local kind, other = read(reader)
     column.clauses[#column.clauses + 1] = {
-      kind = kind, name = constraint_name, before = before, named = named, text = reader:text(from_clause),
+      kind = kind, name = constraint_name, before = before, named = named, text = reader:text(from_clause), other = other,
     }
     before = reader:trivia()
   end
@@ -333,8 +333,7 @@ end
 function constraint_readers.foreign(reader)
   reader:words("foreign", "key")
   local columns = reader:name_list()
-  take_reference(reader)
-  return "foreign_key", columns
+  return "foreign_key", columns, take_reference(reader)
 end
 
 local function constraint_reader(reader)
@@ -348,9 +347,10 @@ local function read_constraint(reader)
   local name = take_constraint_name(reader)
   local read = constraint_reader(reader) or reader:refuse()
   local from_body = reader:solid()
-  local type, columns = read(reader)
+  local type, columns, other = read(reader)
   return {
-    kind = "constraint", type = type, name = name, columns = columns, text = reader:text(from), body = reader:text(from_body), trailing = "",
+    kind = "constraint", type = type, name = name, columns = columns, other = other, text = reader:text(from),
+    body = reader:text(from_body), trailing = "",
   }
 end
 

@@ -734,14 +734,16 @@ function alteration:drop_unique_key(columns) end
 ---@raises unknown_column: the column does not exist; unknown_table: the table does not exist; definition: rows violate it
 function alteration:foreign_key(columns, table_name, options) end
 
----Drops a foreign key, whether it was defined for the table or with its column.
+---Drops a foreign key, whether it was defined for the table or with its column. Where the same columns refer to several tables, name the
+---one whose key goes.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_foreign_key("author_id") end)
 ---print(#db:foreign_keys("book"))  --> 0
 ---```
 ---@param columns string|string[]
----@raises definition: the key does not exist; unknown_column: the column does not exist
-function alteration:drop_foreign_key(columns) end
+---@param table_name? string the table that the key refers to
+---@raises definition: the key does not exist, or there are several and no table is named; unknown_column: the column does not exist
+function alteration:drop_foreign_key(columns, table_name) end
 
 ---Adds columns that refer to the primary key of another table, with an index, as in `db:create_table`.
 ---```lua

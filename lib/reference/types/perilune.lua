@@ -3125,18 +3125,20 @@ function members:drop_unique_key(columns) end
 ---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean }
 function members:foreign_key(columns, table_name, options) end
 
----Drops a foreign key, whether it was defined for the table or with its column.
+---Drops a foreign key, whether it was defined for the table or with its column. Where the same columns refer to several tables, name the
+---one whose key goes.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_foreign_key("author_id") end)
 ---print(#db:foreign_keys("book"))  --> 0
 ---```
 ---
----- Raises `definition` if the key does not exist
+---- Raises `definition` if the key does not exist, or there are several and no table is named
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param columns string|string[]
-function members:drop_foreign_key(columns) end
+---@param table_name? string the table that the key refers to
+function members:drop_foreign_key(columns, table_name) end
 
 ---Adds columns that refer to the primary key of another table, with an index, as in `db:create_table`.
 ---```lua
