@@ -23,7 +23,7 @@ extension ScenarioHost {
     }
 
     private var snapshots: SnapshotFolder {
-        SnapshotFolder(scenarioFile: attempt.source.file.path, mode: attempt.options.isCI ? .none : attempt.options.snapshots)
+        SnapshotFolder(scenarioFile: attempt.source.file.path, mode: attempt.options.writtenSnapshots)
     }
 }
 

@@ -56,6 +56,9 @@ public struct ScenarioOptions: Sendable {
     public var noChecks = NoChecks.warn
     /// Whether the run is unattended: then `scenario.only` is an error at once, and snapshots are not written.
     public var isCI = false
+
+    /// What becomes of snapshots in fact.
+    var writtenSnapshots: Snapshots { isCI ? .none : snapshots }
     /// The folder of migrations; `nil`: `migrations` beside the folder of scenarios.
     public var migrations: String?
     /// The paths of SQLite extensions, which all databases of scenarios load: those that migrations and scripts need.

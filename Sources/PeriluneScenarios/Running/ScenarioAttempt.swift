@@ -99,7 +99,7 @@ struct ScenarioAttempt {
         try information.set("id", .string(LuaString(scenario.localID)))
         try information.set("seed", .integer(scenario.shownSeed(in: seed)))
         try information.set("attempt", .integer(Int64(number)))
-        try information.set("update_snapshots", .string(LuaString(options.snapshots.rawValue)))
+        try information.set("update_snapshots", .string(LuaString(options.writtenSnapshots.rawValue)))
         try information.set("is_ci", .boolean(options.isCI))
         return information
     }

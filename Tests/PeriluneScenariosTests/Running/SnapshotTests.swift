@@ -18,6 +18,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [ScenarioOptions.Snapshots.replace, .beside])
+    func `where nothing is written nothing is accepted`(mode: ScenarioOptions.Snapshots) async throws {
+        let project = try ScenarioProject(scenario("s", "'one'", "x"))
+        _ = try await project.run { $0.snapshots = .replace }
+        try project.write(scenario("s", "'two'", "x") + scenario("u", "'new'", "z"), to: "scenarios/a_scenario.lua")
+        let run = try await project.run { ($0.snapshots, $0.isCI) = (mode, true) }
+        #expect(try run.outcome("s") == .failed && run.outcome("u") == .failed)
+        #expect(project.read("scenarios/__snapshots__/a/x.snap")?.contains("one") == true)
+        #expect(project.read("scenarios/__snapshots__/a/x.snap.new") == nil && project.read("scenarios/__snapshots__/a/z.snap") == nil)
+    }
+
     @Test func `two files may have snapshots of one name`() async throws {
         let project = try ScenarioProject([
             "scenarios/a_scenario.lua": scenario("s", "'of a'", "x"), "scenarios/b_scenario.lua": scenario("s", "'of b'", "x"),
