@@ -31,7 +31,9 @@ function stub_counts.expect(what, chain, method, least_of, most_of, ...)
   if not stub then state.mistake('%s: call it on a stub: t.effects.NAME:stub("function", value):once()', what) end
   local current = state.require(what)
   current.checks = current.checks + 1
-  stub.least, stub.most, stub.method, stub.count = least_of(count), most_of(count), method, count
+  local least, most = math.max(stub.least or 0, least_of(count)), math.min(stub.most or math.huge, most_of(count))
+  if least > most then state.mistake("%s: no number of calls is at least %d and at most %d", what, least, most) end
+  stub.least, stub.most, stub.method, stub.count = least, most, method, count
   stub.file, stub.line = errors.position()
 end
 
@@ -41,7 +43,8 @@ end
 
 local function wanted_text(stub)
   if stub.least == stub.most then return times(stub.most) end
-  return (stub.most == math.huge and "at least " or "at most ") .. times(stub.most == math.huge and stub.least or stub.most)
+  if stub.most == math.huge then return "at least " .. times(stub.least) end
+  return (stub.least > 0 and ("at least %d and "):format(stub.least) or "") .. "at most " .. times(stub.most)
 end
 
 --- Reports stubs that were called too often, or, if nothing else has failed, not often enough.

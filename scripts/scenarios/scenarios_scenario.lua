@@ -38,6 +38,26 @@ group("scenarios", { template = "shelf" }, function()
     expect(t.db.book:order("id"):select("title", "year")):snapshot("books")
   end)
 
+  scenario("a scan anywhere in a statement is one", function(t)
+    local function queries(sql) return t.queries(function() t.db:execute(sql) end) end
+    for _, sql in ipairs{
+      "SELECT name FROM author UNION ALL SELECT title FROM book", "SELECT EXISTS (SELECT 1 FROM author WHERE country = 'x')",
+      "SELECT * FROM book WHERE id = 1 AND pages IN (SELECT born FROM author)", "SELECT pages, sum(pages) OVER () FROM book",
+      "DELETE FROM book WHERE id = 1 AND EXISTS (SELECT 1 FROM author AS a WHERE a.country = book.title)",
+      "WITH q AS MATERIALIZED (SELECT country FROM author) SELECT * FROM q",
+    } do
+      expect.no(queries(sql)):no_full_scan()
+    end
+    expect.no(queries "SELECT * FROM book WHERE id = 1 AND pages IN (SELECT born FROM author)"):no_full_scan("author")
+    expect(queries "SELECT * FROM book WHERE id = 1 AND pages IN (SELECT born FROM author)"):no_full_scan("book")
+    -- The rows of a common table, of a function and of a full-text search are no table that is read as a whole.
+    t.db:execute("CREATE VIRTUAL TABLE word USING fts5 (text)")
+    expect(queries "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT * FROM n"):no_full_scan()
+    expect(queries "SELECT * FROM json_each('[1]')"):no_full_scan()
+    expect(queries "SELECT * FROM word WHERE word MATCH 'a'"):no_full_scan()
+    expect.no(queries "SELECT * FROM word"):no_full_scan()
+  end)
+
   scenario("a table tells 1 from 2, and bytes from text", function(t)
     expect(t.db:fetch_all("SELECT 1 AS yes, 0 AS no, x'31' AS bytes, '1' AS text")):rows [[
       | yes  | no    | bytes | text |

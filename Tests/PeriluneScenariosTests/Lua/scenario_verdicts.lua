@@ -81,14 +81,15 @@ end
 test("how often a stub is called can be stated", function()
   local wanted = {
     { ":once()", 1, "1 time" }, { ":times(2)", 2, "2 times" }, { ":never()", 0, "0 times" }, { ":at_least(2)", 3, "at least 2 times" },
-    { ":at_most(1)", 0, "at most 1 time" },
+    { ":at_most(1)", 0, "at most 1 time" }, { ":at_least(1):at_most(2)", 2, "at least 1 and at most 2 times", ":at_most(2)" },
+    { ":at_most(2):at_least(1)", 1, "at least 1 and at most 2 times", ":at_least(1)" }, { ":at_least(1):once()", 1, "1 time", ":once()" },
   }
   for _, case in ipairs(wanted) do
-    local chain, right, text = table.unpack(case)
+    local chain, right, text, method = table.unpack(case)
     equal(stubbed(chain, right).outcome, "passed")
     local wrong = (chain == ":never()" or chain == ":at_most(1)") and 2 or 0
     local result = stubbed(chain, wrong)
-    equal({ result.outcome, result.failures[1].message }, { "failed", 't.effects.mail:stub("send")' .. chain })
+    equal({ result.outcome, result.failures[1].message }, { "failed", 't.effects.mail:stub("send")' .. (method or chain) })
     equal(result.failures[1].details[1], ("expected %s, got %d times"):format(text, wrong))
     equal(result.failures[1].kind, "unexpected_count")
   end
@@ -109,6 +110,8 @@ test("counts of stubs that are wrong are reported", function()
   matches(failure("t.effects.mail:once()", host).message, "t.effects.mail:once: call it on a stub")
   matches(run("t.effects.mail:stub('a', 1):times()", host).failures[1].message, "expected a number of calls, got nil")
   matches(run("t.effects.mail:stub('a', 1):times(-1)", host).failures[1].message, "expected a number of calls")
+  matches(run("t.effects.mail:stub('a', 1):at_least(3):at_most(2)", host).failures[1].message,
+    "at_most: no number of calls is at least 3 and at most 2")
   matches(run("t.effects.mail:stub('a', 1):once(2)", host).failures[1].message, "too many arguments")
 end)
 
