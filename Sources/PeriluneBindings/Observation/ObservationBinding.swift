@@ -52,7 +52,8 @@ struct ObservationBinding {
         try table.set("notify", .function(state.makeFunction("db:notify_changes") { arguments in
             let names = try [String].fromLua(arguments[2])
             guard let db = DatabaseHandle(arguments[1], in: try arguments.state)?.connection else { return [] }
-            for name in names { try db.notifyChanges(in: Table(name)) }
+            // Not `Table(name)`: GRDB puts a name between quotes as it is.
+            for name in names { try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(name.quotedName)")) }
             return []
         }))
         // (observer, database, seconds) looks again and again whether another process has written.

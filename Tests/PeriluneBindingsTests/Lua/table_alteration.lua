@@ -26,6 +26,14 @@ local function refused(kind, block, part)
   return err
 end
 
+test("a table whose name has quotes is made anew like any other", function()
+  db:execute[[CREATE TABLE "T""q'`" (id INTEGER PRIMARY KEY, a); INSERT INTO "T""q'`" VALUES (1, 2)]]
+  db:alter_table([[T"q'`]], function(t) t:change_column("a"):default(1) end)
+  db:execute[[INSERT INTO "T""q'`" (id) VALUES (3)]]
+  equal(db:fetch_values[[SELECT a FROM "T""q'`" ORDER BY id]], { 2, 1 })
+  db:notify_changes[[T"q'`]]
+end)
+
 test("columns are added with types and modifiers", function()
   make_book()
   equal(select("#", db:alter_table("book", function(t)
