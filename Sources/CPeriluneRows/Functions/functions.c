@@ -28,7 +28,11 @@ static void set_result(lua_State *L, sqlite3_context *context) {
             if (lua_isinteger(L, -1)) {
                 sqlite3_result_int64(context, lua_tointeger(L, -1));
             } else {
-                sqlite3_result_double(context, lua_tonumber(L, -1));
+                double number = lua_tonumber(L, -1);
+                if (number != number) {
+                    plua_raise(L, "conversion", "an SQL function returned NaN, which SQLite would take for NULL; return nil for NULL");
+                }
+                sqlite3_result_double(context, number);
             }
             return;
         case LUA_TSTRING: {

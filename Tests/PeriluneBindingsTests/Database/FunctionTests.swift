@@ -40,6 +40,20 @@ import Testing
             """)
     }
 
+    @Test func `a function of SQLite's may be replaced, and is not removed`() async throws {
+        try await script("""
+            db:add_function("upper", 1, function(text) return "mine: " .. text end)
+            equal(db:fetch_value("SELECT upper('a')"), "mine: a")
+            matches(fails("argument", db.remove_function, db, "UPPER", 1), "built into SQLite")
+            equal(db:fetch_value("SELECT upper('a')"), "mine: a")
+            fails("argument", db.remove_function, db, "lower")
+            fails("argument", db.remove_function, db, "max", 3)
+            db:add_function("lower", 2, function(a, b) return a .. b end)
+            db:remove_function("lower", 2)
+            equal(db:fetch_value("SELECT lower('A') || max(1, 2, 3)"), "a3")
+            """)
+    }
+
     @Test func `what a function raises comes out of the statement as it is`() async throws {
         try await script("""
             local mine = { reason = "mine" }
@@ -75,7 +89,7 @@ import Testing
             db:add_function("bad", 0, function() return {} end)
             matches(fails("conversion", db.fetch_value, db, "SELECT bad()"), "a table")
             db:add_function("nan", 0, function() return 0/0 end)
-            equal(db:fetch_value("SELECT nan() IS NULL"), 1)
+            matches(fails("conversion", db.fetch_value, db, "SELECT nan()"), "NaN, which SQLite would take for NULL")
             """)
     }
 

@@ -92,10 +92,20 @@ function database:add_collation(name, compare)
   define(self, name, "collation", 0, false, compare)
 end
 
+--- Where a function is removed SQLite keeps an entry without a body, which hides its own function of that name and number for as long
+-- as the connection is open, whether a script had replaced it or not.
+local hidden_by_removal = [[
+  SELECT count(*) FROM pragma_function_list WHERE builtin AND lower(name) = lower(:name) AND (narg = :count OR narg < 0 OR :count < 0)]]
+
 --- Removes a function or aggregate of that number of arguments (-1, the default: the one that takes any).
 function database:remove_function(name, count)
   check_name("remove_function", name)
-  define(self, name, "function", check_count("remove_function", count or -1), false, false)
+  count = check_count("remove_function", count or -1)
+  if self:fetch_value(hidden_by_removal, { name = name, count = count }) > 0 then
+    errors.raise("argument", ("db:remove_function: `%s` is built into SQLite, which gives back its own only when the database is opened "
+      .. "again; to replace the function, use db:add_function"):format(name))
+  end
+  define(self, name, "function", count, false, false)
 end
 
 local built_in_collations = { BINARY = true, NOCASE = true, RTRIM = true }

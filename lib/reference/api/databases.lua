@@ -334,7 +334,7 @@ function db:path() end
 ---```
 ---@param name string
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, -1 by default, which is any; indexes and generated columns need `deterministic = true`
----@param f fun(...: any): perilune.argument gets NULL as nil; an error that it raises ends the statement
+---@param f fun(...: any): perilune.argument gets NULL as nil, and returns nil for NULL; an error that it raises ends the statement, as does NaN as a result
 ---@raises argument: the name, the number or the function is not valid; unknown_option: an option does not exist
 function db:add_function(name, options, f) end
 
@@ -359,7 +359,8 @@ function db:add_aggregate(name, options, definition) end
 ---@raises argument: the name or the function is not valid
 function db:add_collation(name, compare) end
 
----Removes an SQL function or aggregate.
+---Removes an SQL function or aggregate. A function of SQLite's that a script has replaced comes back when the database is opened again: SQLite
+---does not restore it, so removing it is refused.
 ---```lua
 ---db:add_function("twice", 1, function(x) return 2 * x end)
 ---db:remove_function("twice", 1)
@@ -367,7 +368,7 @@ function db:add_collation(name, compare) end
 ---```
 ---@param name string
 ---@param count? integer its number of arguments; -1 by default
----@raises argument: the name or the number is not valid
+---@raises argument: the name or the number is not valid, or the function is built into SQLite
 function db:remove_function(name, count) end
 
 ---Removes a collation.
