@@ -17,15 +17,17 @@ struct ChartData: Equatable {
 
     /// Makes the data of rows: the first column has the labels, unless it is the only one; the others that hold numbers are series.
     ///
-    /// - Throws: ``CommandFailure`` if no column holds numbers.
+    /// - Throws: ``CommandFailure`` if no column holds numbers, or one of them an infinite number, for which an axis has no place.
     init(columns: [String], rows: [[Cell]]) throws {
         let first = columns.count > 1 ? 1 : 0
         labelName = first == 1 ? DisplayText.escaped(columns[0]) : nil
         labels = rows.enumerated().map { index, row in first == 1 ? row[0].displayText : "\(index + 1)" }
-        series = columns.indices.dropFirst(first).compactMap { column in
+        series = try columns.indices.dropFirst(first).compactMap { column in
             let cells = rows.map { $0[column] }
             guard cells.contains(where: \.isNumber), cells.allSatisfy({ $0.isNumber || $0 == .null }) else { return nil }
-            return Series(name: DisplayText.escaped(columns[column]), values: cells.map(Self.number))
+            let series = Series(name: DisplayText.escaped(columns[column]), values: cells.map(Self.number))
+            if let row = series.values.firstIndex(where: { $0?.isInfinite == true }) { throw Self.refusal(of: series, row: row + 1) }
+            return series
         }
         guard !series.isEmpty || rows.isEmpty else {
             throw CommandFailure(
@@ -39,9 +41,16 @@ struct ChartData: Equatable {
     private static func number(_ cell: Cell) -> Double? {
         switch cell {
         case .integer(let value): Double(value)
-        case .real(let value): value.isFinite ? value : nil
+        case .real(let value): value
         default: nil
         }
+    }
+
+    private static func refusal(of series: Series, row: Int) -> CommandFailure {
+        CommandFailure(
+            ErrorReport(
+                "column `\(series.name)` holds an infinite number in row \(row), which cannot be drawn", kind: "usage",
+                help: "leave the row out, or a gap in its place: iif(abs(value) = 9e999, NULL, value)"))
     }
 
     private static func isContinuous(_ cells: [Cell]) -> Bool {
