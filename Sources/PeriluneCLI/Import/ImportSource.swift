@@ -53,9 +53,13 @@ struct ImportSource {
     init(_ path: String, _ settings: ImportSettings) throws {
         self.path = path
         let raw = try Self.read(path)
+        // What an encoding was named for is text in it.
+        if settings.encoding == nil, let file = BinaryFile(raw) {
+            throw Self.failure(path, "it is \(file.name); expected a text file: CSV, TSV, JSON or JSON lines", help: file.help)
+        }
         let encoding = settings.encoding ?? .detect(raw)
         guard let text = encoding.decoded(raw) else {
-            throw Self.failure(path, "it is not valid \(encoding.rawValue)", help: "use --encoding to name another encoding")
+            throw Self.failure(path, "it is not valid \(encoding.rawValue)", help: "use --encoding to name another: \(TextEncoding.names)")
         }
         bytes = text
         let format = settings.format ?? Self.format(of: path, text)

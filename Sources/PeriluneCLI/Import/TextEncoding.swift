@@ -8,6 +8,8 @@ enum TextEncoding: String, CaseIterable, ExpressibleByArgument, Sendable {
     case latin1 = "latin-1"
     case windows1252 = "windows-1252"
 
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
     /// Finds out by the mark at the start; else UTF-8 if the bytes are that, else what Windows has used for long.
     static func detect(_ bytes: [UInt8]) -> TextEncoding {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { return .utf16 }

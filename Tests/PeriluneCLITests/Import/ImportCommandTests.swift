@@ -63,6 +63,28 @@ import Testing
         #expect(bad.status == 65 && bad.errors.contains("cannot import bad.json:2: expected a value"), "\(bad.errors)")
     }
 
+    @Test func `a binary file is refused, and says what it is`() throws {
+        let folder = try TestFolder()
+        let files: [(name: String, bytes: [UInt8], part: String)] = [
+            ("a.csv", Array("SQLite format 3\0".utf8) + [16, 0], "it is an SQLite database"),
+            ("b.csv", [0x1F, 0x8B, 8, 0, 0, 0], "it is packed by gzip"),
+            ("c.xlsx", Array("PK\u{3}\u{4}".utf8) + [20, 0], "it is a ZIP archive or a spreadsheet"),
+            ("d.png", [0x89, 0x50, 0x4E, 0x47, 0, 0], "it is a binary file"),
+            ("e.json", [0x89, 0x50, 0x4E, 0x47, 0, 0], "it is a binary file"),
+        ]
+        for file in files {
+            try Data(file.bytes).write(to: URL(fileURLWithPath: folder.path + "/" + file.name))
+            let result = try folder.perilune("import", file.name, "--table", "t", "--create", "--database", "x.sqlite")
+            #expect(result.status == 65 && result.errors.contains(file.part), "\(result.errors)")
+            #expect(result.errors.contains("expected a text file: CSV, TSV, JSON or JSON lines"), "\(result.errors)")
+        }
+        // A text may hold any character.
+        try Data("PAR1,b\nx\0,2\n".utf8).write(to: URL(fileURLWithPath: folder.path + "/f.csv"))
+        #expect(try folder.perilune("import", "f.csv", "--table", "t", "--create", "--database", "x.sqlite").status == 65)
+        #expect(
+            try folder.perilune("import", "f.csv", "--encoding", "utf-8", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
+    }
+
     @Test func `a bad row is named by line and column and nothing is imported`() throws {
         let folder = try TestFolder(["a.csv": "id,age\n1,30\n2,old\n3\n1,5\n"])
         try #require(
