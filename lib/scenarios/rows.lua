@@ -14,7 +14,7 @@ local function check_cells(what, parsed)
     for index, cell in ipairs(row) do
       if cell.kind == "empty" then
         errors.raise("text_table", ("%s: row %d of the text table: column `%s` is empty; use ~ for NULL, "
-          .. '"" for an empty string, * for any value'):format(what, number, parsed.names[index]))
+          .. '"" for an empty string, * for any value but NULL'):format(what, number, parsed.names[index]))
       end
     end
   end

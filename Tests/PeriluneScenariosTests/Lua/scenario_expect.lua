@@ -65,6 +65,7 @@ end)
 
 test("near takes a tolerance", function()
   passes("expect(0.1 + 0.2):near(0.3)\nexpect(10):near(11, 1)")
+  passes("expect(math.huge):near(math.huge)\nexpect.no(math.huge):near(-math.huge)\nexpect.no(0 / 0):near(0 / 0)")
   local found = failure("expect(10):near(12, 1)")
   equal(found.details[3], "they differ by 2, at most 1 was expected")
 end)

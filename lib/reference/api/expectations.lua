@@ -2,8 +2,8 @@
 ---@page Expectations
 ---Checks: `check` for any Lua, `expect` with matchers for values, rows, changes and queries.
 ---
----A failed check fails the scenario, also if `pcall` catches the error. In text tables `~` is NULL, `*` any value, `...` at the end ignores
----the rest of a row, `now` is the clock, `a -> b` a change, and `@name` the value that it first stood for.
+---A failed check fails the scenario, also if `pcall` catches the error. In text tables `~` is NULL, `*` any value but NULL, `...` at the end
+---ignores the rest of a row, `now` is the clock, `a -> b` a change, and `@name` the value that it first stood for.
 
 ---Checks that an expression is true. A failure shows both sides of a comparison, and the operands of `and`, `or` and `not`.
 ---```lua
