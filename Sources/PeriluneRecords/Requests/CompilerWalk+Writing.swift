@@ -130,14 +130,6 @@ extension Request {
         }
     }
 
-    /// Whether each group is one row of the table.
-    private var groupsAreRows: Bool {
-        table.containsUniqueKey(
-            parts.values.groups.compactMap { group in
-                group.columnPosition.flatMap { group.isColumn($0.position, of: source) ? $0.position : nil }
-            })
-    }
-
     /// The written rows as a request, whose columns are given back.
     func returned(_ returning: Returning) throws -> Request? {
         let plain = Request(source: source)

@@ -6,10 +6,10 @@ extension Request {
     package func select(_ columns: [SelectedColumn]) throws -> Request {
         guard !columns.isEmpty else { throw RequestError.argument("a selection cannot be empty") }
         try checkSelected(columns)
-        return with {
+        return try with {
             $0.selection = columns
             $0.annotations.removeAll(where: \.belongsToRecord)
-        }
+        }.checkingWindowsOfGroups()
     }
 
     /// All columns, and the row id: rows are records that have it for their key.
@@ -37,7 +37,7 @@ extension Request {
                 throw RequestError.argument("the column `\(name)` already exists; give the added one another name")
             }
         }
-        return with { $0.annotations += columns }
+        return try with { $0.annotations += columns }.checkingWindowsOfGroups()
     }
 
     private func checkSelected(_ columns: [SelectedColumn]) throws {
@@ -79,7 +79,7 @@ extension Request {
             if expression.traits.contains(.aggregate) { throw RequestError.argument("rows cannot be grouped by an aggregate") }
             if expression.traits.contains(.window) { throw RequestError.argument("rows cannot be grouped by a window function") }
         }
-        return with { $0.groups = expressions }
+        return try with { $0.groups = expressions }.checkingWindowsOfGroups()
     }
 
     /// Those groups only for which a condition holds. Conditions without aggregates of SQL, where there are no groups, are those

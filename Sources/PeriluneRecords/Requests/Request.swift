@@ -75,7 +75,7 @@ package final class Request: @unchecked Sendable {
     /// These rows in this order, whatever the order was.
     package func order(_ orders: [Ordering]) throws -> Request {
         for order in orders { try checkOrder(order.expression) }
-        return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
+        return try Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts).checkingWindowsOfGroups()
     }
 
     /// Rows that are equal in the order so far are put in this order.

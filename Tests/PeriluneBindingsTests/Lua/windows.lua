@@ -72,6 +72,26 @@ test("windows see groups where there are any", function()
   equal({ rows[1].author_id, rows[1].n, rows[1].place, rows[2].place }, { 1, 3, 1, 2 })
 end)
 
+test("an aggregate over groups of a column that differs inside of a group is refused where it is built", function()
+  local total = c.pages:sum():over{}:as("total")
+  for _, build in ipairs{
+    function() return Book:select("author_id", total):group("author_id") end,
+    function() return Book:group("author_id"):select("author_id", total) end,
+    function() return Book:group("author_id"):annotated_with(total) end,
+    function() return Book:group("author_id"):order(c.pages:sum():over{ order_by = "author_id" }) end,
+    function() return Book:group("author_id"):select((c.pages + c.author_id):max():over{}:as("n")) end,
+  } do
+    local err = fails("argument", build)
+    matches(err, "`pages` has many values")
+    matches(err, "column:sum():sum():over{...}")
+  end
+  equal(Book:group("author_id"):select(c.pages:sum():sum():over{}:as("n")):fetch_values()[1], Book:select(c.pages:sum()):fetch_value())
+  equal(Book:group("author_id"):select(c.author_id:sum():over{}:as("n")):fetch_values()[1], 3)
+  equal(Book:group("id"):select(total):fetch_values()[1], Book:select(c.pages:sum()):fetch_value())
+  equal(#Book:group(c.pages % 2):select((c.pages % 2):sum():over{}:as("n")):fetch_values() > 0, true)
+  equal(#Book:group("author_id"):select(perilune.count():over{}:as("n")):fetch_values(), 2)
+end)
+
 test("it is printed as SQL", function()
   equal(tostring(Book:select(c.pages:sum():over{ partition_by = { "author_id", c.year }, order_by = c.id:desc(),
     frame = { rows = { "unbounded", -2 }, exclude = "ties" } }:as("n"))),

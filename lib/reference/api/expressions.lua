@@ -308,7 +308,8 @@ function column:cast(type) end
 ---@field exclude? "current_row"|"group"|"ties"|"no_others" what is left out
 
 ---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL. In a request with groups the window has a row for
----each group: an aggregate of an aggregate is a running total of the groups, and aggregates may stand in `order_by` and `partition_by`.
+---each group: an aggregate of an aggregate is a running total of the groups, and aggregates may stand in `order_by` and `partition_by`. A
+---column that differs inside of a group is refused there.
 ---```lua
 ---local so_far = perilune.count():sum():over{ order_by = "author_id" }
 ---print(Book:group("author_id"):select(so_far:as("so_far")):order("author_id"):fetch_values()[2])  --> 3

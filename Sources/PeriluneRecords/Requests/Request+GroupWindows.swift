@@ -1,0 +1,50 @@
+/// Windows in requests with groups see a row for each group, in which a column that differs inside of the group has the value of any of
+/// its rows.
+extension Request {
+    /// - Throws: ``RequestError`` for an aggregate over such a window of a column of the table that is not one of the groups'.
+    func checkingWindowsOfGroups() throws -> Request {
+        guard !parts.values.groups.isEmpty, !groupsAreRows else { return self }
+        for expression in expressions where expression.traits.contains(.window) {
+            var found: (call: FunctionCall, column: Expression)?
+            _ = expression.contains { part in
+                guard case .function(let call) = part.kind, call.window != nil, call.isAggregate, let argument = call.arguments.first,
+                    let column = columnBesideGroups(in: argument)
+                else { return false }
+                found = (call, column)
+                return true
+            }
+            if let found { throw refusal(of: found.column, in: found.call) }
+        }
+        return self
+    }
+
+    private func refusal(of column: Expression, in call: FunctionCall) -> RequestError {
+        let name = column.columnName ?? "the column"
+        return RequestError.argument(
+            "\(call.name) over a window: the request has groups, in which `\(name)` has many values; aggregate it in each group first, as in "
+                + "column:sum():sum():over{...}, the sum of the sums, or group by it")
+    }
+
+    /// A column of the table outside of aggregates that is not one of the groups'. An expression may be what a group is made by.
+    private func columnBesideGroups(in argument: Expression) -> Expression? {
+        let groups = parts.values.groups
+        if argument.traits.contains(.aggregate) || argument.columnPosition == nil && !groups.allSatisfy({ $0.columnPosition != nil }) { return nil }
+        var found: Expression?
+        _ = argument.contains { part in
+            guard let position = part.columnPosition?.position, part.isColumn(position, of: source),
+                !groups.contains(where: { $0.unbound.isColumn(position, of: source) })
+            else { return false }
+            found = part
+            return true
+        }
+        return found
+    }
+
+    /// Whether each group is one row of the table.
+    var groupsAreRows: Bool {
+        table.containsUniqueKey(
+            parts.values.groups.compactMap { group in
+                group.columnPosition.flatMap { group.isColumn($0.position, of: source) ? $0.position : nil }
+            })
+    }
+}
