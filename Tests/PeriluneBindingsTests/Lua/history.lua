@@ -328,3 +328,25 @@ test("a row that another program writes is in it", function()
   theirs:execute("INSERT INTO note (text) VALUES ('theirs')")
   equal(Note:find(mine, 1):history(mine)[1].event, "insert")
 end)
+
+test("a row that gets another key is another row, whatever the statement calls the key", function()
+  local function events()
+    return table.concat(db:fetch_values("SELECT history_event || history_key FROM (SELECT history_event, key AS history_key FROM p_history ORDER BY history_version)"), " ")
+  end
+  db:execute[[
+    CREATE TABLE p (key INTEGER PRIMARY KEY, oid TEXT);
+    CREATE TABLE q (a TEXT NOT NULL, b TEXT NOT NULL, c TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID;
+    INSERT INTO p VALUES (1, 'x')]]
+  perilune.history(perilune.record("p")):install()
+  for number, name in ipairs{ "key", "rowid", "_ROWID_", '"rowid"', "(oid, rowid)" } do
+    local value = name:find("^%(") and "('y', 6)" or tostring(number + 1)
+    db:execute("DELETE FROM p_history")
+    db:execute(("UPDATE p SET %s = %s"):format(name, value))
+    equal(events(), ("delete%d insert%d"):format(number, number + 1))
+  end
+  db:execute("DELETE FROM p_history; UPDATE p SET oid = 'z'; INSERT INTO p VALUES (6, 'u') ON CONFLICT DO UPDATE SET rowid = 9")
+  equal(events(), "update6 delete6 insert9")
+  perilune.history(perilune.record("q")):install()
+  db:execute("INSERT INTO q VALUES ('a', 'b', 'c'); UPDATE q SET c = 'd'; UPDATE q SET b = 'e'")
+  equal(table.concat(db:fetch_values("SELECT history_event || b FROM q_history ORDER BY history_version"), " "), "insertb updateb deleteb inserte")
+end)

@@ -131,6 +131,14 @@ function history_versions.trigger_drops(history)
   return drops
 end
 
+--- `UPDATE OF` the columns that may give a row another key: other updates need not enter the trigger. SQLite goes by the names that a
+-- statement has, of which a key that is the row id has more.
+local function update_of_key(schema)
+  local names = table.move(schema.primary_key.columns, 1, #schema.primary_key.columns, 1, {})
+  if schema.primary_key.rowid then table.move({ "rowid", "_rowid_", "oid" }, 1, 3, #names + 1, names) end
+  return "UPDATE OF " .. sql_text.names(names)
+end
+
 --- The statements that make the triggers.
 function history_versions.trigger_creations(schema)
   local creations = {}
@@ -148,7 +156,7 @@ function history_versions.trigger_creations(schema)
   create("delete", "DELETE", "", version("delete", "old."))
   create("update", "UPDATE", " WHEN " .. same, version("update", "new."))
   -- A row that gets another key is another row.
-  create("rename", "UPDATE", " WHEN NOT (" .. same .. ")", version("delete", "old."), version("insert", "new."))
+  create("rename", update_of_key(schema), " WHEN NOT (" .. same .. ")", version("delete", "old."), version("insert", "new."))
   return creations
 end
 
