@@ -99,13 +99,30 @@ const char *pdb_readonly_reason(int extended_code) {
     }
 }
 
+/* What is to be done where the message is about a trigger that keeps a history, as lib/perilune/schema/history_tables.lua names them;
+** NULL for others. The triggers name all columns of their table. */
+static const char *history_cure(const char *message) {
+    static const char beginning[] = "error in trigger ";
+    static const char *const endings[] = {"_history_insert", "_history_update", "_history_delete", "_history_rename"};
+    if (message == NULL || strncmp(message, beginning, sizeof beginning - 1) != 0) return NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const char *found = strstr(message, endings[i]);
+        if (found && strchr(" :", found[strlen(endings[i])])) {
+            return "; the trigger keeps a history, which follows what db:alter_table does to its table, as in "
+                   "db:alter_table(\"book\", function(t) t:drop_column(\"pages\") end)";
+        }
+    }
+    return NULL;
+}
+
 void pdb_push_sqlite_error(lua_State *L, int code, const char *message, const char *sql, int offset) {
     const result_code *known = find_code(code);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     /* What is said of the last call on the connection, which may have been another one. */
     if (pdb_readonly_reason(code)) message = pdb_readonly_reason(code);
     bool has_message = message && *message && strcmp(message, "not an error") != 0;
-    plua_push_error(L, known->kind, "%s", has_message ? message : sqlite3_errstr(code));
+    const char *cure = history_cure(message);
+    plua_push_error(L, known->kind, "%s%s", has_message ? message : sqlite3_errstr(code), cure ? cure : "");
     lua_pushstring(L, known->name);
     plua_set_error_field(L, "name");
     set_integer(L, "code", code & 0xFF);

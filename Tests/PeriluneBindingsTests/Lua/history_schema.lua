@@ -214,3 +214,13 @@ test("a history says what rows were, whatever happens to their table", function(
     db:drop_table("item")
   end
 end)
+
+test("the error of SQL that drops a column of a table with a history says what does both", function()
+  make_books()
+  local err = fails("sql", db.execute, db, "ALTER TABLE book DROP COLUMN price")
+  matches(err, "error in trigger book_history_insert after drop column")
+  matches(err, "the trigger keeps a history, which follows what db:alter_table does to its table")
+  db:execute("CREATE TABLE t (a, b); CREATE TRIGGER own AFTER INSERT ON t BEGIN UPDATE t SET b = new.b; END")
+  local other = fails("sql", db.execute, db, "ALTER TABLE t DROP COLUMN b")
+  equal(tostring(other):find("keeps a history"), nil)
+end)
