@@ -5,6 +5,10 @@
 ---Columns declared `DATE`, `DATETIME` or `TIMESTAMP` hold dates in records. Dates can be compared with `==`, `<` and `<=`;
 ---`date + 60` and `date - 60` move by seconds, and `date - other` is the seconds between two dates. Databases store milliseconds: what
 ---a date has beyond them is cut off when it is written.
+---
+---Databases compare dates as the texts that are stored. What SQL has written in another form, a day alone (`'2026-03-01'`) or with a `T`, is
+---read as the same date, and `find` finds it; a filter, an order and a foreign key take it for another one. Give such columns the form that
+---records write, once: `UPDATE event SET day = strftime('%Y-%m-%d %H:%M:%f', day)`.
 
 ---A date and time.
 ---@class perilune.date

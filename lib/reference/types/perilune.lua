@@ -1204,7 +1204,7 @@ function members:path() end
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
 ---@param name string
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, -1 by default, which is any; indexes and generated columns need `deterministic = true`
----@param f fun(...: any): perilune.argument gets NULL as nil; an error that it raises ends the statement
+---@param f fun(...: any): perilune.argument gets NULL as nil, and returns nil for NULL; an error that it raises ends the statement, as does NaN as a result
 function members:add_function(name, options, f) end
 
 ---Adds an SQL aggregate.
@@ -1236,14 +1236,15 @@ function members:add_aggregate(name, options, definition) end
 ---@param compare fun(a: string, b: string): integer returns a number below, equal to or above 0
 function members:add_collation(name, compare) end
 
----Removes an SQL function or aggregate.
+---Removes an SQL function or aggregate. A function of SQLite's that a script has replaced comes back when the database is opened again: SQLite
+---does not restore it, so removing it is refused.
 ---```lua
 ---db:add_function("twice", 1, function(x) return 2 * x end)
 ---db:remove_function("twice", 1)
 ---print((pcall(db.fetch_value, db, "SELECT twice(1)")))  --> false
 ---```
 ---
----- Raises `argument` if the name or the number is not valid
+---- Raises `argument` if the name or the number is not valid, or the function is built into SQLite
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
@@ -6267,7 +6268,8 @@ function members:nulls_last() end
 function members:cast(type) end
 
 ---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL. In a request with groups the window has a row for
----each group: an aggregate of an aggregate is a running total of the groups, and aggregates may stand in `order_by` and `partition_by`.
+---each group: an aggregate of an aggregate is a running total of the groups, and aggregates may stand in `order_by` and `partition_by`. A
+---column that differs inside of a group is refused there.
 ---```lua
 ---local so_far = perilune.count():sum():over{ order_by = "author_id" }
 ---print(Book:group("author_id"):select(so_far:as("so_far")):order("author_id"):fetch_values()[2])  --> 3
