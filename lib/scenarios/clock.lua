@@ -11,7 +11,7 @@ local clock = {}
 local function seconds(what, value)
   local result = options.seconds(value)
   if result == nil then
-    state.mistake('%s: expected a duration ({ hours = 2 }, "90s", a number of seconds), got %s', what,
+    state.mistake('%s: expected a duration of at most 100 years ({ hours = 2 }, "90s", a number of seconds), got %s', what,
       display.show(value))
   end
   return result
@@ -47,7 +47,9 @@ end
 
 --- Lets that much time go by with each reading, from now on.
 function clock:tick(duration)
-  state.host("clock_tick")(seconds("t.clock:tick", duration))
+  local amount = seconds("t.clock:tick", duration)
+  if amount < 0 then state.mistake("t.clock:tick: expected a duration from 0, got %s", display.show(duration)) end
+  state.host("clock_tick")(amount)
   return self
 end
 

@@ -5,8 +5,7 @@ local checks = require "perilune.runtime.checks"
 
 local scenario_options = {}
 
---- A duration in seconds; nil for other values.
-scenario_options.seconds = require("perilune.runtime.durations").seconds
+local durations = require "perilune.runtime.durations"
 
 local function text(value)
   return type(value) == "string" and value ~= "" and value or nil
@@ -28,7 +27,13 @@ local function list_of_texts(value)
   return list
 end
 
---- The seconds of a duration that is longer than nothing; nil for anything else.
+--- A duration of at most 100 years, either way, in seconds; nil for anything else.
+function scenario_options.seconds(value)
+  local seconds = durations.seconds(value)
+  return seconds and durations.is_valid(math.abs(seconds)) and seconds or nil
+end
+
+--- The same of a duration that is longer than nothing.
 function scenario_options.duration(value)
   local seconds = scenario_options.seconds(value)
   return seconds and seconds > 0 and seconds or nil
@@ -92,7 +97,7 @@ local readers = { group = {}, scenario = {
   template = { text, "the name of a template" },
   database = { database, '"memory", "file", "empty" or "fixture:NAME"' },
   cases = { cases, "a non-empty list of tables" },
-  timeout = { duration, 'a duration ("2s", "500ms", a number of seconds)' },
+  timeout = { duration, 'a duration of at most 100 years ("2s", "500ms", a number of seconds)' },
   retry = { count, "a count from 0" },
   fails = { fails, 'the reason why it must fail, or a table such as { reason = "#12", kind = "constraint_unique" }' },
   no_checks = { no_checks, '"allow", "warn" or "fail"' },

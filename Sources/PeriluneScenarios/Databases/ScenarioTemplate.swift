@@ -16,7 +16,7 @@ struct ScenarioTemplate: Sendable, LuaConvertible {
         let fields = try LuaFields(value)
         return try ScenarioTemplate(
             name: fields.required("name"), parent: fields.optional("on"), file: fields.required("file"),
-            line: fields.required("line"), timeout: fields.optional("timeout", as: Double.self).map { .seconds($0) })
+            line: fields.required("line"), timeout: fields.optional("timeout", as: Duration.self))
     }
 
     func toLua(in state: LuaState) throws(LuaError) -> LuaValue { try name.toLua(in: state) }

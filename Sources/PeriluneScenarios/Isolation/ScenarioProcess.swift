@@ -41,8 +41,8 @@ final class ScenarioProcess: Sendable {
         while let frame = try? process.channel.receive() {
             switch ScenarioMessage(rawValue: frame.kind) {
             case .began:
-                guard case .number(let seconds)? = frame.values.first, seconds.isFinite else { return nil }
-                token.didStart(timeout: .seconds(seconds)) { [process] in process.kill(patience: .zero) }
+                guard case .number(let seconds)? = frame.values.first, let timeout = try? Duration.fromLua(.number(seconds)) else { return nil }
+                token.didStart(timeout: timeout) { [process] in process.kill(patience: .zero) }
             case .compares:
                 guard frame.values.count == 2, let path = frame.values[0].text, let hash = frame.values[1].bytes else { return nil }
                 let other = tools.snapshots.use(path, of: id, as: hash)

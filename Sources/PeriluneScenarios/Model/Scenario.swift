@@ -76,7 +76,7 @@ extension Scenario: LuaConvertible {
         scenario.tags = try fields.list("tags")
         scenario.template = try fields.optional("template")
         scenario.database = try fields.optional("database")
-        scenario.timeout = try fields.optional("timeout", as: Double.self).map { .seconds($0) }
+        scenario.timeout = try fields.optional("timeout", as: Duration.self)
         scenario.retry = try fields.optional("retry") ?? 0
         scenario.fails = try fields.text("fails")
         if let aspects: LuaTable = try fields.optional("fails_with") {

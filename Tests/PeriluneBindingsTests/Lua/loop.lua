@@ -145,9 +145,11 @@ test("coroutines of the script wait like the script itself", function()
 end)
 
 test("wrong times and functions are refused", function()
-  for _, value in ipairs{ -1, 0 / 0, math.huge, "soon", "3 moons", "-1s", {}, true } do
-    fails("argument", perilune.after, value, print)
-    fails("argument", perilune.sleep, value)
+  for _, value in ipairs{ -1, 0 / 0, math.huge, "soon", "3 moons", "-1s", {}, true, 1e300, ("9"):rep(400) .. " s", { seconds = -1 },
+    { seconds = 0 / 0 }, { hours = 1 / 0 }, { minutes = 1 / 0, seconds = -1 / 0 } } do
+    for _, name in ipairs{ "after", "every", "sleep" } do
+      matches(fails("argument", perilune[name], value, print), "perilune." .. name .. ": expected seconds")
+    end
   end
   fails("argument", perilune.every, 0, print)
   matches(fails("argument", perilune.after, 1), "expected a function, got nil")

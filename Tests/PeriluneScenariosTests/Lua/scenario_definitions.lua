@@ -103,8 +103,10 @@ test("misspelt options are errors with the nearest", function()
 end)
 
 test("options of a wrong type say what is expected", function()
-  mistake("argument", 'scenario("s", { timeout = "soon" }, function() end)', 'scenario "s": option `timeout`: expected a duration ("2s"')
-  mistake("argument", 'scenario("s", { timeout = 0 }, function() end)', "expected a duration")
+  mistake("argument", 'scenario("s", { timeout = "soon" }, function() end)', 'scenario "s": option `timeout`: expected a duration of at most 100 years ("2s"')
+  for _, timeout in ipairs{ "0", "-1", "0/0", "math.huge", "1e300", "2.0^63", "math.maxinteger", "{ seconds = 1/0 }", "{ seconds = 0/0 }" } do
+    mistake("argument", ('scenario("s", { timeout = %s }, function() end)'):format(timeout), "expected a duration of at most 100 years")
+  end
   mistake("argument", 'scenario("s", { tags = { 1 } }, function() end)', 'option `tags`: expected a name or a list of names, got a table')
   mistake("argument", 'scenario("s", { retry = -1 }, function() end)', "expected a count")
   mistake("argument", 'scenario("s", { database = "disk" }, function() end)', '"memory", "file", "empty" or "fixture:NAME", got the string "disk"')

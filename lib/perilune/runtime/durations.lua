@@ -12,6 +12,16 @@ end
 
 local longest = 100 * 366 * 24 * 3600
 
+--- Whether seconds are a length of time that is waited for: no NaN, and nothing that no clock can hold.
+function durations.is_valid(seconds)
+  return seconds >= 0 and seconds <= longest
+end
+
+--- Seconds as a float; nil if they are infinite, or NaN.
+local function finite(seconds)
+  return seconds - seconds == 0 and seconds + 0.0 or nil
+end
+
 local function sum_of(value)
   local names, sum = {}, 0
   for name in pairs(parts) do names[#names + 1] = name end
@@ -21,17 +31,17 @@ local function sum_of(value)
     if type(count) ~= "number" then return nil end
     sum = sum + parts[name] * count
   end
-  return next(value) ~= nil and sum + 0.0 or nil
+  return next(value) ~= nil and finite(sum) or nil
 end
 
 --- A length of time in seconds, as a float; nil if the value is not a length of time.
 function durations.seconds(value)
-  if type(value) == "number" then return value == value and value + 0.0 or nil end
+  if type(value) == "number" then return finite(value) end
   if type(value) == "table" and getmetatable(value) == nil then return sum_of(value) end
   if type(value) ~= "string" then return nil end
   local digits, unit = value:match("^%s*([%d.]+)%s*(%a*)%s*$")
   local number = tonumber(digits)
-  return number and units[unit] and number * units[unit] + 0.0
+  return number and units[unit] and finite(number * units[unit])
 end
 
 --- The same, but raises for other values, and for more than a hundred years or less than the minimum.
@@ -42,7 +52,7 @@ function durations.read(place, value, least)
     errors.raise("argument", ('%s: expected seconds, or a text such as "500ms", "2s", "1m" or "1h", got %s'):format(
       place, errors.describe(value)))
   end
-  if seconds < 0 or seconds > longest then
+  if not durations.is_valid(seconds) then
     errors.raise("argument", ("%s: expected seconds from 0 to 100 years, got %s"):format(place, errors.describe(value)))
   end
   if seconds < (least or 0) then
