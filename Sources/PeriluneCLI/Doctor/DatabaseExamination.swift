@@ -58,13 +58,37 @@ struct DatabaseExamination {
     }
 
     private func foreignKeys() throws -> [Finding] {
-        let broken = try Row.fetchAll(db, sql: "SELECT \"table\", parent, count(*) AS count FROM pragma_foreign_key_check GROUP BY 1, 2")
-        if broken.isEmpty { return [Finding(verdict: .ok, text: "all foreign keys refer to existing rows")] }
-        return broken.map { row in
-            let table: String = row["table"], parent: String = row["parent"], count: Int = row["count"]
-            return Finding(
-                verdict: .fault, text: "\(count) \(count == 1 ? "row" : "rows") of \(table) refer to missing rows of \(parent)",
-                cure: "to find them: SELECT * FROM \(table.quotedName) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table)'))")
+        let tables = try TableDescription.readAll(in: db)
+        let findings = try tables.filter { !$0.foreignKeys.isEmpty }.flatMap { table in
+            try missingTables(table, among: tables) + missingRows(table.name)
+        }
+        return findings.isEmpty ? [Finding(verdict: .ok, text: "all foreign keys refer to existing rows")] : findings
+    }
+
+    private func missingTables(_ table: TableDescription, among tables: [TableDescription]) -> [Finding] {
+        table.foreignKeys.filter { key in !tables.contains { $0.name.foldedName == key.table.foldedName } }.map { key in
+            Finding(
+                verdict: .fault, text: "\(table.name)(\(key.columns.joined(separator: ", "))) refers to \(key.table), a table that does not exist",
+                cure: "while foreign keys are checked no row can be written to \(table.name): create the table, or drop the foreign key")
+        }
+    }
+
+    /// The rows of a table that refer to none; or why SQLite cannot look for them.
+    private func missingRows(_ table: String) throws -> [Finding] {
+        do {
+            let broken = try Row.fetchAll(db, sql: "SELECT parent, count(*) AS count FROM pragma_foreign_key_check(?) GROUP BY 1", arguments: [table])
+            return broken.map { row in
+                let parent: String = row["parent"], count: Int = row["count"]
+                return Finding(
+                    verdict: .fault, text: "\(count) \(count == 1 ? "row" : "rows") of \(table) refer to missing rows of \(parent)",
+                    cure: "to find them: SELECT * FROM \(table.quotedName) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table.replacing("'", with: "''"))'))")
+            }
+        } catch let error as DatabaseError where error.message?.hasPrefix("foreign key mismatch") == true {
+            return [
+                Finding(
+                    verdict: .fault, text: error.message!,
+                    cure: "while foreign keys are checked writing to these tables fails: what is referred to needs a UNIQUE index of just these columns")
+            ]
         }
     }
 

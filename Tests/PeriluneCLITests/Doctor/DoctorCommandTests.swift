@@ -23,6 +23,26 @@ import Testing
         #expect(result.output.contains("{\"verdict\":\"fault\",\"text\":\"2 rows of book refer to missing rows of author\",\"cure\":"), "\(result.output)")
     }
 
+    @Test func `a key that does not fit what it refers to is a fault, and the others are looked at`() throws {
+        let folder = try TestFolder()
+        let made = try folder.perilune(
+            "run", "--database", "a.sqlite", "-e",
+            """
+            db:write_without_transaction(function(db)
+              db:execute "PRAGMA foreign_keys = OFF"
+              db:execute "CREATE TABLE p (a INTEGER PRIMARY KEY, b); CREATE TABLE c (x REFERENCES p (b)); CREATE TABLE d (x REFERENCES nowhere)"
+              db:execute "CREATE TABLE 'it''s' (p INTEGER REFERENCES p); INSERT INTO 'it''s' VALUES (7)"
+            end)
+            """)
+        #expect(made.status == 0, "\(made.errors)")
+        let result = try folder.perilune("doctor", "--database", "a.sqlite")
+        #expect(result.status == 1)
+        for text in [
+            "fault    foreign key mismatch - \"c\" referencing \"p\"\n", "fault    d(x) refers to nowhere, a table that does not exist\n",
+            "fault    1 row of it's refer to missing rows of p\n", "pragma_foreign_key_check('it''s')", "warning  c(x) refers to p without an index\n",
+        ] { #expect(result.output.contains(text), "\(result.output)") }
+    }
+
     @Test func `without a database the libraries are looked at`() throws {
         let result = try TestFolder().perilune("doctor")
         #expect(result.status == 0 && result.output.contains("Lua 5.4"), "\(result.output)")
