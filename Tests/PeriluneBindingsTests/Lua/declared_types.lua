@@ -32,7 +32,8 @@ test("a column of floats holds floats everywhere, also in the event of an insert
   }
   db:execute "INSERT INTO m VALUES (1, 2, 3, 4); UPDATE m SET r = 5, d = 6, n = 7; REPLACE INTO m VALUES (1, 8, 9, 10); DELETE FROM m"
   observer:remove()
-  equal(told, { "float float integer", "float float integer", "float float integer", "float float integer" })
+  equal(#told, 5) -- REPLACE deletes and inserts
+  for _, types in ipairs(told) do equal(types, "float float integer") end
 end)
 
 test("a column whose type only begins like BOOLEAN holds numbers everywhere", function()
