@@ -95,6 +95,8 @@ public actor ScriptHost {
         self.environment = environment ?? .machine
         var setup = ScriptSetup(
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
+        // No script runs in this state: what it took of a source that is seeded, those in their process would miss.
+        if worker != nil { setup.environment.random = .system }
         if let mode = configuration.previewMode { setup.previewMode = mode }
         setup.modules = configuration.libraryModules
         setup.extensions = try SQLiteExtensions(checking: configuration.extensions)

@@ -3,9 +3,16 @@ public import Foundation
 /// Where new UUIDs come from.
 public struct UUIDSource: Sendable {
     private let make: @Sendable () -> UUID
+    /// Whether it makes random ones, as any process can.
+    package let isRandom: Bool
 
     /// Makes a source that asks a closure.
     public init(_ make: @escaping @Sendable () -> UUID) {
+        self.init(isRandom: false, make)
+    }
+
+    private init(isRandom: Bool, _ make: @escaping @Sendable () -> UUID) {
+        self.isRandom = isRandom
         self.make = make
     }
 
@@ -13,7 +20,7 @@ public struct UUIDSource: Sendable {
     public func callAsFunction() -> UUID { make() }
 
     /// Random ones. The default but in tests.
-    public static let random = UUIDSource { UUID() }
+    public static let random = UUIDSource(isRandom: true) { UUID() }
 
     /// Always the same one.
     public static func constant(_ uuid: UUID) -> UUIDSource {

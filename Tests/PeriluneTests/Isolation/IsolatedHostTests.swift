@@ -239,6 +239,23 @@ func makeIsolatedHost(
         #expect(try await values()[2] == first[2])
     }
 
+    @Test func `sources that a program gives are asked as in one process, whatever the context is`() async throws {
+        func values(in isolation: Isolation) async throws -> [String] {
+            try await Dependencies.inProcess(.live) {
+                try await Dependencies.with {
+                    $0.uuid = .counting
+                    $0.random = .seeded(5)
+                } operation: {
+                    let source = "return { perilune.uuid(), tostring(perilune.random(0)), tostring(math.random(0)) }"
+                    return try await makeIsolatedHost { $0.isolation = isolation }.run(source: source)
+                }
+            }
+        }
+        let isolated = try await values(in: .process())
+        #expect(isolated[0] == "00000000-0000-0000-0000-000000000000")
+        #expect(try await values(in: .none) == isolated)
+    }
+
     @Test func `what cannot be had in another process is refused with a reason`() async throws {
         func refusal(_ change: (inout ScriptHost.Configuration) -> Void) async throws -> String? {
             await (#expect(throws: LuaError.self) { _ = try await makeIsolatedHost(change) })?.message

@@ -26,8 +26,7 @@ extension ScriptHost {
         setup.asksForDate = !environment.date.isSystem && clock == nil
         setup.hasModules = !configuration.modules.isEmpty
         setup.asksForRandom = !environment.random.isSystem
-        // Those of tests are counted; whether others are the machine's is not known of them.
-        setup.asksForUUID = environment.context == .test
+        setup.asksForUUID = !environment.uuid.isRandom
         if case .fail = configuration.callbackErrors { setup.failsForCallbacks = true }
         setup.signals = configuration.signals
         setup.logLevel = environment.logger.logLevel.rawValue
