@@ -171,7 +171,7 @@ extension ScriptHost {
         _ source: [UInt8], named name: String, _ makeArguments: (LuaState) throws -> [LuaValue]
     ) async throws -> [LuaValue] {
         if let worker {
-            let arguments = try WireValue.copies(of: makeArguments(state))
+            let arguments = try isolatedArguments(makeArguments)
             return try await request(.run, [.string(source), .text(name), arguments], of: worker).lua(in: state)
         }
         sourceTexts.add(source, named: name)
@@ -181,11 +181,20 @@ extension ScriptHost {
 
     func invoke(_ function: String, _ makeArguments: (LuaState) throws -> [LuaValue]) async throws -> [LuaValue] {
         if let worker {
-            let arguments = try WireValue.copies(of: makeArguments(state))
+            let arguments = try isolatedArguments(makeArguments)
             return try await request(.call, [.text(function), arguments], of: worker).lua(in: state)
         }
         let (value, receiver) = try resolve(function)
         return try await self.function(value, named: function).callAsync(receiver + makeArguments(state))
+    }
+
+    /// Arguments for scripts in another process.
+    private func isolatedArguments(_ makeArguments: (LuaState) throws -> [LuaValue]) throws -> WireValue {
+        let arguments = try WireValue.copies(of: makeArguments(state))
+        if let type = arguments.firstOpaque {
+            throw LuaError(.conversion, "an argument is, or has in it, \(type), which cannot go to another process")
+        }
+        return arguments
     }
 
     func decode<Result: Decodable>(_ results: [LuaValue], of name: String) throws -> Result {

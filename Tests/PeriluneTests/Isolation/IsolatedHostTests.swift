@@ -256,6 +256,19 @@ func makeIsolatedHost(
         #expect(try await values(in: .none) == isolated)
     }
 
+    private final class Stamp: ScriptObject {
+        static let scriptName = "stamp"
+        static func describe(_ stamp: ScriptObjectType<Stamp>) {}
+    }
+
+    @Test func `objects of Swift are refused as arguments, also within others`() async throws {
+        let host = try await makeIsolatedHost()
+        for error in [
+            await #expect(throws: LuaError.self) { try await host.run(source: "", arguments: Stamp()) },
+            await #expect(throws: LuaError.self) { try await host.run(source: "", arguments: 1, ["a": [Stamp()]]) },
+        ] { #expect(error?.code == .conversion && error?.message.contains("which cannot go to another process") == true) }
+    }
+
     @Test func `what cannot be had in another process is refused with a reason`() async throws {
         func refusal(_ change: (inout ScriptHost.Configuration) -> Void) async throws -> String? {
             await (#expect(throws: LuaError.self) { _ = try await makeIsolatedHost(change) })?.message

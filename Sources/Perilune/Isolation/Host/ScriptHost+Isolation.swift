@@ -149,7 +149,7 @@ extension ScriptHost {
         var copies: [WireValue] = []
         for result in results {
             let copy = try WireValue(result)
-            if case .opaque(let type) = copy {
+            if let type = copy.firstOpaque {
                 let name = question.functionName ?? "the host"
                 throw LuaError(.conversion, "\(name): the result is \(type), which cannot go to another process")
             }

@@ -43,6 +43,16 @@ extension WireValue {
         }
     }
 
+    /// What the first value is that has stayed in its state; `nil` if there is none.
+    var firstOpaque: String? {
+        switch self {
+        case .opaque(let name): name
+        case .list(let elements): elements.lazy.compactMap(\.firstOpaque).first
+        case .table(let pairs): pairs.lazy.compactMap { $0.key.firstOpaque ?? $0.value.firstOpaque }.first
+        default: nil
+        }
+    }
+
     /// The elements, if the keys are 1, 2, 3, ... in this order, as `lua_next` gives those of a list.
     private static func sequence(_ pairs: [Pair]) -> WireValue? {
         guard !pairs.isEmpty else { return .list([]) }
