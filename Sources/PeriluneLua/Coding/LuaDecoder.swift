@@ -19,6 +19,11 @@ public struct LuaDecoder {
     /// - Throws: ``LuaError`` with code `conversion` that begins with the path to the value at fault:
     ///   `orders[2].total: expected a number, got a string`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from value: LuaValue) throws(LuaError) -> Value {
+        guard case .table(let table) = value else { return try decodeAll(type, from: value) }
+        return try table.copying { () throws(LuaError) in try decodeAll(type, from: value) }
+    }
+
+    private func decodeAll<Value: Decodable>(_ type: Value.Type, from value: LuaValue) throws(LuaError) -> Value {
         do {
             return try ValueDecoder(value, path: CodingPath(), userInfo: userInfo).decode(type)
         } catch {
@@ -176,9 +181,16 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func child(_ key: any CodingKey) throws -> ValueDecoder {
         if let integer = key.intValue, decoder.keys != .strings {
             let value = try table.rawGet(.integer(Int64(integer)))
-            if !value.isNil { return decoder.child(value, key) }
+            if !value.isNil { return try counted(value, key) }
         }
-        return decoder.child(try table.rawGet(.string(LuaString(key.stringValue))), key)
+        return try counted(try table.rawGet(.string(LuaString(key.stringValue))), key)
+    }
+
+    /// A field of the table, as a part of what is copied.
+    private func counted(_ value: LuaValue, _ key: any CodingKey) throws -> ValueDecoder {
+        let text = if case .string(let text) = value { text.bytes.count } else { 0 }
+        try table.reference.core.chargeCopy(textInBytes: text)
+        return decoder.child(value, key)
     }
 
     func contains(_ key: Key) -> Bool {

@@ -30,6 +30,8 @@ package final class LuaCore: @unchecked Sendable {
     var pendingOperation: PendingOperation?
     /// What a userdata of a library stands for where Swift wants a plain value: `nil`, or a string; `nil` for others.
     package var plainMeaning: ((LuaValue) -> LuaValue?)?
+    /// How many bytes the copy of a value that is being made may still have; `nil` while none is made.
+    var copyAllowance: Int?
     /// The state, for Swift functions that want it; it is there whenever one runs.
     weak var state: LuaState?
     /// The thread to which the state belongs, once its owner has said so.

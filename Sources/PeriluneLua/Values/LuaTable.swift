@@ -106,10 +106,15 @@ public struct LuaTable {
         // Nothing changes the table meanwhile, so that lua_next cannot raise: making handles creates no object in Lua, and
         // only that collects garbage, which could run finalizers of a script.
         while lua_next(L, table) != 0 {
+            try core.chargeCopy(textInBytes: textInBytes(at: -2) + textInBytes(at: -1))
             pairs.append((core.value(at: -2), core.value(at: -1)))
             plua_pop(L, 1)
         }
         return pairs
+    }
+
+    private func textInBytes(at index: Int32) -> Int {
+        lua_type(core.L, index) == LUA_TSTRING ? Int(lua_rawlen(core.L, index)) : 0
     }
 
     /// The values under 1, 2, 3, ... up to the first `nil`, without metamethods.

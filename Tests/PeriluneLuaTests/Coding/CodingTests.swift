@@ -324,6 +324,17 @@ private final class Dog: Animal {
         #expect(try decode([Int].self, source) == [])
         #expect(try decode([String: Int].self, source) == [:])
     }
+    private final class Branch: Codable {
+        var left: Branch?
+        var right: Branch?
+    }
+
+    @Test func `structures that share their parts in Lua are not made for ever`() throws {
+        let state = try LuaState()
+        let value = try state.run("local t = {} for i = 1, 40 do t = { left = t, right = t } end return t")[0]
+        let error = #expect(throws: LuaError.self) { try LuaDecoder().decode(Branch.self, from: value) }
+        #expect(error?.code == .conversion)
+    }
 }
 
 extension Box {

@@ -35,6 +35,20 @@ import Testing
         #expect(ScriptValue.integer(2) == .number(2) && ScriptValue.integer(2) != .number(2.5) && ScriptValue.integer(.max) != .number(1e300))
     }
 
+    /// Trees of tables that are one, and a list of one text: little in Lua, more than the machine holds as copies.
+    @Test(arguments: ScriptPlace.allCases, [
+        "local t = { 1 } for i = 1, 40 do t = { t, t } end return t",
+        "local text, list = ('x'):rep(1 << 20), {} for i = 1, 100000 do list[i] = text end return list",
+    ])
+    func `what is in a value many times is not copied for ever`(_ place: ScriptPlace, _ source: String) async throws {
+        let host = try await place.host()
+        let error = await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: source) }
+        #expect(error?.code == .conversion)
+        #expect(error?.message.contains("too large to be copied") == true)
+        let shared: ScriptValue = try await host.run(source: "local line = { ('-'):rep(100) } return { line, line, line }")
+        #expect(shared[2]?[0] == .string(String(repeating: "-", count: 100)))
+    }
+
     @Test(arguments: ScriptPlace.allCases) func `records and rows are fields`(_ place: ScriptPlace) async throws {
         let value: ScriptValue = try await place.host().run(source: """
             db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, day DATE, cover BLOB, pages INTEGER)")

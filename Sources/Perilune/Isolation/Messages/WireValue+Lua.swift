@@ -9,7 +9,11 @@ extension WireValue {
     private static let deepest = 100
 
     init(_ value: LuaValue) throws(LuaError) {
-        self = try Self.copy(value, depth: 0)
+        guard case .table(let table) = value else {
+            self = try Self.copy(value, depth: 0)
+            return
+        }
+        self = try table.copying { () throws(LuaError) in try Self.copy(value, depth: 0) }
     }
 
     static func copies(of values: [LuaValue]) throws(LuaError) -> WireValue {
