@@ -91,7 +91,9 @@ extension ScriptValue: LuaCoded {
             guard case .string(let name) = key, let name = String(validating: name.bytes, as: UTF8.self) else {
                 throw LuaError(.conversion, "expected a list, or a table whose keys are text, got one with the key \(key.keyText)")
             }
-            fields[name] = try copy(value, depth: depth)
+            guard fields.updateValue(try copy(value, depth: depth), forKey: name) == nil else {
+                throw LuaError(.conversion, "expected different keys, got two that Swift finds equal: `\(name)`")
+            }
         }
         return .fields(fields)
     }

@@ -157,14 +157,23 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// A dictionary takes all keys, so that each must be of its type; a structure looks for those it knows.
     func checkKeys() throws {
         guard decoder.keys != .any else { return }
+        var names: Set<String> = []
         for (key, _) in try table.pairs() {
             switch (key, decoder.keys) {
-            case (.string(let string), .strings) where string.string != nil: continue
+            case (.string(let string), .strings):
+                guard let name = string.string else { throw unfitting(key) }
+                // Swift finds different texts equal if they are one by their canonical equivalence.
+                guard string.bytes.allSatisfy({ $0 < 0x80 }) || names.insert(name).inserted else {
+                    throw decoder.failure("expected string keys, got two that Swift finds equal: `\(name)`")
+                }
             case (.integer, .integers): continue
-            case (_, .strings): throw decoder.failure("expected string keys, got the key \(key.keyDescription)")
-            default: throw decoder.failure("expected integer keys, got the key \(key.keyDescription)")
+            default: throw unfitting(key)
             }
         }
+    }
+
+    private func unfitting(_ key: LuaValue) -> DecodingError {
+        decoder.failure("expected \(decoder.keys == .strings ? "string" : "integer") keys, got the key \(key.keyDescription)")
     }
 
     var allKeys: [Key] {

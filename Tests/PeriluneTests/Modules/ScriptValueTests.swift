@@ -49,6 +49,14 @@ import Testing
         #expect(shared[2]?[0] == .string(String(repeating: "-", count: 100)))
     }
 
+    @Test(arguments: ScriptPlace.allCases) func `keys that Swift finds equal are not taken for one`(_ place: ScriptPlace) async throws {
+        let host = try await place.host(), source = #"return { ["\u{E9}"] = 1, ["e\u{301}"] = 2 }"#
+        for code in [
+            await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: source) }?.code,
+            await #expect(throws: LuaError.self) { let _: [String: Int] = try await host.run(source: source) }?.code,
+        ] { #expect(code == .conversion) }
+    }
+
     @Test(arguments: ScriptPlace.allCases) func `records and rows are fields`(_ place: ScriptPlace) async throws {
         let value: ScriptValue = try await place.host().run(source: """
             db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, day DATE, cover BLOB, pages INTEGER)")
