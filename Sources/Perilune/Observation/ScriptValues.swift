@@ -83,7 +83,9 @@ extension ScriptHost {
             let take = try host.state.load("local observation = ... return observation:try_next()", named: "=host")
             let results = try await take.callAsync([.table(observed.observation)])
             guard case .boolean(true)? = results.first else { return nil }
-            return try host.decode(Array(results.dropFirst()), of: observed.name)
+            // Of this type: decoded as an optional, a value that is nil in Lua would be none.
+            let value: Value = try host.decode(Array(results.dropFirst()), of: observed.name)
+            return value
         }
     }
 

@@ -439,4 +439,13 @@ import Testing
         end
         function is_final() return difference() == "" end
         """
+
+    @Test func `a value that is nil at first is a value`() async throws {
+        let host = try await makeHost(over: DatabaseQueue())
+        try await host.run(source: "function nothing(db) db:fetch_value('SELECT 1 FROM sqlite_master') end")
+        var optional = host.values(of: "nothing", as: Int?.self).makeAsyncIterator()
+        #expect(try await optional.next() == .some(nil))
+        var plain = host.observation(of: "nothing", as: ScriptValue.self).values.makeAsyncIterator()
+        #expect(try await plain.next() == ScriptValue.none)
+    }
 }
