@@ -210,7 +210,12 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try child(key).value.isNil
     }
 
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decodeAny(type, key) }
+    // What the protocol has for these two would refuse them.
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decodeAny(type, key) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decodeAny(type, key) }
+
+    private func decodeAny<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
         let child = try child(key)
         guard child.value.isNil, !(type is any ExpressibleByNilLiteral.Type) else { return try child.decode(type) }
         let expected = (type as? any LuaConvertible.Type)?.luaTypeName ?? "a value"
@@ -269,9 +274,9 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
         false
     }
 
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try advance { try $0.decode(type) }
-    }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try advance { try $0.decode(type) } }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try advance { try $0.decode(type) } }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try advance { try $0.decode(type) } }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
@@ -295,9 +300,9 @@ private struct SingleValueDecoding: SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { decoder.value.isNil }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try decoder.decode(type)
-    }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decode(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try decoder.decode(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try decoder.decode(type) }
 }
 
 extension LuaValue {

@@ -268,7 +268,12 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encodeNil(forKey key: Key) throws {}
 
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encodeAny(value, key) }
+    // What the protocol has for these two would refuse them.
+    func encode(_ value: Int128, forKey key: Key) throws { try encodeAny(value, key) }
+    func encode(_ value: UInt128, forKey key: Key) throws { try encodeAny(value, key) }
+
+    private func encodeAny<Value: Encodable>(_ value: Value, _ key: Key) throws {
         let node = Node()
         try add(node, key)
         try encoder.child(node, key).encode(value)
@@ -318,7 +323,11 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
         throw next.failure(Int?.none as Any, "nil cannot be an element of a list in Lua")
     }
 
-    func encode<Value: Encodable>(_ value: Value) throws {
+    func encode<Value: Encodable>(_ value: Value) throws { try encodeAny(value) }
+    func encode(_ value: Int128) throws { try encodeAny(value) }
+    func encode(_ value: UInt128) throws { try encodeAny(value) }
+
+    private func encodeAny<Value: Encodable>(_ value: Value) throws {
         let next = try encoderForNext()
         try next.encode(value)
         if next.node.isNil { throw next.failure(value, "nil cannot be an element of a list in Lua") }
@@ -347,7 +356,7 @@ private struct SingleValueEncoding: SingleValueEncodingContainer {
         encoder.node.content = .value(.nil)
     }
 
-    func encode<Value: Encodable>(_ value: Value) throws {
-        try encoder.encode(value)
-    }
+    func encode<Value: Encodable>(_ value: Value) throws { try encoder.encode(value) }
+    func encode(_ value: Int128) throws { try encoder.encode(value) }
+    func encode(_ value: UInt128) throws { try encoder.encode(value) }
 }

@@ -324,6 +324,22 @@ private final class Dog: Animal {
         #expect(try decode([Int].self, source) == [])
         #expect(try decode([String: Int].self, source) == [:])
     }
+
+    private struct Wide: Codable, Equatable {
+        var one: Int128
+        var two: UInt128?
+        var list: [Int128]
+    }
+
+    @Test func `wide integers are integers in structures and lists, too`() throws {
+        let state = try LuaState(), decoder = LuaDecoder()
+        let wide = Wide(one: -5, two: 7, list: [1, 2])
+        let value = try state.encode(wide)
+        #expect(try decoder.decode(Wide.self, from: value) == wide)
+        let error = #expect(throws: LuaError.self) { try state.encode(Wide(one: .max, two: nil, list: [])) }
+        #expect(error?.message == "one: \(Int128.max) is out of range for an integer in Lua")
+    }
+
     private final class Branch: Codable {
         var left: Branch?
         var right: Branch?
