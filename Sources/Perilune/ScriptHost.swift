@@ -137,7 +137,8 @@ public actor ScriptHost {
         worker.limitTime(to: time)
     }
 
-    /// Ends the script that runs, from anywhere; what it has begun is rolled back. It throws an error with code `cancelled`.
+    /// Ends the script that runs, or the next one if there is none, from anywhere; what it has begun is rolled back. The call that runs it
+    /// throws a `LuaError` with code `cancelled`.
     public nonisolated func cancel() {
         if let worker { return worker.cancel() }
         cancellation.cancel()
