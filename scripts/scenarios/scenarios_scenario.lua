@@ -58,6 +58,15 @@ group("scenarios", { template = "shelf" }, function()
     expect.no(queries "SELECT * FROM word"):no_full_scan()
   end)
 
+  scenario("changed rows that cannot be told apart are not taken for none", function(t)
+    t.db:execute("CREATE TABLE n (k TEXT PRIMARY KEY, v); INSERT INTO n VALUES (NULL, 1), ('a', 1)")
+    local function changes(sql) return t.changes(function() t.db:execute(sql) end) end
+    for _, sql in ipairs{ "UPDATE n SET v = 2", "INSERT INTO n VALUES (NULL, 3)", "DELETE FROM n WHERE k IS NULL" } do
+      expect(tostring(changes(sql))):contains("changed rows cannot be listed: n: some of its rows have NULL in their key")
+    end
+    expect(changes "UPDATE n SET v = 4"):rows "| op | key | v |\n| update | a | 2 -> 4 |"
+  end)
+
   scenario("a table tells 1 from 2, and bytes from text", function(t)
     expect(t.db:fetch_all("SELECT 1 AS yes, 0 AS no, x'31' AS bytes, '1' AS text")):rows [[
       | yes  | no    | bytes | text |

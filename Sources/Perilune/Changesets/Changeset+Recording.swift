@@ -14,7 +14,7 @@ extension Changeset {
         in db: Database, limitInBytes: Int = 256 << 20, _ body: () throws -> Result
     ) throws -> (changeset: Changeset, result: Result) {
         let former = try SchemaSnapshot(db)
-        let nullKeys = try tablesWithNullKeys(db, former)
+        let nullKeys = try former.tablesWithNullKeys(db)
         let recording = try ChangeRecording(
             db, excluding: former.tables.filter { $0.unrecordable != nil }.map(\.name), limitInBytes: limitInBytes)
         defer { recording.end() }
@@ -32,17 +32,25 @@ extension Changeset {
     /// SQLite leaves out, without a word, the rows of tables that it cannot record.
     private static func check(_ touched: [String], _ nullKeys: Set<String>, _ db: Database) throws {
         let schema = try SchemaSnapshot(db)
-        let nullKeys = nullKeys.union(try tablesWithNullKeys(db, schema))
-        for name in touched.sorted() {
-            guard let table = schema.table(name) else { continue }
-            let reason = table.unrecordable ?? (nullKeys.contains(table.name) ? "some of its rows have NULL in their key" : nil)
-            if let reason {
-                throw ChangesetError(.unrecordable, "the changes of `\(table.name)` cannot be recorded: \(reason)", table: table.name)
-            }
+        if let (name, reason) = schema.unrecorded(touched, nullKeys.union(try schema.tablesWithNullKeys(db))).first {
+            throw ChangesetError(.unrecordable, "the changes of `\(name)` cannot be recorded: \(reason)", table: name)
         }
     }
+}
 
-    private static func tablesWithNullKeys(_ db: Database, _ schema: SchemaSnapshot) throws -> Set<String> {
-        Set(try schema.tables.filter { try !$0.nullableKey.isEmpty && TableComparison.hasNullKey(db, $0, "main") }.map(\.name))
+extension SchemaSnapshot {
+    /// The names of the tables in which several rows may have the same key: that of each is NULL.
+    func tablesWithNullKeys(_ db: Database) throws -> Set<String> {
+        Set(try tables.filter { try !$0.nullableKey.isEmpty && TableComparison.hasNullKey(db, $0, "main") }.map(\.name))
+    }
+
+    /// Those of the tables that were written to whose rows sessions leave out, with why.
+    ///
+    /// - Parameter nullKeys: The tables that have or had NULL in keys.
+    func unrecorded(_ touched: [String], _ nullKeys: Set<String>) -> [(name: String, reason: String)] {
+        touched.sorted().compactMap(table).compactMap { table in
+            let reason = table.unrecordable ?? (nullKeys.contains(table.name) ? "some of its rows have NULL in their key" : nil)
+            return reason.map { (table.name, $0) }
+        }
     }
 }

@@ -4,10 +4,13 @@ package import GRDB
 package final class RowChangeRecorder {
     private let schema: SchemaSnapshot
     private let recording: ChangeRecording
+    /// The tables that had NULL in keys.
+    private let nullKeys: Set<String>
 
     /// Begins.
     package init(_ db: Database, limitInBytes: Int = 256 << 20) throws {
         schema = try SchemaSnapshot(db)
+        nullKeys = try schema.tablesWithNullKeys(db)
         let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
         recording = try ChangeRecording(db, excluding: excluded, limitInBytes: limitInBytes)
     }
@@ -29,10 +32,7 @@ package final class RowChangeRecorder {
             try changes.complete(from: db)
             tables.append(changes)
         }
-        let unrecorded = recording.touchedTables.sorted().compactMap { name in
-            schema.table(name)?.unrecordable.map { (name, $0) }
-        }
-        return (tables, unrecorded)
+        return (tables, schema.unrecorded(recording.touchedTables, nullKeys.union(try schema.tablesWithNullKeys(db))))
     }
 
     /// Ends it, before the connection is closed.
