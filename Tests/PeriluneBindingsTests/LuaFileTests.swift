@@ -11,8 +11,7 @@ import Testing
     /// About waiting: they run in virtual time.
     private static let waiting: Set = ["automation.lua", "loop.lua", "observation_control.lua", "observation_failures.lua", "schedule.lua"]
 
-    // One after the other: hundreds of hosts at once, each with a thread of its own, would slow down all other tests.
-    @Test(.serialized, arguments: all) func lua(_ test: LuaTest) async throws {
+    @Test(arguments: all) func lua(_ test: LuaTest) async throws {
         guard !Self.waiting.contains(test.file) else { return try await test.run(on: waitingHost()) }
         try await test.run(on: testHost { configuration in
             guard test.file.hasPrefix("library_") else { return }
