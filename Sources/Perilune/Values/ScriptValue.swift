@@ -53,8 +53,7 @@ extension ScriptValue: LuaCoded {
     public static var luaTypeName: String { "a plain value" }
 
     public static func fromLua(_ value: LuaValue) throws(LuaError) -> ScriptValue {
-        guard case .table(let table) = value else { return try copy(value, depth: 0) }
-        return try table.copying { () throws(LuaError) in try copy(value, depth: 0) }
+        try value.copying { () throws(LuaError) in try copy(value, depth: 0) }
     }
 
     /// As deep as values that are encoded may be nested; a table that holds itself is deeper.

@@ -28,11 +28,12 @@ extension LuaCore {
     }
 }
 
-extension LuaTable {
-    /// Runs what copies the table with all that is in it.
+extension LuaValue {
+    /// Runs what copies the value with all that is in it.
     ///
     /// - Throws: What the closure throws. Reading tables there throws ``LuaError`` with code `conversion` once too much was copied.
     package func copying<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
-        try reference.core.copying(body)
+        guard case .table(let table) = self else { return try body() }
+        return try table.reference.core.copying(body)
     }
 }

@@ -19,15 +19,12 @@ public struct LuaDecoder {
     /// - Throws: ``LuaError`` with code `conversion` that begins with the path to the value at fault:
     ///   `orders[2].total: expected a number, got a string`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from value: LuaValue) throws(LuaError) -> Value {
-        guard case .table(let table) = value else { return try decodeAll(type, from: value) }
-        return try table.copying { () throws(LuaError) in try decodeAll(type, from: value) }
-    }
-
-    private func decodeAll<Value: Decodable>(_ type: Value.Type, from value: LuaValue) throws(LuaError) -> Value {
-        do {
-            return try ValueDecoder(value, path: CodingPath(), userInfo: userInfo).decode(type)
-        } catch {
-            throw LuaError(coding: error)
+        try value.copying { () throws(LuaError) in
+            do {
+                return try ValueDecoder(value, path: CodingPath(), userInfo: userInfo).decode(type)
+            } catch {
+                throw LuaError(coding: error)
+            }
         }
     }
 }

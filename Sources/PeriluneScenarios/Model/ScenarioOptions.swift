@@ -59,6 +59,7 @@ public struct ScenarioOptions: Sendable {
 
     /// What becomes of snapshots in fact.
     var writtenSnapshots: Snapshots { isCI ? .none : snapshots }
+
     /// The folder of migrations; `nil`: `migrations` beside the folder of scenarios.
     public var migrations: String?
     /// The paths of SQLite extensions, which all databases of scenarios load: those that migrations and scripts need.

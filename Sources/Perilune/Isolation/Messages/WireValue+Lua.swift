@@ -9,11 +9,7 @@ extension WireValue {
     private static let deepest = 100
 
     init(_ value: LuaValue) throws(LuaError) {
-        guard case .table(let table) = value else {
-            self = try Self.copy(value, depth: 0)
-            return
-        }
-        self = try table.copying { () throws(LuaError) in try Self.copy(value, depth: 0) }
+        self = try value.copying { () throws(LuaError) in try Self.copy(value, depth: 0) }
     }
 
     static func copies(of values: [LuaValue]) throws(LuaError) -> WireValue {
