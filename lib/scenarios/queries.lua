@@ -174,14 +174,15 @@ function matchers.no_full_scan(queries, name)
     -- Not the rows of common tables, of subqueries and of functions.
     tables = records.default_database():fetch_values("SELECT DISTINCT name FROM pragma_table_list WHERE type <> 'view'")
   end
-  local scans = {}
+  local scans, is_wanted = {}, {}
+  for _, wanted in ipairs(tables) do is_wanted[sql_names.fold(wanted)] = true end
   for _, query in ipairs(explainable(queries)) do
     for _, detail in ipairs(plan_of(query)) do
-      local scanned, is_table = scanned_by(detail), false
-      for index = 1, scanned and #tables or 0 do
-        is_table = is_table or scenario_queries.names_table(query.sql, scanned, tables[index])
+      local scanned, is_found = scanned_by(detail), false
+      for _, meant in ipairs(scanned and scenario_queries.meant_by(query.sql, scanned) or {}) do
+        is_found = is_found or is_wanted[sql_names.fold(meant)]
       end
-      if is_table then
+      if is_found then
         scans[#scans + 1] = line_of(query)
         scans[#scans + 1] = "  plan  " .. detail:gsub("^%s+", "")
       end
@@ -190,21 +191,20 @@ function matchers.no_full_scan(queries, name)
   return #scans == 0, function() return scans end
 end
 
---- Whether a name of a plan, which may be an alias, is a table.
-function scenario_queries.names_table(sql, scanned, name)
-  if sql_names.same(scanned, name) then return true end
+--- What a name of a plan may mean: what is called so, or what has it as an alias.
+function scenario_queries.meant_by(sql, scanned)
+  local names = { scanned }
   local before_last, last
   for _, token in ipairs(native_sql.tokens(sql)) do
     local found = token.name or token.kind == "sign" and token.text
     if found then
       local is_alias = last and token.name and sql_names.same(found, scanned)
       -- `name AS alias`, or `name alias`.
-      local aliased = is_alias and sql_names.same(last, "as") and before_last or last
-      if is_alias and sql_names.same(aliased, name) then return true end
+      if is_alias then names[#names + 1] = sql_names.same(last, "as") and before_last or last end
       before_last, last = last, found
     end
   end
-  return false
+  return names
 end
 
 --- No statement runs more than once, but for its values: the N+1 guard.
