@@ -31,27 +31,29 @@ local function check(Parent, Child, expected)
   for pair in expected:gmatch("%d+%-(%d+)") do equal(found[tonumber(pair)] ~= nil, true) end
 end
 
+--- The same for tables with these rows. Returns their classes.
+local function related(parent_type, child_type, parents, children, expected)
+  local Parent, Child = family(parent_type, child_type)
+  db:execute("INSERT INTO parent VALUES " .. parents)
+  db:execute("INSERT INTO child VALUES " .. children)
+  check(Parent, Child, expected)
+  return Parent, Child
+end
+
 test("texts that differ by case only, in columns that do not tell them apart", function()
-  local Parent, Child = family("TEXT COLLATE NOCASE", "TEXT COLLATE NOCASE")
-  db:execute("INSERT INTO parent VALUES (1, 'US'), (2, 'fr'), (3, 'it')")
-  db:execute("INSERT INTO child VALUES (1, 'us'), (2, 'US'), (3, 'FR'), (4, 'xx'), (5, NULL)")
-  check(Parent, Child, "1-1 1-2 2-3")
+  local Parent, Child = related("TEXT COLLATE NOCASE", "TEXT COLLATE NOCASE",
+    "(1, 'US'), (2, 'fr'), (3, 'it')",
+    "(1, 'us'), (2, 'US'), (3, 'FR'), (4, 'xx'), (5, NULL)", "1-1 1-2 2-3")
   local first = Parent:including_all(Parent.children:order("id"):limit(1)):order("id"):fetch_all()
   equal({ #first[1].children, #first[2].children, #first[3].children }, { 1, 1, 0 })
 end)
 
 test("texts that differ by case, in columns that tell them apart", function()
-  local Parent, Child = family("TEXT", "TEXT")
-  db:execute("INSERT INTO parent VALUES (1, 'a'), (2, 'A'), (3, 'b ')")
-  db:execute("INSERT INTO child VALUES (1, 'A'), (2, 'a'), (3, 'b'), (4, 'B ')")
-  check(Parent, Child, "1-2 2-1")
+  related("TEXT", "TEXT", "(1, 'a'), (2, 'A'), (3, 'b ')", "(1, 'A'), (2, 'a'), (3, 'b'), (4, 'B ')", "1-2 2-1")
 end)
 
 test("numbers and texts that look like them", function()
-  local Parent, Child = family("INTEGER", "TEXT")
-  db:execute("INSERT INTO parent VALUES (1, 1), (2, 22)")
-  db:execute("INSERT INTO child VALUES (1, 1), (2, '22'), (3, 'x')")
-  check(Parent, Child, "1-1 2-2")
+  related("INTEGER", "TEXT", "(1, 1), (2, 22)", "(1, 1), (2, '22'), (3, 'x')", "1-1 2-2")
 end)
 
 test("texts that are written otherwise than the numbers that they are compared with", function()
@@ -72,10 +74,7 @@ test("texts that are written otherwise than the numbers that they are compared w
 end)
 
 test("hexadecimal texts are no numbers, also where the children of all parents are fetched", function()
-  local Parent, Child = family("INTEGER", "INTEGER")
-  db:execute("INSERT INTO parent VALUES (1, 1)")
-  db:execute("INSERT INTO child VALUES (1, 1), (2, '0x1')")
-  check(Parent, Child, "1-1")
+  related("INTEGER", "INTEGER", "(1, 1)", "(1, 1), (2, '0x1')", "1-1")
 end)
 
 test("many numbers are found among many texts without comparing each with each", function()
@@ -92,59 +91,37 @@ test("many numbers are found among many texts without comparing each with each",
 end)
 
 test("texts and numbers that they look like", function()
-  local Parent, Child = family("TEXT", "INTEGER")
-  db:execute("INSERT INTO parent VALUES (1, '1'), (2, '2'), (3, 'x')")
-  db:execute("INSERT INTO child VALUES (1, 1), (2, 2), (3, 3)")
-  check(Parent, Child, "1-1 2-2")
+  related("TEXT", "INTEGER", "(1, '1'), (2, '2'), (3, 'x')", "(1, 1), (2, 2), (3, 3)", "1-1 2-2")
 end)
 
 test("numbers and whatever is in a column without a type", function()
-  local Parent, Child = family("INTEGER", "")
-  db:execute("INSERT INTO parent VALUES (1, 1), (2, 2), (3, 3)")
-  db:execute("INSERT INTO child VALUES (1, '1'), (2, 2), (3, 3.0), (4, '4')")
-  check(Parent, Child, "1-1 2-2 3-3")
+  related("INTEGER", "", "(1, 1), (2, 2), (3, 3)", "(1, '1'), (2, 2), (3, 3.0), (4, '4')", "1-1 2-2 3-3")
 end)
 
 test("floats, and integers that are equal to them", function()
-  local Parent, Child = family("REAL", "REAL")
-  db:execute("INSERT INTO parent VALUES (1, 0.1), (2, 1), (3, 1e300), (4, 123456.789012345678)")
-  db:execute("INSERT INTO child VALUES (1, 0.1), (2, 1), (3, 1e300), (4, 123456.789012345678)")
-  check(Parent, Child, "1-1 2-2 3-3 4-4")
+  local Parent, Child = related("REAL", "REAL",
+    "(1, 0.1), (2, 1), (3, 1e300), (4, 123456.789012345678)",
+    "(1, 0.1), (2, 1), (3, 1e300), (4, 123456.789012345678)", "1-1 2-2 3-3 4-4")
   db:execute("DROP TABLE child")
   db:execute("CREATE TABLE child (id INTEGER PRIMARY KEY, value INTEGER); INSERT INTO child VALUES (1, 1), (2, 1.0), (3, 0.1)")
   check(Parent, Child, "1-3 2-1 2-2")
 end)
 
 test("blobs, and texts of the same bytes", function()
-  local Parent, Child = family("BLOB", "BLOB")
-  db:execute("INSERT INTO parent VALUES (1, x'0001ff'), (2, x'61'), (3, x'')")
-  db:execute("INSERT INTO child VALUES (1, x'61'), (2, x'0001ff'), (3, x''), (4, 'a')")
-  check(Parent, Child, "1-2 2-1 3-3")
+  related("BLOB", "BLOB", "(1, x'0001ff'), (2, x'61'), (3, x'')", "(1, x'61'), (2, x'0001ff'), (3, x''), (4, 'a')", "1-2 2-1 3-3")
 end)
 
 test("blobs, and texts of the same bytes, in columns without a type", function()
-  local Parent, Child = family("", "")
-  db:execute("INSERT INTO parent VALUES (1, x'0001ff'), (2, x'61'), (3, x''), (4, 'a'), (5, 7)")
-  db:execute("INSERT INTO child VALUES (1, x'61'), (2, x'0001ff'), (3, x''), (4, 'a'), (5, 7), (6, '7')")
-  check(Parent, Child, "1-2 2-1 3-3 4-4 5-5")
+  related("", "",
+    "(1, x'0001ff'), (2, x'61'), (3, x''), (4, 'a'), (5, 7)",
+    "(1, x'61'), (2, x'0001ff'), (3, x''), (4, 'a'), (5, 7), (6, '7')", "1-2 2-1 3-3 4-4 5-5")
 end)
 
 test("blobs in a column without a type, and in one that is declared otherwise", function()
-  local keys = "INSERT INTO parent VALUES (1, x'61'), (2, 'b'), (3, x'37')"
-  local Parent, Child = family("", "TEXT")
-  db:execute(keys)
-  db:execute("INSERT INTO child VALUES (1, x'61'), (2, 'b'), (3, 7)")
-  check(Parent, Child, "1-1 2-2")
-  db:execute("DROP TABLE parent; DROP TABLE child")
-  Parent, Child = family("", "INTEGER")
-  db:execute(keys)
-  db:execute("INSERT INTO child VALUES (1, x'61'), (2, 'b'), (3, 7)")
-  check(Parent, Child, "1-1 2-2")
-  db:execute("DROP TABLE parent; DROP TABLE child")
-  Parent, Child = family("BLOB", "")
-  db:execute(keys)
-  db:execute("INSERT INTO child VALUES (1, x'61'), (2, 'b'), (3, 7)")
-  check(Parent, Child, "1-1 2-2")
+  for _, types in ipairs{ { "", "TEXT" }, { "", "INTEGER" }, { "BLOB", "" } } do
+    related(types[1], types[2], "(1, x'61'), (2, 'b'), (3, x'37')", "(1, x'61'), (2, 'b'), (3, 7)", "1-1 2-2")
+    db:execute("DROP TABLE parent; DROP TABLE child")
+  end
 end)
 
 test("texts with NUL bytes, quotes, and bytes that are not UTF-8", function()
@@ -158,10 +135,9 @@ test("texts with NUL bytes, quotes, and bytes that are not UTF-8", function()
 end)
 
 test("dates and booleans", function()
-  local Parent, Child = family("DATETIME", "DATETIME")
-  db:execute("INSERT INTO parent VALUES (1, '2026-03-01 10:00:00.000'), (2, '2026-03-02')")
-  db:execute("INSERT INTO child VALUES (1, '2026-03-02'), (2, '2026-03-01 10:00:00.000'), (3, '2026-03-01')")
-  check(Parent, Child, "1-2 2-1")
+  local Parent, Child = related("DATETIME", "DATETIME",
+    "(1, '2026-03-01 10:00:00.000'), (2, '2026-03-02')",
+    "(1, '2026-03-02'), (2, '2026-03-01 10:00:00.000'), (3, '2026-03-01')", "1-2 2-1")
   db:execute("DROP TABLE parent; DROP TABLE child; CREATE TABLE parent (id INTEGER PRIMARY KEY, key BOOLEAN)")
   db:execute("CREATE TABLE child (id INTEGER PRIMARY KEY, value BOOLEAN)")
   db:execute("INSERT INTO parent VALUES (1, 0), (2, 1); INSERT INTO child VALUES (1, 1), (2, 0), (3, 1)")
@@ -169,10 +145,9 @@ test("dates and booleans", function()
 end)
 
 test("large integers are not rounded", function()
-  local Parent, Child = family("INTEGER", "INTEGER")
-  db:execute("INSERT INTO parent VALUES (1, 9223372036854775807), (2, 9007199254740993), (3, -9223372036854775808)")
-  db:execute("INSERT INTO child VALUES (1, 9223372036854775807), (2, 9007199254740993), (3, 9007199254740992)")
-  check(Parent, Child, "1-1 2-2")
+  related("INTEGER", "INTEGER",
+    "(1, 9223372036854775807), (2, 9007199254740993), (3, -9223372036854775808)",
+    "(1, 9223372036854775807), (2, 9007199254740993), (3, 9007199254740992)", "1-1 2-2")
 end)
 
 test("SQL text of an association means the columns of its table", function()
