@@ -6,16 +6,18 @@ package enum DisplayText {
     /// - Parameter keepingLineBreaks: Whether line feeds are kept.
     package static func escaped(_ bytes: [UInt8], keepingLineBreaks: Bool = false) -> String {
         if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return String(decoding: bytes, as: UTF8.self) }
-        var text = String.UnicodeScalarView()
+        // Appending scalars to a view of a string copies it each time.
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
         for piece in UTF8Pieces(bytes: bytes) {
             switch piece {
-            case .scalar("\n") where keepingLineBreaks: text.append("\n")
-            case .scalar(let scalar) where isUnsafe(scalar): text.append(contentsOf: escape(scalar).unicodeScalars)
-            case .scalar(let scalar): text.append(scalar)
-            case .invalid(let byte): text.append(contentsOf: hexadecimalEscape(byte).unicodeScalars)
+            case .scalar("\n") where keepingLineBreaks: text.append(UInt8(ascii: "\n"))
+            case .scalar(let scalar) where isUnsafe(scalar): text.append(contentsOf: escape(scalar).utf8)
+            case .scalar(let scalar): text.append(contentsOf: String(scalar).utf8)
+            case .invalid(let byte): text.append(contentsOf: hexadecimalEscape(byte).utf8)
             }
         }
-        return String(text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The text with what could harm a terminal escaped.

@@ -42,17 +42,20 @@ enum CellText {
 
     /// As SQL writes a blob: `x'00ff'`.
     static func hexadecimal(_ bytes: [UInt8]) -> String {
-        var text = "x'"
-        text.reserveCapacity(bytes.count * 2 + 3)
-        for byte in bytes {
-            text.unicodeScalars.append(digit(byte >> 4))
-            text.unicodeScalars.append(digit(byte & 15))
+        let digits: StaticString = "0123456789abcdef"
+        let quote = UInt8(ascii: "'")
+        return String(unsafeUninitializedCapacity: bytes.count * 2 + 3) { text in
+            text[0] = UInt8(ascii: "x")
+            text[1] = quote
+            var end = 2
+            for byte in bytes {
+                text[end] = digits.utf8Start[Int(byte >> 4)]
+                text[end + 1] = digits.utf8Start[Int(byte & 15)]
+                end += 2
+            }
+            text[end] = quote
+            return end + 1
         }
-        return text + "'"
-    }
-
-    private static func digit(_ value: UInt8) -> Unicode.Scalar {
-        Unicode.Scalar(value < 10 ? 0x30 + value : 0x61 + value - 10)
     }
 
     /// Base64 of RFC 4648, with padding.

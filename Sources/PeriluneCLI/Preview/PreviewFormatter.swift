@@ -108,18 +108,26 @@ struct PreviewFormatter {
         let new = cell.displayText
         guard let old = old?.displayText else { return shortened(new) }
         // Of long texts, the part where they begin to differ.
-        let common = zip(old, new).prefix { $0 == $1 }.count
-        let start = max(old.count, new.count) > width ? max(0, common - 10) : 0
+        var start = 0
+        if isLong(old) || isLong(new) {
+            var common = 0
+            for (before, after) in zip(old, new) {
+                if before != after { break }
+                common += 1
+            }
+            start = max(0, common - 10)
+        }
         return "\(shortened(old, from: start)) → \(shortened(new, from: start))"
     }
 
     private static let width = 40
 
+    private static func isLong(_ text: some StringProtocol) -> Bool { !text.dropFirst(width).isEmpty }
+
     private static func shortened(_ text: String, from start: Int = 0) -> String {
-        var shown = text.dropFirst(start)
-        let isCut = shown.count > width
-        if isCut { shown = shown.prefix(width - 1) }
-        return (start > 0 ? "…" : "") + shown + (isCut ? "…" : "")
+        let rest = text.dropFirst(start)
+        let isCut = isLong(rest)
+        return (start > 0 ? "…" : "") + (isCut ? rest.prefix(width - 1) : rest) + (isCut ? "…" : "")
     }
 
     // MARK: - Schema

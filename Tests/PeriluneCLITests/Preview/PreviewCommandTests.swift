@@ -143,6 +143,11 @@ import Testing
             "run", "--database", "shop.sqlite", "--preview", "-e",
             "db:execute('UPDATE book SET title = ? WHERE id = 1', ('x'):rep(100) .. 'y')", "-e", "")
         #expect(result.output.contains("Typee → " + String(repeating: "x", count: 39) + "…"))
+
+        let change = "db:execute('UPDATE book SET title = ? WHERE id = 1', ('x'):rep(100) .. 'z')"
+        _ = try folder.perilune("run", "--database", "shop.sqlite", "-e", change.replacing("'z'", with: "'y'"))
+        let both = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "-e", change)
+        #expect(both.output.contains("…xxxxxxxxxxy → …xxxxxxxxxxz "))
     }
 
     @Test func `with --check the status tells whether anything would change`() throws {

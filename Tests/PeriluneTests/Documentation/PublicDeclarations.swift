@@ -130,9 +130,7 @@ private struct Reader {
 
     /// A line, and as a line of its own what follows the brace of a type that begins there: `func f() {} }` of `extension A { func f() {} }`.
     private static func apart(_ line: String) -> [String] {
-        guard let head = Head(line.trimmingCharacters(in: .whitespaces)), head.hasMembers,
-            let brace = line.firstIndex(of: "{")
-        else { return [line] }
+        guard let brace = line.firstIndex(of: "{"), let head = Head(line.trimmingCharacters(in: .whitespaces)), head.hasMembers else { return [line] }
         let members = line[line.index(after: brace)...]
         if members.allSatisfy({ $0 == " " || $0 == "}" }) { return [line] }
         return [String(line[...brace]), String(members)]
@@ -266,7 +264,11 @@ private struct Head {
     ]
 
     init?(_ text: String) {
-        let withoutAttributes = text.replacing(/^(@\w+(\([^)]*\))? +)+/, with: "")
+        let withoutAttributes = text.hasPrefix("@") ? text.replacing(/^(@\w+(\([^)]*\))? +)+/, with: "") : text
+        // Most lines declare nothing, which their first word says.
+        let letters = withoutAttributes.drop { !Self.isInWord($0) }
+        let first = String(letters.prefix(while: Self.isInWord))
+        guard Self.modifiers.contains(first) || Self.keywords.contains(first) else { return nil }
         let words = withoutAttributes.matches(of: /[A-Za-z_]+(\([a-z]+\))?/).map { String($0.0) }
         var isPublic = false
         for (index, word) in words.enumerated() {
@@ -286,6 +288,10 @@ private struct Head {
         func isFollowed(_ words: [String], _ index: Int) -> Bool {
             index + 1 < words.count && ["func", "var", "subscript"].contains(words[index + 1])
         }
+    }
+
+    private static func isInWord(_ character: Character) -> Bool {
+        character == "_" || (character.isASCII && character.isLetter)
     }
 
     /// The name of what a signature declares.
@@ -313,7 +319,9 @@ enum SourceText {
         result.reserveCapacity(bytes.count)
         var index = 0
 
-        func has(_ word: String) -> Bool { bytes[index...].starts(with: Array(word.utf8)) }
+        func has(_ word: String) -> Bool {
+            bytes[index] == word.utf8.first && bytes[index...].starts(with: word.utf8)
+        }
         func skip(_ count: Int) {
             for byte in bytes[index..<min(index + count, bytes.count)] { result.append(byte == 10 ? 10 : 32) }
             index += count

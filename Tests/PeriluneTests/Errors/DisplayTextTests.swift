@@ -22,6 +22,12 @@ import Testing
         #expect(DisplayText.escaped(bytes) == text)
     }
 
+    /// Time that grows with the square of the length would take hours.
+    @Test func `long texts of which all is escaped are shown in whole`() {
+        #expect(DisplayText.escaped(Array(repeating: 0, count: 1_000_000)).utf8.count == 4_000_000)
+        #expect(DisplayText.escaped(Array(repeating: 0xFF, count: 1_000_000)) == String(repeating: #"\xFF"#, count: 1_000_000))
+    }
+
     @Test func `line breaks may be kept`() {
         #expect(DisplayText.escaped("a\nb\r", keepingLineBreaks: true) == "a\nb\\r")
     }
