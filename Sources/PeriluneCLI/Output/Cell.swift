@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Perilune
 
 /// A value of a result, as SQLite stored it.
@@ -29,6 +30,46 @@ enum Cell: Equatable, Sendable {
         case .blob(let bytes): CellText.hexadecimal(bytes)
         case .boolean(let value): value ? "true" : "false"
         }
+    }
+}
+
+// MARK: - Parts of long values
+
+extension Cell {
+    /// The number of bytes with which two texts, or two blobs, begin alike; of texts, those of whole characters of Unicode.
+    func commonLength(with other: Cell) -> Int {
+        switch (self, other) {
+        case (.blob(let bytes), .blob(let others)): Self.commonLength(bytes, others)
+        case (.text(let bytes), .text(let others)): Self.scalarStart(in: bytes, before: Self.commonLength(bytes, others))
+        default: 0
+        }
+    }
+
+    /// A text or blob without what is before and after; of texts, from the beginning of a character on.
+    func part(from start: Int, atMost count: Int) -> Cell {
+        switch self {
+        case .blob(let bytes): .blob(Array(bytes.dropFirst(start).prefix(count)))
+        case .text(let bytes): .text(Array(bytes.dropFirst(Self.scalarStart(in: bytes, before: start)).prefix(count)))
+        case .null, .integer, .real, .boolean: self
+        }
+    }
+
+    private static func commonLength(_ bytes: [UInt8], _ others: [UInt8]) -> Int {
+        bytes.withUnsafeBytes { bytes in
+            others.withUnsafeBytes { others in
+                var length = 0
+                let end = min(bytes.count, others.count), step = 4096
+                while length + step <= end, memcmp(bytes.baseAddress! + length, others.baseAddress! + length, step) == 0 { length += step }
+                while length < end, bytes[length] == others[length] { length += 1 }
+                return length
+            }
+        }
+    }
+
+    /// The place itself, or that before it at which a character of UTF-8 begins.
+    private static func scalarStart(in bytes: [UInt8], before place: Int) -> Int {
+        let isInside = { (place: Int) in place > 0 && place < bytes.count && bytes[place] & 0xC0 == 0x80 }
+        return (0...3).lazy.map { place - $0 }.first { !isInside($0) } ?? place
     }
 }
 

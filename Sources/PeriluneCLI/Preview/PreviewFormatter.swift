@@ -105,29 +105,25 @@ struct PreviewFormatter {
     }
 
     private static func text(_ cell: Cell, was old: Cell?) -> String {
-        let new = cell.displayText
-        guard let old = old?.displayText else { return shortened(new) }
-        // Of long texts, the part where they begin to differ.
-        var start = 0
-        if isLong(old) || isLong(new) {
-            var common = 0
-            for (before, after) in zip(old, new) {
-                if before != after { break }
-                common += 1
-            }
-            start = max(0, common - 10)
-        }
-        return "\(shortened(old, from: start)) → \(shortened(new, from: start))"
+        guard let old else { return shortened(cell.part(from: 0, atMost: bytesRead).displayText) }
+        // Of long values, the part where they begin to differ.
+        let skipped = max(0, cell.commonLength(with: old) - bytesRead / 2)
+        let before = old.part(from: skipped, atMost: bytesRead).displayText
+        let after = cell.part(from: skipped, atMost: bytesRead).displayText
+        let common = zip(before, after).prefix { $0 == $1 }.count
+        let start = max(before.count, after.count) > width ? max(0, common - 10) : 0
+        return "\(shortened(before, from: start)) → \(shortened(after, from: start))"
     }
 
+    /// More bytes than those that are shown.
+    private static let bytesRead = 1000
     private static let width = 40
 
-    private static func isLong(_ text: some StringProtocol) -> Bool { !text.dropFirst(width).isEmpty }
-
     private static func shortened(_ text: String, from start: Int = 0) -> String {
-        let rest = text.dropFirst(start)
-        let isCut = isLong(rest)
-        return (start > 0 ? "…" : "") + (isCut ? rest.prefix(width - 1) : rest) + (isCut ? "…" : "")
+        var shown = text.dropFirst(start)
+        let isCut = shown.count > width
+        if isCut { shown = shown.prefix(width - 1) }
+        return (start > 0 ? "…" : "") + shown + (isCut ? "…" : "")
     }
 
     // MARK: - Schema

@@ -144,10 +144,20 @@ import Testing
             "db:execute('UPDATE book SET title = ? WHERE id = 1', ('x'):rep(100) .. 'y')", "-e", "")
         #expect(result.output.contains("Typee → " + String(repeating: "x", count: 39) + "…"))
 
-        let change = "db:execute('UPDATE book SET title = ? WHERE id = 1', ('x'):rep(100) .. 'z')"
-        _ = try folder.perilune("run", "--database", "shop.sqlite", "-e", change.replacing("'z'", with: "'y'"))
-        let both = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "-e", change)
-        #expect(both.output.contains("…xxxxxxxxxxy → …xxxxxxxxxxz "))
+    }
+
+    @Test(arguments: [
+        ("('x'):rep(100) .. 'y'", "('x'):rep(100) .. 'z'", "…xxxxxxxxxxy → …xxxxxxxxxxz "),
+        ("('é'):rep(100000) .. 'y'", "('é'):rep(100000) .. 'z' .. ('a'):rep(10000000)", "…ééééééééééy → …ééééééééééz" + String(repeating: "a", count: 28) + "… "),
+        ("('é'):rep(1001)", "('é'):rep(1000) .. 'è'", "…ééééééééééé → …ééééééééééè "),
+        ("perilune.blob(('x'):rep(5000) .. '\\0')", "perilune.blob(('x'):rep(5000))", "…787878787800' → …7878787878' "),
+    ])
+    func `of long values the part is shown where they begin to differ`(old: String, new: String, shown: String) throws {
+        let folder = try makeFolder()
+        let change = "db:execute('UPDATE book SET title = ? WHERE id = 1', "
+        #expect(try folder.perilune("run", "--database", "shop.sqlite", "-e", change + old + ")").status == 0)
+        let result = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "-e", change + new + ")")
+        #expect(result.output.contains(shown), "\(result.output)")
     }
 
     @Test func `with --check the status tells whether anything would change`() throws {
