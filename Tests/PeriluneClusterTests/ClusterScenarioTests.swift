@@ -15,7 +15,7 @@ import Testing
     private static let impossible: [(name: String, reason: String)] = [
         // A cluster has no requests for parts of blobs.
         ("databases_scenario.lua: a blob is written and read in pieces", "blobs cannot be opened in a cluster"),
-        // SQLite's sessions need the rows here.
+        // A recording needs the rows here.
         ("databases_scenario.lua: a rule says what becomes of changes that something is in the way of", "changesets are recorded"),
         ("databases_scenario.lua: changes are recorded, undone, and made in another database", "changesets are recorded"),
         // The time in SQL is that of the node, not of the scenario.

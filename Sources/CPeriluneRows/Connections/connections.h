@@ -157,7 +157,8 @@ void pdb_end_bounds(pdb_connection *connection);
 
 /* Call what Swift has set for recordings of changes; nothing without it. */
 void pdb_check_recordings(sqlite3 *handle);
-void pdb_interrupt_recordings(sqlite3 *handle);
+void pdb_begin_recorded_access(sqlite3 *handle);
+bool pdb_is_recorded(sqlite3 *handle);
 void pdb_record_change(sqlite3 *handle, int kind, const char *schema, const char *table);
 
 /* MARK: - Statements */

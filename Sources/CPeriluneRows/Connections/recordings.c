@@ -4,14 +4,17 @@
 #include "CPeriluneRows/Connections/connections.h"
 
 typedef void (*listener)(sqlite3 *handle);
+typedef bool (*question)(sqlite3 *handle);
 typedef void (*change_listener)(sqlite3 *handle, int kind, const char *schema, const char *table);
 
-static _Atomic(listener) checker, interrupter;
+static _Atomic(listener) checker, beginner;
+static _Atomic(question) asker;
 static _Atomic(change_listener) recorder;
 
-void pdb_follow_recordings(listener check, listener interrupt, change_listener record) {
+void pdb_follow_recordings(listener check, listener will_begin, question is_recorded, change_listener record) {
     atomic_store(&checker, check);
-    atomic_store(&interrupter, interrupt);
+    atomic_store(&beginner, will_begin);
+    atomic_store(&asker, is_recorded);
     atomic_store(&recorder, record);
 }
 
@@ -20,9 +23,14 @@ void pdb_check_recordings(sqlite3 *handle) {
     if (check) check(handle);
 }
 
-void pdb_interrupt_recordings(sqlite3 *handle) {
-    listener interrupt = atomic_load(&interrupter);
-    if (interrupt) interrupt(handle);
+void pdb_begin_recorded_access(sqlite3 *handle) {
+    listener will_begin = atomic_load_explicit(&beginner, memory_order_relaxed);
+    if (will_begin) will_begin(handle);
+}
+
+bool pdb_is_recorded(sqlite3 *handle) {
+    question is_recorded = atomic_load(&asker);
+    return is_recorded && is_recorded(handle);
 }
 
 void pdb_record_change(sqlite3 *handle, int kind, const char *schema, const char *table) {

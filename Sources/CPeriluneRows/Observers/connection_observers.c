@@ -114,7 +114,7 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     enum { few = 32 };
     pdb_connection_observers *observers = context;
     begin_changes(observers);
-    if (observers->recording_count > 0) pdb_record_change(handle, kind, schema, name);
+    pdb_record_change(handle, kind, schema, name);
     /* A piece of an open blob is written, which SQLite reports as a deletion. */
     bool is_blob = sqlite3_preupdate_blobwrite(handle) >= 0;
     if (is_blob) kind = SQLITE_UPDATE, current = former;
@@ -153,70 +153,55 @@ void pdb_observers_notify_later(pdb_connection_observers *observers, int kind, c
     pdb_release_observed_table(table);
 }
 
-/*
-** Statements that were compiled without the hook may empty a table at once, without reporting its rows. To define a function that
-** is there already makes SQLite compile all statements anew.
-*/
 static void refuse(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count, (void)values;
     sqlite3_result_error(context, "not to be called", -1);
 }
 
-static void expire_statements(pdb_connection_observers *observers) {
+/* To define a function that is there already has this effect. */
+bool pdb_expire_statements(sqlite3 *handle) {
     int code = SQLITE_OK;
     for (int i = 0; i < 2 && code == SQLITE_OK; i++) {
-        code = sqlite3_create_function_v2(observers->handle, "perilune_observed", 0, SQLITE_UTF8, NULL, refuse, NULL, NULL, NULL);
+        code = sqlite3_create_function_v2(handle, "perilune_observed", 0, SQLITE_UTF8, NULL, refuse, NULL, NULL, NULL);
     }
-    observers->has_stale = code != SQLITE_OK; /* not while a cursor is open: it is tried again */
+    return code == SQLITE_OK;
+}
+
+/* SQLite has one hook for a connection: the observers', who report to recordings too, or this one. */
+static void record_change(void *context, sqlite3 *handle, int kind, const char *schema, const char *name, sqlite3_int64 former,
+                          sqlite3_int64 current) {
+    (void)context, (void)former, (void)current;
+    pdb_record_change(handle, kind, schema, name);
 }
 
 static void install_hook(pdb_connection_observers *observers) {
     if (observers->is_hooked) return;
-    pdb_interrupt_recordings(observers->handle);
     sqlite3_preupdate_hook(observers->handle, will_change, observers);
     observers->is_hooked = true;
-    expire_statements(observers);
+    observers->has_stale = !pdb_expire_statements(observers->handle); /* it is tried again */
 }
 
 static void remove_hook(pdb_connection_observers *observers) {
     if (!observers->is_hooked) return;
-    sqlite3_preupdate_hook(observers->handle, NULL, NULL);
+    sqlite3_preupdate_hook(observers->handle, pdb_is_recorded(observers->handle) ? record_change : NULL, NULL);
     observers->is_hooked = false;
 }
 
-/* The observers that have the hook of a connection, or NULL. */
-static pdb_connection_observers *find_hooked(sqlite3 *handle) {
+/* Whether observers have the hook of a connection. */
+static bool is_observed(sqlite3 *handle) {
     pthread_mutex_lock(&hubs_lock);
     pdb_connection_observers *observers = hubs;
     while (observers && (observers->handle != handle || !observers->is_hooked)) observers = observers->next;
     pthread_mutex_unlock(&hubs_lock);
-    return observers;
+    return observers != NULL;
 }
 
-void *pdb_hold_hook(sqlite3 *handle) {
-    pdb_connection_observers *observers = find_hooked(handle);
-    if (observers == NULL) return NULL;
-    pdb_retain_observers(observers);
-    observers->recording_count++;
-    return observers;
+void pdb_hook_recordings(sqlite3 *handle) {
+    if (!is_observed(handle)) sqlite3_preupdate_hook(handle, record_change, NULL);
 }
 
-void pdb_release_hook(void *held) {
-    pdb_connection_observers *observers = held;
-    /* The last observer may have been removed meanwhile. */
-    if (--observers->recording_count == 0) atomic_store(&observers->has_removed, true);
-    pdb_release_observers(observers);
-}
-
-void *pdb_lift_hook(sqlite3 *handle) {
-    pdb_connection_observers *observers = find_hooked(handle);
-    if (observers) sqlite3_preupdate_hook(handle, NULL, NULL);
-    return observers;
-}
-
-void pdb_put_hook_back(void *lifted) {
-    pdb_connection_observers *observers = lifted;
-    if (observers) sqlite3_preupdate_hook(observers->handle, will_change, observers);
+void pdb_unhook_recordings(sqlite3 *handle) {
+    if (!is_observed(handle)) sqlite3_preupdate_hook(handle, NULL, NULL);
 }
 
 /* MARK: - Observers */
@@ -248,8 +233,8 @@ void pdb_observers_add(pdb_connection_observers *observers, pdb_observer *observ
 
 bool pdb_observers_prune(pdb_connection_observers *observers) {
     if (observers->calling > 0 || atomic_load(&observers->is_ended)) return false;
-    if (observers->is_hooked && observers->has_stale) expire_statements(observers);
-    if (observers->recording_count > 0 || !atomic_exchange(&observers->has_removed, false)) return false;
+    if (observers->is_hooked && observers->has_stale) observers->has_stale = !pdb_expire_statements(observers->handle);
+    if (!atomic_exchange(&observers->has_removed, false)) return false;
     bool has_changes = false;
     for (pdb_observer **link = &observers->first_observer; *link;) {
         pdb_observer *observer = *link;

@@ -232,6 +232,7 @@ static int free_deferred_callbacks(lua_State *L) {
 
 static void will_begin(lua_State *L, pdb_connection *connection) {
     (void)L;
+    pdb_begin_recorded_access(connection->handle);
     pdb_find_observers(connection);
     if (connection->observers) pdb_prune_observers(connection);
 }

@@ -105,7 +105,6 @@ struct pdb_connection_observers {
     bool is_deferring; /* GRDB reports changes in savepoints of Swift when these are released */
     unsigned data_version;
     int calling; /* the number of calls of observers in progress */
-    int recording_count; /* of recordings that follow the hook, which stays until they have ended */
     /* What was changed by the statement that runs and inside of savepoints, which may be undone. */
     pdb_change *changes;
     size_t change_count, change_capacity, changed_bytes;

@@ -74,10 +74,10 @@ void pdb_forget_connection(lua_State *L, pdb_database *database, sqlite3 *handle
 void pdb_push_database_methods(lua_State *L);
 void pdb_push_statement_methods(lua_State *L);
 
-/* For recordings of changes, of the whole process: `check` is called now and then while statements run on a connection, on its thread,
-** and `interrupt` when observers take the hook by which a recording follows it. In a connection whose hook they have, `record` is called
-** with each change, inside of the hook. NULL: there are no recordings. */
-void pdb_follow_recordings(void (*check)(sqlite3 *handle), void (*interrupt)(sqlite3 *handle),
+/* For recordings of changes, of the whole process, on the thread of a connection: `check` is called now and then while statements run,
+** `will_begin` before an access, `is_recorded` when observers give up the hook by which recordings follow it, and `record` with each
+** change, inside of the hook. NULL: there are no recordings. */
+void pdb_follow_recordings(void (*check)(sqlite3 *handle), void (*will_begin)(sqlite3 *handle), bool (*is_recorded)(sqlite3 *handle),
                            void (*record)(sqlite3 *handle, int kind, const char *schema, const char *table));
 
 /* MARK: - The access that is open */

@@ -44,15 +44,13 @@ void pdb_observers_end(pdb_connection_observers *observers);
 ** it, after the transaction; `has_failed` if an error is on its way. Raises nothing. */
 void pdb_end_observed_access(pdb_access_request *request, sqlite3 *handle, void *grdb, bool has_failed);
 
-/* Keeps the observers' hook on a connection until it is released, for a recording; NULL if it is not there. On the queue of the
-** connection. */
-void *pdb_hold_hook(sqlite3 *handle);
-void pdb_release_hook(void *observers);
+/* Begins to report each change of a connection to its recordings, and ends that. On the queue of the connection. */
+void pdb_hook_recordings(sqlite3 *handle);
+void pdb_unhook_recordings(sqlite3 *handle);
 
-/* Takes the observers' hook off a connection, on which SQLite's sessions are about to be used, and puts it back; NULL if it is not
-** there. On the queue of the connection. */
-void *pdb_lift_hook(sqlite3 *handle);
-void pdb_put_hook_back(void *observers);
+/* Has SQLite compile all statements of a connection anew. Returns whether it does: not while a cursor is open. Those that were compiled
+** before there was a hook may empty a table at once, without reporting its rows. */
+bool pdb_expire_statements(sqlite3 *handle);
 
 /* For the library: Lua functions. */
 

@@ -1,5 +1,5 @@
 /*
-** SQLite's session extension, for Swift, which does not see it: sqlite3.h declares it only where two macros are defined.
+** The changesets of SQLite's session extension, for Swift, which does not see it: sqlite3.h declares it only where two macros are defined.
 */
 #ifndef PERILUNE_SESSIONS_H
 #define PERILUNE_SESSIONS_H
@@ -8,17 +8,7 @@
 
 #include <sqlite3.h>
 
-typedef struct sqlite3_session sqlite3_session;
 typedef struct sqlite3_changeset_iter sqlite3_changeset_iter;
-
-int sqlite3session_create(sqlite3 *db, const char *schema, sqlite3_session **session);
-void sqlite3session_delete(sqlite3_session *session);
-int sqlite3session_enable(sqlite3_session *session, int is_enabled);
-int sqlite3session_attach(sqlite3_session *session, const char *table);
-void sqlite3session_table_filter(sqlite3_session *session, int (*filter)(void *context, const char *table), void *context);
-int sqlite3session_changeset(sqlite3_session *session, int *length, void **bytes);
-int sqlite3session_changeset_strm(sqlite3_session *session, int (*output)(void *context, const void *bytes, int length), void *context);
-sqlite3_int64 sqlite3session_memory_used(sqlite3_session *session);
 
 int sqlite3changeset_invert(int length, const void *bytes, int *inverse_length, void **inverse);
 int sqlite3changeset_concat(int first_length, void *first, int second_length, void *second, int *length, void **bytes);
@@ -39,11 +29,6 @@ int sqlite3changeset_apply_v2_strm(sqlite3 *db, int (*input)(void *context, void
                                    int (*filter)(void *context, const char *table),
                                    int (*resolve)(void *context, int conflict, sqlite3_changeset_iter *iterator), void *context,
                                    void **rebasing, int *rebasing_length, int flags);
-
-void *sqlite3_preupdate_hook(sqlite3 *db,
-                             void (*call)(void *context, sqlite3 *db, int kind, const char *schema, const char *table,
-                                          sqlite3_int64 former, sqlite3_int64 current),
-                             void *context);
 
 int sqlite3_preupdate_count(sqlite3 *db);
 int sqlite3_preupdate_depth(sqlite3 *db);

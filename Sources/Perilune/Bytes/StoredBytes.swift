@@ -31,6 +31,16 @@ package final class StoredBytes: Sendable {
         if case .memory(let data) = place { data } else { nil }
     }
 
+    /// The bytes, wherever they are.
+    ///
+    /// - Throws: ``StorageError``.
+    func data() throws -> Data {
+        if let memory { return memory }
+        var data = Data(capacity: count)
+        try forEachPiece { data.append(contentsOf: $0) }
+        return data
+    }
+
     /// Copies the bytes from a position on.
     ///
     /// - Returns: How many were copied; 0 at the end.

@@ -8,33 +8,28 @@ extension Changeset {
     /// What triggers and foreign keys change meanwhile is recorded too. What a savepoint has undone is not. The recording may take
     /// `limitInBytes` of memory; `body` changes the database on the same connection.
     ///
-    /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, if too much was, or if a script begins to observe each
-    ///   change of the connection meanwhile; what the closure throws.
+    /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, or if too much was; what the closure throws.
     public static func recording<Result>(
         in db: Database, limitInBytes: Int = 256 << 20, _ body: () throws -> Result
     ) throws -> (changeset: Changeset, result: Result) {
         let former = try SchemaSnapshot(db)
         let nullKeys = try former.tablesWithNullKeys(db)
-        let recording = try ChangeRecording(
+        let recording = ChangeRecording(
             db, excluding: former.tables.filter { $0.unrecordable != nil }.map(\.name), limitInBytes: limitInBytes)
         defer { recording.end() }
         let result = try body()
         recording.checkSize()
-        guard let changeset = recording.changeset() else {
+        guard let changeset = try recording.changeset() else {
             throw recording.isTooLarge
                 ? ChangesetError(.tooLarge, "the changes would take more than \(limitInBytes) bytes; record fewer at a time")
-                : ChangesetError(.unrecordable, "the changes could not be recorded: the columns of a table changed, or an observer with on_change was added; add it before the recording begins")
+                : ChangesetError(.unrecordable, "the changes could not be recorded: the columns of a table changed")
         }
-        try check(recording.touchedTables, nullKeys, db)
-        return (changeset, result)
-    }
-
-    /// SQLite leaves out, without a word, the rows of tables that it cannot record.
-    private static func check(_ touched: [String], _ nullKeys: Set<String>, _ db: Database) throws {
         let schema = try SchemaSnapshot(db)
-        if let (name, reason) = schema.unrecorded(touched, nullKeys.union(try schema.tablesWithNullKeys(db))).first {
+        let reasons = schema.unrecorded(recording.touchedTables, nullKeys.union(try schema.tablesWithNullKeys(db)))
+        if let (name, reason) = reasons.first ?? recording.tablesWithReplacedKeys.min().map({ ($0, PreviewTable.replacedKeys) }) {
             throw ChangesetError(.unrecordable, "the changes of `\(name)` cannot be recorded: \(reason)", table: name)
         }
+        return (Changeset(bytes: try changeset.data()), result)
     }
 }
 
@@ -44,7 +39,7 @@ extension SchemaSnapshot {
         Set(try tables.filter { try !$0.nullableKey.isEmpty && TableComparison.hasNullKey(db, $0, "main") }.map(\.name))
     }
 
-    /// Those of the tables that were written to whose rows sessions leave out, with why.
+    /// Those of the tables that were written to whose rows recordings leave out, with why.
     ///
     /// - Parameter nullKeys: The tables that have or had NULL in keys.
     func unrecorded(_ touched: [String], _ nullKeys: Set<String>) -> [(name: String, reason: String)] {

@@ -51,10 +51,18 @@ struct ChangesetWriter {
         }
     }
 
+    /// Adds the value of a column as it stands in a changeset, or several; `nil` where one is left out.
+    mutating func append(encoded value: ArraySlice<UInt8>?) {
+        if let value { bytes.append(contentsOf: value) } else { bytes.append(0) }
+    }
+
     /// Adds the value of a column, as SQLite has it; `nil` where it is left out.
-    mutating func append(_ value: OpaquePointer?) {
+    ///
+    /// - Parameter asReal: Whether an integer is written as the float that it becomes in its column.
+    mutating func append(_ value: OpaquePointer?, asReal: Bool = false) {
         guard let value else { return bytes.append(0) }
         switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER where asReal: append(UInt8(SQLITE_FLOAT), sqlite3_value_double(value).bitPattern)
         case SQLITE_INTEGER: append(UInt8(SQLITE_INTEGER), UInt64(bitPattern: sqlite3_value_int64(value)))
         case SQLITE_FLOAT: append(UInt8(SQLITE_FLOAT), sqlite3_value_double(value).bitPattern)
         case SQLITE_NULL: bytes.append(UInt8(SQLITE_NULL))
@@ -83,6 +91,12 @@ struct ChangesetWriter {
             rest >>= 7
         }
         bytes.append(contentsOf: groups.reversed())
+    }
+
+    /// What is written, which is not there any more afterwards.
+    mutating func takeBytes() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10) }
+        return Array(bytes[...])
     }
 
     /// Moves what is written to a spool, if it is much.

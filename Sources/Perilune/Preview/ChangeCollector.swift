@@ -49,12 +49,11 @@ struct ChangeCollector {
         let recording = isSameSchema && usesRecording ? start.recording : nil
         if usesRecording {
             start.recording.checkSize()
-            start.recording.removeIncomplete()
         }
         let recorded = try recording.flatMap(changeset)
         if let recorded {
             try takeRecorded(recorded)
-        } else if let recording, !recording.hasFailed {
+        } else if recording != nil {
             try compareTouched()
         } else {
             try compareAll()
@@ -76,10 +75,7 @@ struct ChangeCollector {
     /// What was recorded; `nil` if that is not all or not right, or there is no room for it.
     private func changeset(of recording: ChangeRecording) throws -> ChangesetStream? {
         do {
-            // Where one key has taken the place of another that SQLite considers equal, a session finds the row that is there in the end
-            // under both: changed twice, or inserted though it was there.
-            if touchedTables.contains(where: \.hasLooseKey) { return nil }
-            return try recording.storedChangeset().map { ChangesetStream($0) }
+            return try recording.changeset().map { ChangesetStream($0) }
         } catch let error as StorageError {
             comparedChanges.fail(error)
             return nil
@@ -110,7 +106,7 @@ struct ChangeCollector {
         }
     }
 
-    /// Whether sessions record all changes of a table that was there before.
+    /// Whether a changeset holds all changes of a table that was there before.
     private mutating func canBeRecorded(_ table: PreviewTable) throws -> Bool {
         try table.unrecordable == nil && keyObstacle(table, start.schema.table(table.name)) == nil
     }
@@ -127,7 +123,7 @@ struct ChangeCollector {
         return changes
     }
 
-    /// Why sessions cannot record a table that they can record otherwise: for the keys of its rows, now or before.
+    /// Why a table cannot be recorded that can be otherwise: for the keys of its rows, now or before.
     private mutating func keyObstacle(_ new: PreviewTable, _ old: PreviewTable?) throws -> String? {
         guard let old, !new.nullableKey.isEmpty || new.hasLooseKey else { return nil }
         try formerState.attach()
@@ -135,7 +131,7 @@ struct ChangeCollector {
             return "some of its rows have NULL in their key"
         }
         guard try TableComparison.hasRestoredKey(db, new, old) else { return nil }
-        return "keys of its rows changed to values that SQLite considers equal"
+        return PreviewTable.replacedKeys
     }
 
     /// The virtual table that keeps its rows in another.

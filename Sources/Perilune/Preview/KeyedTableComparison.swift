@@ -2,8 +2,8 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
-/// Compares a table that sessions can record with its former state, attached as ``PreviewCopy/formerSchema``: each row once, without
-/// keeping more than one, and finds what a session would have found.
+/// Compares a table that can be recorded with its former state, attached as ``PreviewCopy/formerSchema``: each row once, without
+/// keeping more than one, and finds what a recording would have found.
 struct KeyedTableComparison {
     private let db: Database
     private let table: PreviewTable

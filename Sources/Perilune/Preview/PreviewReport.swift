@@ -50,7 +50,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     public var deleted = 0
     /// Some of the rows, sorted by key; at most as many of each kind as the preview was asked for.
     public var rows: [RowChange] = []
-    /// Why SQLite's sessions cannot record the table, so that no plan can hold its changes; `nil` if they can.
+    /// Why the table cannot be recorded, so that no plan can hold its changes; `nil` if they can.
     public var unrecordable: String?
     /// Whether the numbers are known. If not, the table was written to.
     public var isCounted = true

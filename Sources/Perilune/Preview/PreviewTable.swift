@@ -26,8 +26,8 @@ struct PreviewTable {
     let columns: [Column]
     /// Whether the key is the row id.
     let isRowIDKey: Bool
-    /// Whether SQLite may take two keys for the same that are stored, or recorded, differently: `a` and `A` by a collation, 1 and 1.0
-    /// where there is no type, or where they are REAL: sessions take 1 that is inserted for another key than the 1.0 that it becomes.
+    /// Whether SQLite may take two keys for the same that are stored differently: `a` and `A` by a collation, 1 and 1.0 where there is no
+    /// type.
     let hasLooseKey: Bool
 
     /// The names of the columns of the primary key, in its order.
@@ -40,7 +40,7 @@ struct PreviewTable {
         hasRowID && !isRowIDKey ? columns.filter { $0.keyPosition > 0 && !$0.isNotNull }.map(\.name) : []
     }
 
-    /// Why sessions cannot record the table; `nil` if they can.
+    /// Why the table cannot be recorded; `nil` if they can.
     var unrecordable: String? {
         switch kind {
         case .virtual: "it is a virtual table"
@@ -50,6 +50,10 @@ struct PreviewTable {
         case .table: nil
         }
     }
+
+    /// Why no changeset holds that a key has taken the place of another that SQLite considers equal: it would have to delete one row before
+    /// it inserts the other, and its inverse the other way round.
+    static let replacedKeys = "keys of its rows changed to values that SQLite considers equal"
 
     /// A name by which SQL reaches the row id, if no column is called the same.
     var rowIDName: String? {
@@ -95,8 +99,7 @@ struct PreviewTable {
         let types = Dictionary(rows.map { ($0[5] as Int, $0[6] as String) }) { first, _ in first }
         hasLooseKey = indexed.contains { part in
             // Without affinity, numbers and texts stay as they come.
-            (part[1] as String?)?.uppercased() != "BINARY"
-                || [.blob, .real].contains(DeclaredType(types[part[0]] ?? "", isStrict: isStrict).affinity)
+            (part[1] as String?)?.uppercased() != "BINARY" || DeclaredType(types[part[0]] ?? "", isStrict: isStrict).affinity == .blob
         }
     }
 

@@ -12,7 +12,7 @@ package final class RowChangeRecorder {
         schema = try SchemaSnapshot(db)
         nullKeys = try schema.tablesWithNullKeys(db)
         let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
-        recording = try ChangeRecording(db, excluding: excluded, limitInBytes: limitInBytes)
+        recording = ChangeRecording(db, excluding: excluded, limitInBytes: limitInBytes)
     }
 
     /// The rows that have changed since the beginning, by table and key, and the tables that cannot be recorded, though they were
@@ -20,7 +20,7 @@ package final class RowChangeRecorder {
     ///
     /// - Throws: ``RecordingError`` if the recording is not complete.
     package func finish(_ db: Database) throws -> (tables: [TableChanges], unrecorded: [(name: String, reason: String)]) {
-        guard let changeset = recording.changeset() else {
+        guard let changeset = try recording.changeset() else {
             throw RecordingError(
                 description: recording.isTooLarge
                     ? "too many changes to record"
@@ -28,7 +28,7 @@ package final class RowChangeRecorder {
         }
         let schema = try SchemaSnapshot(db)
         var tables: [TableChanges] = []
-        for var changes in try ChangesetSummary(changeset.stream, rowLimit: .max, schema: schema).tables {
+        for var changes in try ChangesetSummary(ChangesetStream(changeset), rowLimit: .max, schema: schema).tables {
             try changes.complete(from: db)
             tables.append(changes)
         }

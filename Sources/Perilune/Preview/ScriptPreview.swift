@@ -146,7 +146,7 @@ extension ScriptPreview {
         try await copy.writer.writeWithoutTransaction { db in
             let schema = try SchemaSnapshot(db)
             let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
-            let recording = try ChangeRecording(db, excluding: excluded, limitInBytes: try recordingLimit(db, options))
+            let recording = ChangeRecording(db, excluding: excluded, limitInBytes: try recordingLimit(db, options))
             // Earlier statements are not the script's.
             trace?.start(onRecorded: db)
             return UncheckedBox(ChangeCollector.Start(schema: schema, recording: recording))

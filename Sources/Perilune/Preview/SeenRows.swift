@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// The rows that a changeset updates, in the columns that it does not change: sessions record of an update only what changes.
+/// The rows that a changeset updates, in the columns that it does not change: of an update it holds only what changes.
 ///
 /// They stand in a changeset of SQLite, as deletions in which the columns that do change are undefined, so that SQLite reads them.
 ///

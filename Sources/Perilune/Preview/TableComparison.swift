@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// Compares a table with its former state, attached as ``PreviewCopy/formerSchema``, by SQL: for what sessions do not record.
+/// Compares a table with its former state, attached as ``PreviewCopy/formerSchema``, by SQL: for what cannot be recorded.
 struct TableComparison {
     /// How rows of the two states are found to be the same row.
     private enum Matching {

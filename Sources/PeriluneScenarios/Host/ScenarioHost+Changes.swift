@@ -4,7 +4,7 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// `begin_changes` and `end_changes`: what rows are changed between, recorded by SQLite's session extension.
+/// `begin_changes` and `end_changes`: what rows are changed between.
 extension ScenarioHost {
     func installChanges() throws {
         try function("begin_changes") { host, arguments in

@@ -27,6 +27,30 @@ import Testing
         #expect(run.summary.count(.passed) == 4, "\(run.summary.failures.map(\.failures))")
     }
 
+    @Test func `a changed row has the key that is stored, also where SQLite considers another equal`() async throws {
+        let run = try await run("""
+            scenario("a", function(t)
+              t.db:execute[[
+                CREATE TABLE word (k TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO word VALUES ('abc', 1), ('def', 2);
+                CREATE TABLE size (k REAL PRIMARY KEY, v); INSERT INTO size VALUES (1, 'a');
+              ]]
+              local function changes(sql) return t.changes(function() t.db:execute(sql) end) end
+              expect(changes "UPDATE word SET k = 'ABC' WHERE v = 1"):rows_any_order [[
+                | op     | table | key |
+                | delete | word  | abc |
+                | insert | word  | ABC |
+              ]]
+              expect(changes "UPDATE word SET k = 'DEF' WHERE v = 2; UPDATE word SET k = 'def' WHERE v = 2"):is_empty()
+              expect(changes "UPDATE size SET k = 2; DELETE FROM size; INSERT INTO size VALUES (1, 'b'), (2, 'c')"):rows_any_order [[
+                | op     | key | v      |
+                | update | 1.0 | a -> b |
+                | insert | 2.0 | c      |
+              ]]
+            end)
+            """)
+        #expect(run.summary.count(.passed) == 1, "\(run.summary.failures.map(\.failures))")
+    }
+
     @Test func `a template that fails fails those that use it`() async throws {
         let run = try await run("""
             template("bad", function(db) db:execute("INSERT INTO thign VALUES (1)") end)

@@ -1,0 +1,225 @@
+internal import CPeriluneRows
+internal import CPeriluneSQLite
+internal import GRDB
+internal import PeriluneRecords
+
+/// The rows that change, as the hook of a connection reports them.
+///
+/// What is kept of a row is how it was when it was first changed. In the end this is compared with how it is then, so what savepoints
+/// have undone is not in the changeset. SQLite's own sessions do the same, but take keys that a collation or a type makes equal, such
+/// as 1 and 1.0, for one row or for two, as it comes: here a row has the key that is stored.
+final class RecordedRows {
+    private final class Table {
+        /// As a definition of the table has it.
+        struct Column: Equatable {
+            let name: String
+            let type: String
+            /// The position in the key, from 1; 0 for others.
+            let keyPosition: UInt8
+        }
+
+        let name: String
+        let columns: [Column]
+        /// For each column, whether it holds floats in place of integers.
+        let isReal: [Bool]
+        /// The columns of the key.
+        let key: [Int]
+        /// In the order in which they were first changed.
+        var rows: [FormerRow] = []
+        /// Where the row of a key is among them.
+        var places: [[UInt8]: Int] = [:]
+
+        init(_ name: String, _ columns: [Column]) {
+            (self.name, self.columns) = (name, columns)
+            isReal = columns.map { DeclaredType($0.type).affinity == .real }
+            key = columns.indices.filter { columns[$0].keyPosition > 0 }
+        }
+    }
+
+    /// Its values are written as in changesets.
+    private struct FormerRow {
+        let key: [UInt8]
+        /// `nil`: there was none.
+        let values: [UInt8]?
+        /// Whether triggers and foreign keys alone have changed it.
+        var isIndirect: Bool
+    }
+
+    private let connection: SQLiteConnection
+    private var tables: [Table] = []
+    /// Where values are put together.
+    private var scratch = ChangesetWriter()
+    /// About how much memory the rows take.
+    private(set) var memoryInBytes = 0
+    /// Whether a table has got other columns, or memory is short: what came after that is missing.
+    private(set) var hasFailed = false
+    /// The tables in which a key has taken the place of another that SQLite considers equal; known once the changes are written.
+    private(set) var tablesWithReplacedKeys: Set<String> = []
+
+    init(_ connection: SQLiteConnection) {
+        self.connection = connection
+    }
+
+    /// Forgets all rows, which are too many.
+    func removeAll() {
+        tables = []
+        memoryInBytes = 0
+    }
+
+    /// Takes the change that SQLite reports now.
+    func take(_ kind: CInt, of name: UnsafePointer<CChar>) {
+        guard !hasFailed, let table = table(name) else { return }
+        guard Int(sqlite3_preupdate_count(connection)) == table.columns.count else {
+            hasFailed = true
+            return
+        }
+        if kind != SQLITE_INSERT { keep(isFormer: true, of: table, sqlite3_preupdate_old) }
+        // An update may change the key.
+        if kind != SQLITE_DELETE { keep(isFormer: false, of: table, sqlite3_preupdate_new) }
+    }
+
+    private typealias Reader = (OpaquePointer?, CInt, UnsafeMutablePointer<OpaquePointer?>) -> CInt
+
+    private func keep(isFormer: Bool, of table: Table, _ read: Reader) {
+        var hasNull = false
+        // A row with NULL in its key has no name: recordings fail for tables that have such rows.
+        guard let key = values(table.key, of: table, read, hasNull: &hasNull), !hasNull else { return }
+        let isIndirect = sqlite3_preupdate_depth(connection) > 0
+        if let place = table.places[key] {
+            if !isIndirect { table.rows[place].isIndirect = false }
+            return
+        }
+        var row: [UInt8]?
+        if isFormer {
+            row = values(table.columns.indices, of: table, read, hasNull: &hasNull)
+            guard row != nil else { return }
+        }
+        table.places[key] = table.rows.count
+        table.rows.append(FormerRow(key: key, values: row, isIndirect: isIndirect))
+        memoryInBytes += 160 + key.count + (row?.count ?? 0)
+    }
+
+    /// The values of columns; `nil` if memory is short.
+    private func values(_ columns: some Collection<Int>, of table: Table, _ read: Reader, hasNull: inout Bool) -> [UInt8]? {
+        for index in columns {
+            var value: OpaquePointer?
+            guard read(connection, CInt(index), &value) == SQLITE_OK, let value else {
+                hasFailed = true
+                return nil
+            }
+            if sqlite3_value_type(value) == SQLITE_NULL { hasNull = true }
+            // The hook gives the whole numbers of inserted rows as they are stored: 1 and 1.0 are two keys then.
+            scratch.append(value, asReal: table.isReal[index])
+        }
+        return scratch.takeBytes()
+    }
+
+    /// A table with its columns, read when it is first changed; `nil` for one without a key.
+    private func table(_ name: UnsafePointer<CChar>) -> Table? {
+        if let known = tables.last(where: { sqlite3_stricmp($0.name, name) == 0 }) { return known.key.isEmpty ? nil : known }
+        let name = String(cString: name)
+        guard let columns = columns(of: name) else {
+            hasFailed = true
+            return nil
+        }
+        let table = Table(name, columns)
+        tables.append(table)
+        return table.key.isEmpty ? nil : table
+    }
+
+    /// SQLite lets a hook prepare statements: its own sessions do so, too. A trace knows the statement by its beginning.
+    private func columns(of table: String) -> [Table.Column]? {
+        guard let statement = prepare("PRAGMA 'main'.table_info(\(table.quotedName))") else { return nil }
+        defer { sqlite3_finalize(statement) }
+        var columns: [Table.Column] = []
+        let isRead = forEachRow(of: statement) {
+            columns.append(
+                Table.Column(
+                    name: String(cString: sqlite3_column_text(statement, 1)), type: sqlite3_column_text(statement, 2).map { String(cString: $0) } ?? "",
+                    keyPosition: UInt8(clamping: sqlite3_column_int(statement, 5))))
+        }
+        return isRead ? columns : nil
+    }
+
+    // MARK: - The end
+
+    /// The net changes; `nil` if the recording is not complete.
+    ///
+    /// - Throws: ``StorageError``.
+    func changeset(in spool: ByteSpool = ByteSpool()) throws -> StoredBytes? {
+        var writer = ChangesetWriter()
+        for table in tables where !table.key.isEmpty {
+            guard !hasFailed, let now = columns(of: table.name), now == table.columns, try write(table, to: &writer, spool) else {
+                hasFailed = true
+                return nil
+            }
+        }
+        try writer.flush(to: spool, ifMoreThan: 0)
+        return try spool.finish()
+    }
+
+    private func write(_ table: Table, to writer: inout ChangesetWriter, _ spool: ByteSpool) throws -> Bool {
+        let match = table.key.map { "\(table.columns[$0].name.quotedName) IS ?" }.joined(separator: " AND ")
+        let names = table.columns.map(\.name.quotedName).joined(separator: ", ")
+        guard let statement = prepare("SELECT \(names) FROM main.\(table.name.quotedName) WHERE \(match)") else { return false }
+        defer { sqlite3_finalize(statement) }
+        for former in table.rows {
+            bind(former.key, to: statement)
+            var found: [UInt8]?
+            let isRead = forEachRow(of: statement) {
+                if values(table.key, of: statement) == former.key {
+                    found = values(table.columns.indices, of: statement)
+                } else if former.values != nil {
+                    tablesWithReplacedKeys.insert(table.name)
+                }
+            }
+            guard isRead else { return false }
+            add(former, found, of: table, to: &writer)
+            try writer.flush(to: spool)
+        }
+        return true
+    }
+
+    private func values(_ columns: some Collection<Int>, of statement: OpaquePointer) -> [UInt8] {
+        for index in columns { scratch.append(sqlite3_column_value(statement, CInt(index))) }
+        return scratch.takeBytes()
+    }
+
+    private func bind(_ key: [UInt8], to statement: OpaquePointer) {
+        for (index, range) in ChangesetValues.ranges(in: key).enumerated() {
+            PreviewValue(encoded: key[range]).bind(to: statement, at: CInt(index + 1))
+        }
+    }
+
+    private func add(_ former: FormerRow, _ found: [UInt8]?, of table: Table, to writer: inout ChangesetWriter) {
+        guard former.values != found else { return }
+        writer.begin(table.name, keyPositions: table.columns.map(\.keyPosition))
+        let kind: RowChange.Kind = former.values == nil ? .inserted : found == nil ? .deleted : .updated
+        writer.beginChange(kind, isIndirect: former.isIndirect)
+        guard let old = former.values, let new = found else { return writer.append(encoded: (former.values ?? found)![...]) }
+        let ranges = zip(ChangesetValues.ranges(in: old), ChangesetValues.ranges(in: new))
+        let values = ranges.map { (old: old[$0], new: new[$1]) }
+        for (index, value) in values.enumerated() {
+            writer.append(encoded: value.old != value.new || table.columns[index].keyPosition > 0 ? value.old : nil)
+        }
+        for value in values { writer.append(encoded: value.old != value.new ? value.new : nil) }
+    }
+
+    // MARK: - Statements, which GRDB does not see
+
+    private func prepare(_ sql: String) -> OpaquePointer? {
+        var statement: OpaquePointer?
+        return sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK ? statement : nil
+    }
+
+    /// Returns whether all were read.
+    private func forEachRow(of statement: OpaquePointer, _ body: () -> Void) -> Bool {
+        defer { sqlite3_reset(statement) }
+        var code = sqlite3_step(statement)
+        while code == SQLITE_ROW {
+            body()
+            code = sqlite3_step(statement)
+        }
+        return code == SQLITE_DONE
+    }
+}
