@@ -34,6 +34,7 @@ public actor ScriptHost {
     nonisolated let cancellation: LuaState.Cancellation
     /// What scripts wait for.
     let loop: ScriptLoop
+    let calls: LoopCalls
     /// What keeps the loop alive while automations wait for events.
     var eventSource: LoopSource?
     /// The run that loads a file of automations.
@@ -121,6 +122,8 @@ public actor ScriptHost {
         loopSignals.names = configuration.signals
         callbackErrors = configuration.callbackErrors
         threadEnvironment = environment.map { ThreadEnvironment($0) }
+        let scripts = HostScripts(loop: setup.loop, state: state, modules: modules, library: library, threadEnvironment: threadEnvironment)
+        calls = LoopCalls(of: scripts, on: thread)
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
         // Made here, it belongs to the thread from now on.
         state.thread = thread
@@ -128,6 +131,13 @@ public actor ScriptHost {
         setup.loop.queue.setWake { [weak self, thread] in
             thread.enqueue { [weak self] in self?.assumeIsolated { $0.turn() } }
         }
+    }
+
+    /// What scripts have left behind ends; where something of it is under way, the state is closed after that.
+    deinit {
+        guard calls.areUnderWay else { return }
+        cancellation.cancelRuns()
+        calls.end()
     }
 
     /// Gives the runs to come another limit of time, in a host that has one.

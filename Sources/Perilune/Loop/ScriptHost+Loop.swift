@@ -72,10 +72,7 @@ extension ScriptHost {
     /// Starts what is due.
     func turn() {
         loop.startDue { source in
-            Task {
-                await loop.call(source)
-                settleFailures()
-            }
+            calls.assumeIsolated { $0.start(source) { [weak self] in self?.assumeIsolated { $0.settleFailures() } } }
         }
         loop.announceChange()
     }

@@ -211,6 +211,66 @@ import Testing
 
     // MARK: - Ending
 
+    /// What a script can reach as long as it is there.
+    private final class Token: Sendable {}
+
+    private struct Weak: Sendable {
+        weak let host: ScriptHost?
+        weak let token: Token?
+    }
+
+    /// Runs a script in a host that nothing keeps afterwards.
+    private func leave(_ source: String, in place: ScriptPlace) async throws -> Weak {
+        let host = try await Self.makeHost(place) { $0.limits = LuaLimits(isCancellable: true) }
+        let token = Token()
+        let begun = Mutex(false)
+        try await host.register(module: "token") { module in
+            module.function("begun") { () -> Void in
+                withExtendedLifetime(token) { begun.withLock { $0 = true } }
+            }
+            module.function("wait") { () async throws -> Void in
+                begun.withLock { $0 = true }
+                try await Task.sleep(for: .seconds(1_000_000))
+            }
+        }
+        try await host.run(source: "token = require 'token'\n" + source)
+        #expect(await eventually { begun.withLock { $0 } })
+        return Weak(host: host, token: token)
+    }
+
+    @Test(arguments: ScriptPlace.allCases, [
+        "perilune.spawn(function() token.begun() perilune.sleep(1e6) end)",
+        "perilune.spawn(function() token.begun() while true do pcall(perilune.sleep, 1e6) end end)",
+        "perilune.spawn(function() token.begun() while true do pcall(function() while true do end end) end end)",
+        "perilune.spawn(function() token.begun() db:write(function() while true do end end) end)",
+        "local t = perilune.spawn(perilune.sleep, 1e6) perilune.spawn(function() token.begun() t:wait() end)",
+        "for i = 1, 100 do perilune.spawn(perilune.sleep, 1e6) end perilune.every(0.001, token.begun)",
+        """
+        perilune.spawn(function()
+          local closed <close> = setmetatable({}, { __close = function()
+            require "perilune" require "token" token.begun()
+            perilune.spawn(perilune.sleep, 1e6) perilune.after(0, token.begun) pcall(require, "nothing")
+            db:execute("CREATE TABLE IF NOT EXISTS t (a)")
+          end })
+          token.begun()
+          perilune.sleep(1e6)
+        end)
+        """,
+    ])
+    func `a host that nothing keeps is gone, whatever its scripts do or wait for`(_ place: ScriptPlace, _ source: String) async throws {
+        try await Dependencies.inProcess(.live) {
+            let left = try await leave(source, in: place)
+            #expect(await eventually { left.host == nil && left.token == nil })
+        }
+    }
+
+    @Test func `a host that nothing keeps ends its wait for a function of Swift`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let left = try await leave("perilune.spawn(function() while true do pcall(token.wait) end end)", in: .here)
+            #expect(await eventually { left.host == nil && left.token == nil })
+        }
+    }
+
     @Test(arguments: ScriptPlace.allCases) func `a cancelled task ends its own run only`(_ place: ScriptPlace) async throws {
         try await Dependencies.inProcess(.live) {
             let host = try await Self.makeHost(place), begun = Tally()
