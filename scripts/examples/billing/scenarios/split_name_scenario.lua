@@ -1,5 +1,5 @@
 -- A migration keeps the data of an old file, and can go back.
-scenario("0007 splits the name without losing anyone", { database = "fixture:shop_v6.sqlite", timeout = "5s" }, function(t)
+scenario("0007 splits the name without losing anyone", { database = "fixture:shop_v6.sqlite", timeout = "1m" }, function(t)
   local before = t.db:query("select count(*) as n from customers")[1].n
 
   t.migrate { to = "0007_split_name" }
