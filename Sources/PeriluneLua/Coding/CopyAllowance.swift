@@ -11,7 +11,8 @@ extension LuaCore {
     /// Runs what copies a value with all that is in it. What has no table or string more than four times always fits.
     func copying<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
         guard copyAllowance == nil else { return try body() }
-        copyAllowance = Self.leastAllowance + 4 * context.pointee.used
+        // A handle of a state that is closed says so where it is read.
+        copyAllowance = Self.leastAllowance + (isOpen ? 4 * context.pointee.used : 0)
         defer { copyAllowance = nil }
         return try body()
     }

@@ -58,7 +58,11 @@ package final class LuaCore: @unchecked Sendable {
         close()
     }
 
-    var context: UnsafeMutablePointer<plua_context> { plua_context_of(main) }
+    /// Of a state that is open: it is freed with it.
+    var context: UnsafeMutablePointer<plua_context> {
+        assert(isOpen, "the context of a closed Lua state is used")
+        return plua_context_of(main)
+    }
 
     /// Closes the state; while something runs in it, as soon as that has ended.
     func close() {
