@@ -82,19 +82,19 @@ local function matches_column(cell, change, column, names)
   if #sides == 2 then
     if change.op == "update" and not is_changed(change, column) then return false end
     local left, right = text_table.cell("changes", sides[1]), text_table.cell("changes", sides[2])
-    return cells.matches(left, before, names) and cells.matches(right, after, names)
+    return cells.matches(left, before, names, true) and cells.matches(right, after, names, true)
   end
-  if change.op == "delete" then return cells.matches(cell, before, names) end
-  return cells.matches(cell, after, names)
+  if change.op == "delete" then return cells.matches(cell, before, names, true) end
+  return cells.matches(cell, after, names, true)
 end
 
 local function matches_key(cell, key, names)
-  if #key == 1 then return cells.matches(cell, key[1], names) end
+  if #key == 1 then return cells.matches(cell, key[1], names, true) end
   if cell.kind == "any" then return true end
   local parts = cell.kind == "bare" and text_table.split(cell.text, ",") or {}
   if #parts ~= #key then return false end
   for index, part in ipairs(parts) do
-    if not cells.matches(text_table.cell("changes", part), key[index], names) then return false end
+    if not cells.matches(text_table.cell("changes", part), key[index], names, true) then return false end
   end
   return true
 end

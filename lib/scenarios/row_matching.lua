@@ -151,17 +151,36 @@ end
 
 -- In any order
 
---- Gives each line a row of its own, as many as can be: augmenting paths.
-local function assign(comparison)
-  local line_of, candidates = {}, {}
+--- What new names would stand for if a row were what a line says; nil if it is not.
+local function bindings(comparison, expected, actual)
+  local names, new = cells.copy_names(comparison.names), {}
+  if not fits(comparison, expected, actual, names) then return nil end
+  for name, value in pairs(names) do
+    if comparison.names[name] == nil then new[name] = value end
+  end
+  return new
+end
+
+--- For each line the rows that are what it says: { actual, binds }.
+local function candidates_of(comparison)
+  local candidates = {}
   for expected = 1, #comparison.table.rows do
     candidates[expected] = {}
     for actual = 1, #comparison.source.items do
-      if is_tried(comparison, expected, actual) then table.insert(candidates[expected], actual) end
+      local binds = bindings(comparison, expected, actual)
+      if binds then table.insert(candidates[expected], { actual = actual, binds = binds }) end
     end
   end
+  return candidates
+end
+
+--- Gives each line a row of its own, as many as can be: augmenting paths.
+-- @return lines by row; whether each line has a row
+local function assign(candidates)
+  local line_of, is_complete = {}, true
   local function place(expected, seen)
-    for _, actual in ipairs(candidates[expected]) do
+    for _, candidate in ipairs(candidates[expected]) do
+      local actual = candidate.actual
       if not seen[actual] then
         seen[actual] = true
         if not line_of[actual] or place(line_of[actual], seen) then
@@ -172,13 +191,66 @@ local function assign(comparison)
     end
     return false
   end
-  for expected = 1, #comparison.table.rows do place(expected, {}) end
-  return line_of
+  for expected = 1, #candidates do is_complete = place(expected, {}) and is_complete end
+  return line_of, is_complete
+end
+
+--- How often a row is tried for a line with names: with very many of them it is not known whether there is an assignment.
+local most_tries = 5000
+
+--- Whether names would stand for what they are bound to.
+local function agrees(binds, bound)
+  for name, value in pairs(binds) do
+    if bound[name] ~= nil and bound[name] ~= value then return false end
+  end
+  return true
+end
+
+--- The candidates that agree with what names are bound to, and the line with the fewest of them that would bind another name, if any.
+local function agreeing(candidates, bound)
+  local left, open = {}, nil
+  for expected, list in ipairs(candidates) do
+    local kept, is_open = {}, false
+    for _, candidate in ipairs(list) do
+      if agrees(candidate.binds, bound) then
+        kept[#kept + 1] = candidate
+        for name in pairs(candidate.binds) do is_open = is_open or bound[name] == nil end
+      end
+    end
+    left[expected] = kept
+    if is_open and (not open or #kept < #left[open]) then open = expected end
+  end
+  return left, open
+end
+
+--- Gives each line a row so that names stand for the same everywhere; nil if that cannot be, or is not found.
+-- @tparam table bound what names are bound to so far
+-- @tparam table tries `left`: how many there may still be
+local function assign_names(candidates, bound, tries)
+  local left, open = agreeing(candidates, bound)
+  local line_of, is_complete = assign(left)
+  if not is_complete or not open then return is_complete and line_of or nil end
+  for _, candidate in ipairs(left[open]) do
+    if tries.left == 0 then return nil end
+    tries.left = tries.left - 1
+    local inner, inner_bound = table.move(left, 1, #left, 1, {}), cells.copy_names(bound)
+    inner[open] = { candidate }
+    for name, value in pairs(candidate.binds) do inner_bound[name] = value end
+    local found = assign_names(inner, inner_bound, tries)
+    if found then return found end
+  end
+end
+
+--- Gives each line a row of its own, as many as can be; with the same names where each line has one.
+local function assign_lines(comparison)
+  local candidates = candidates_of(comparison)
+  local line_of, is_complete = assign(candidates)
+  return is_complete and assign_names(candidates, {}, { left = most_tries }) or line_of
 end
 
 --- Lines and rows in any order: those that match in the order of the rows, then the others.
 function scenario_row_matching.in_any_order(comparison)
-  local line_of, found = assign(comparison), {}
+  local line_of, found = assign_lines(comparison), {}
   local is_placed, expected_left, actual_left = {}, {}, {}
   for actual = 1, #comparison.source.items do
     local expected = line_of[actual]

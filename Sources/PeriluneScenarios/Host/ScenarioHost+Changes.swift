@@ -77,17 +77,19 @@ struct RecordedChanges {
     private func fields(_ values: [PreviewValue], of table: TableChanges, in state: LuaState) throws -> LuaTable {
         let fields = try state.makeTable(fieldCount: values.count)
         for (name, value) in zip(table.columns, values) {
-            try fields.rawSet(.string(LuaString(name)), Self.value(value, isBoolean: booleans[table.name]?.contains(name) == true))
+            let isBoolean = booleans[table.name]?.contains(name) == true
+            try fields.rawSet(.string(LuaString(name)), Self.value(value, isBoolean: isBoolean, in: state))
         }
         return fields
     }
 
-    private static func value(_ value: PreviewValue, isBoolean: Bool) -> LuaValue {
+    private static func value(_ value: PreviewValue, isBoolean: Bool, in state: LuaState) throws -> LuaValue {
         switch value {
         case .null: .nil
         case .integer(let number): isBoolean ? .boolean(number != 0) : .integer(number)
         case .real(let number): .number(number)
-        case .text(let bytes), .blob(let bytes): .string(LuaString(bytes))
+        case .text(let bytes): .string(LuaString(bytes))
+        case .blob(let bytes): try state.makeBlob(bytes)
         }
     }
 }

@@ -46,6 +46,20 @@ import Testing
                 | update | 1.0 | a -> b |
                 | insert | 2.0 | c      |
               ]]
+              local bytes = changes "INSERT INTO word VALUES ('x', x'61'), ('y', 'a')"
+              expect(bytes):rows_any_order [[
+                | key | v     |
+                | x   | x'61' |
+                | y   | "a"   |
+              ]]
+              expect.no(bytes):has_rows [[
+                | key | v   |
+                | x   | "a" |
+              ]]
+              expect.no(bytes):has_rows [[
+                | key | v     |
+                | y   | x'61' |
+              ]]
             end)
             """)
         #expect(run.summary.count(.passed) == 1, "\(run.summary.failures.map(\.failures))")

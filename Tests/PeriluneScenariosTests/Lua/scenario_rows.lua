@@ -155,6 +155,19 @@ test("a name stands for the same value everywhere", function()
   equal(found.details, { "  a", "  7", "! 8     a: expected @x (7)" })
 end)
 
+test("in any order lines get rows so that names stand for the same everywhere", function()
+  passes([=[
+    expect({ { a = 1, b = 7 }, { a = 2, b = 8 }, { a = 2, b = 7 } }):rows_any_order "| a | b |\n| 1 | @x |\n| 2 | @x |\n| * | 8 |"
+    expect({ { a = 1, b = 8 }, { a = 1, b = 7 }, { a = 2, b = 7 } }):has_rows "| a | b |\n| 1 | @x |\n| 2 | @x |"
+    expect({ { a = 1 }, { a = 2 }, { a = 1 } }):rows_any_order "| a |\n| @y |\n| * |\n| @y |"
+    local rows, lines = {}, { "| a | b |" }
+    for index = 1, 30 do rows[index], lines[index + 1] = { a = index, b = index % 7 }, "| @a" .. index .. " | * |" end
+    lines[31] = "| 1 | * |"
+    expect(rows):rows_any_order(table.concat(lines, "\n"))]=])
+  equal(failure('expect({ { a = 7 }, { a = 8 } }):rows_any_order "| a |\\n| @x |\\n| @x |"').details,
+    { "  a", "  7", "! 8     a: expected @x (7)" })
+end)
+
 test("now is what the clock shows", function()
   passes([=[
     local now = perilune.now()
