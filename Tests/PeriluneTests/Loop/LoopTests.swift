@@ -324,7 +324,8 @@ import Testing
             let other = try await Self.makeHost(place)
             try await other.run(source: "n = 0 perilune.every(0.005, function() n = n + 1 end) function get() return n end")
             #expect(try await eventually { try await other.call("get") >= 3 })
-            #expect(calls.withLock { $0 } == count)
+            // One that was under way may have come since.
+            #expect(calls.withLock { $0 } <= count + 1)
         }
     }
 
