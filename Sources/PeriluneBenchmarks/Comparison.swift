@@ -80,7 +80,7 @@ struct Comparison {
 
     /// The seconds that a row or call takes; nil if it was not measured. Of records, C and Python do the plain work.
     func seconds(_ shown: Measure.Shown, _ contestant: String) -> Double? {
-        let all = Measure.rows + Measure.records
+        let all = Measure.all.joined()
         let isOurs = contestant == SpeedReport.ours
         for name in [shown.ours, shown.plain] {
             guard let measure = all.first(where: { $0.name == name }) else { continue }

@@ -40,7 +40,7 @@ struct Contestants {
 
     /// Ours and what it is compared with.
     func pair(for measure: Measure) -> (ours: Contestant, baseline: Contestant) {
-        measure.baseline == .reference ? (ours, reference) : (records, ours)
+        (measure.isOfRecords ? records : ours, measure.baseline == .reference ? reference : ours)
     }
 
     func peers(for measure: Measure) -> [Contestant] {

@@ -16,7 +16,7 @@ func countInstructions(scripts: String, filter: String) throws -> Int32 {
     let measures = try InstructionMeasures(scripts: scripts, programs: program.deletingLastPathComponent(), workspace: workspace)
     try workspace.createProducts(scripts: scripts, program: program.path, share: InstructionMeasures.share)
     print("Instructions for each row or call.\n")
-    for list in [Measure.rows, Measure.records] { measures.report(list.filter { filter.isEmpty || $0.name.contains(filter) }) }
+    for list in Measure.all { measures.report(list.filter { filter.isEmpty || $0.name.contains(filter) }) }
     return 0
 }
 
@@ -31,15 +31,14 @@ func compare(scripts: String, filter: String, writesReport: Bool = false) async 
 
     var comparison = Comparison(
         contestants: Contestants(scripts: scripts, programs: programs), workspace: workspace, rounds: rounds)
-    let rows = Measure.rows.filter { isWanted($0.name) }, records = Measure.records.filter { isWanted($0.name) }
-    if !(rows + records).isEmpty {
+    let lists = Measure.all.map { $0.filter { isWanted($0.name) } }
+    if !lists.joined().isEmpty {
         try workspace.createProducts(scripts: scripts, program: program.path)
-        comparison.run(rows + records)
+        comparison.run(Array(lists.joined()))
         print("Processor time for each row or call, the least of \(rounds) rounds of three; Perilune and the other by turns.")
         print("Python's and GRDB's run in the first round only. wall: the ratio of elapsed times.")
         print("cold: the ratio of the first repetitions in fresh processes. ✗: over the target.\n")
-        comparison.report(rows)
-        comparison.report(records)
+        for list in lists { comparison.report(list) }
         comparison.reportBusyness()
     }
     if writesReport {

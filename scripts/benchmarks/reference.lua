@@ -57,11 +57,11 @@ function measures.select_outside()
   end)
 end
 
-function measures.insert()
+local function insert(sql, insert_each)
   run(function()
-    local statement = db:prepare(work.insert)
+    local statement = db:prepare(sql)
     db:execute("BEGIN")
-    local count = work.insert_each(statement)
+    local count = insert_each(statement)
     db:execute("COMMIT")
     return count
   end, function()
@@ -69,6 +69,10 @@ function measures.insert()
     db:execute(work.create_sale)
   end)
 end
+
+function measures.insert() insert(work.insert, work.insert_each) end
+
+function measures.insert_many() insert(work.insert_many, work.insert_many_each) end
 
 function measures.stream()
   local watch = timing.memory_watch()

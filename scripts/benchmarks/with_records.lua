@@ -96,13 +96,23 @@ function measures.find()
   end)
 end
 
-function measures.filter_key()
+local function key_filter()
   local Product = perilune.record("product")
   local getter = {}
   function getter:fetch_one(id) return Product:filter(id):fetch_one() end
+  return getter
+end
+
+function measures.filter_key()
+  local getter = key_filter()
   run(function()
     return db:read(function() return work.select_each(work.select_count, getter) end)
   end)
+end
+
+function measures.filter_key_outside()
+  local getter = key_filter()
+  run(function() return work.select_each(work.autocommit_select_count, getter) end)
 end
 
 function measures.record_fetch_all()

@@ -110,4 +110,23 @@ function work.insert_each(inserter)
   return work.insert_count
 end
 
+--- How many rows `work.insert_many` inserts.
+work.rows_of_many = 100
+
+work.insert_many = work.insert .. (", (?, ?, ?, ?, ?)"):rep(work.rows_of_many - 1)
+
+--- The same rows, many by each `inserter:execute(...)` of `work.insert_many`.
+function work.insert_many_each(inserter)
+  local values, count = {}, 0
+  for id, name, price, quantity, note in work.sales() do
+    values[count + 1], values[count + 2], values[count + 3], values[count + 4], values[count + 5] = id, name, price, quantity, note
+    count = count + 5
+    if count == 5 * work.rows_of_many then
+      inserter:execute(table.unpack(values, 1, count))
+      count = 0
+    end
+  end
+  return work.insert_count
+end
+
 return work
