@@ -5,7 +5,7 @@ extension ClusterSession {
     /// - Parameter body: Must leave nothing committed when it fails.
     func retrying<Result>(until deadline: Deadline, _ body: (LeaderConnection) throws -> Result) throws -> Result {
         var moving = BackOff(from: 20, to: 500), locked = BackOff(from: 1, to: 40)
-        var failure = ClusterFailure(.unreachable, "no node of \(database) answers")
+        var failure: ClusterFailure?
         while true {
             do {
                 do {
@@ -24,10 +24,10 @@ extension ClusterSession {
                     try moving.wait(until: deadline, isCancelled)
                 }
             } catch ConnectionFailure.deadline {
-                let hasWaited = connection != nil && failure.kind != .busy
+                let hasWaited = connection != nil && failure?.kind != .busy
                 // A connection that owes an answer can be used for nothing else.
                 disconnect()
-                throw hasWaited ? timeoutFailure("the statement") : failure
+                throw hasWaited ? timeoutFailure("the statement") : failure ?? ClusterFailure(.unreachable, "no node of \(database) answers")
             } catch ConnectionFailure.refused(let failure) {
                 disconnect()
                 throw failure
