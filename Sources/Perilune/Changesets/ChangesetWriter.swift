@@ -42,7 +42,7 @@ struct ChangesetWriter {
     /// Adds the value of a column; `nil` where it is left out.
     mutating func append(_ value: PreviewValue?) {
         switch value {
-        case nil: bytes.append(0)
+        case nil: leaveOut()
         case .null: bytes.append(UInt8(SQLITE_NULL))
         case .integer(let value): append(UInt8(SQLITE_INTEGER), UInt64(bitPattern: value))
         case .real(let value): append(UInt8(SQLITE_FLOAT), value.bitPattern)
@@ -51,16 +51,17 @@ struct ChangesetWriter {
         }
     }
 
-    /// Adds the value of a column as it stands in a changeset, or several; `nil` where one is left out.
-    mutating func append(encoded value: ArraySlice<UInt8>?) {
-        if let value { bytes.append(contentsOf: value) } else { bytes.append(0) }
-    }
+    /// Stands in the place of the value of a column that is left out.
+    mutating func leaveOut() { bytes.append(0) }
+
+    /// Adds values as they stand in a changeset.
+    mutating func append(encoded values: UnsafeRawBufferPointer) { bytes.append(contentsOf: values) }
 
     /// Adds the value of a column, as SQLite has it; `nil` where it is left out.
     ///
     /// - Parameter asReal: Whether an integer is written as the float that it becomes in its column.
     mutating func append(_ value: OpaquePointer?, asReal: Bool = false) {
-        guard let value else { return bytes.append(0) }
+        guard let value else { return leaveOut() }
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER where asReal: append(UInt8(SQLITE_FLOAT), sqlite3_value_double(value).bitPattern)
         case SQLITE_INTEGER: append(UInt8(SQLITE_INTEGER), UInt64(bitPattern: sqlite3_value_int64(value)))
@@ -93,11 +94,8 @@ struct ChangesetWriter {
         bytes.append(contentsOf: groups.reversed())
     }
 
-    /// What is written, which is not there any more afterwards.
-    mutating func takeBytes() -> [UInt8] {
-        defer { bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10) }
-        return Array(bytes[...])
-    }
+    /// Begins anew.
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10) }
 
     /// Moves what is written to a spool, if it is much.
     mutating func flush(to spool: ByteSpool, ifMoreThan limit: Int = 64 << 10) throws {

@@ -24,25 +24,13 @@ final class RecordedRows {
         let isReal: [Bool]
         /// The columns of the key.
         let key: [Int]
-        /// In the order in which they were first changed.
-        var rows: [FormerRow] = []
-        /// Where the row of a key is among them.
-        var places: [[UInt8]: Int] = [:]
+        let rows = FormerRows()
 
         init(_ name: String, _ columns: [Column]) {
             (self.name, self.columns) = (name, columns)
             isReal = columns.map { DeclaredType($0.type).affinity == .real }
             key = columns.indices.filter { columns[$0].keyPosition > 0 }
         }
-    }
-
-    /// Its values are written as in changesets.
-    private struct FormerRow {
-        let key: [UInt8]
-        /// `nil`: there was none.
-        let values: [UInt8]?
-        /// Whether triggers and foreign keys alone have changed it.
-        var isIndirect: Bool
     }
 
     private let connection: SQLiteConnection
@@ -81,37 +69,30 @@ final class RecordedRows {
     private typealias Reader = (OpaquePointer?, CInt, UnsafeMutablePointer<OpaquePointer?>) -> CInt
 
     private func keep(isFormer: Bool, of table: Table, _ read: Reader) {
-        var hasNull = false
+        scratch.removeAll()
         // A row with NULL in its key has no name: recordings fail for tables that have such rows.
-        guard let key = values(table.key, of: table, read, hasNull: &hasNull), !hasNull else { return }
+        guard write(table.key, of: table, read, stopsAtNull: true) else { return }
+        let keyCount = scratch.bytes.count
         let isIndirect = sqlite3_preupdate_depth(connection) > 0
-        if let place = table.places[key] {
-            if !isIndirect { table.rows[place].isIndirect = false }
-            return
-        }
-        var row: [UInt8]?
-        if isFormer {
-            row = values(table.columns.indices, of: table, read, hasNull: &hasNull)
-            guard row != nil else { return }
-        }
-        table.places[key] = table.rows.count
-        table.rows.append(FormerRow(key: key, values: row, isIndirect: isIndirect))
-        memoryInBytes += 160 + key.count + (row?.count ?? 0)
+        guard !scratch.bytes.withUnsafeBytes({ table.rows.note($0, isIndirect: isIndirect) }) else { return }
+        guard !isFormer || write(table.columns.indices, of: table, read) else { return }
+        scratch.bytes.withUnsafeBytes { table.rows.add($0, keyCount: keyCount, wasThere: isFormer, isIndirect: isIndirect) }
+        memoryInBytes += FormerRows.memoryOfRow + scratch.bytes.count
     }
 
-    /// The values of columns; `nil` if memory is short.
-    private func values(_ columns: some Collection<Int>, of table: Table, _ read: Reader, hasNull: inout Bool) -> [UInt8]? {
+    /// Writes the values of columns. Returns whether all are written.
+    private func write(_ columns: some Collection<Int>, of table: Table, _ read: Reader, stopsAtNull: Bool = false) -> Bool {
         for index in columns {
             var value: OpaquePointer?
             guard read(connection, CInt(index), &value) == SQLITE_OK, let value else {
                 hasFailed = true
-                return nil
+                return false
             }
-            if sqlite3_value_type(value) == SQLITE_NULL { hasNull = true }
+            if stopsAtNull, sqlite3_value_type(value) == SQLITE_NULL { return false }
             // The hook gives the whole numbers of inserted rows as they are stored: 1 and 1.0 are two keys then.
             scratch.append(value, asReal: table.isReal[index])
         }
-        return scratch.takeBytes()
+        return true
     }
 
     /// A table with its columns, read when it is first changed; `nil` for one without a key.
@@ -163,46 +144,50 @@ final class RecordedRows {
         let names = table.columns.map(\.name.quotedName).joined(separator: ", ")
         guard let statement = prepare("SELECT \(names) FROM main.\(table.name.quotedName) WHERE \(match)") else { return false }
         defer { sqlite3_finalize(statement) }
-        for former in table.rows {
-            bind(former.key, to: statement)
-            var found: [UInt8]?
+        for former in table.rows.rows {
+            ChangesetValues(former.key).bind(to: statement)
+            var isThere = false
             let isRead = forEachRow(of: statement) {
-                if values(table.key, of: statement) == former.key {
-                    found = values(table.columns.indices, of: statement)
+                write(table.key, of: statement)
+                if scratch.bytes.withUnsafeBytes(former.key.hasSameBytes) {
+                    write(table.columns.indices, of: statement)
+                    isThere = true
                 } else if former.values != nil {
                     tablesWithReplacedKeys.insert(table.name)
                 }
             }
             guard isRead else { return false }
-            add(former, found, of: table, to: &writer)
+            scratch.bytes.withUnsafeBytes { add(former, isThere ? $0 : nil, of: table, to: &writer) }
             try writer.flush(to: spool)
         }
         return true
     }
 
-    private func values(_ columns: some Collection<Int>, of statement: OpaquePointer) -> [UInt8] {
+    private func write(_ columns: some Collection<Int>, of statement: OpaquePointer) {
+        scratch.removeAll()
         for index in columns { scratch.append(sqlite3_column_value(statement, CInt(index))) }
-        return scratch.takeBytes()
     }
 
-    private func bind(_ key: [UInt8], to statement: OpaquePointer) {
-        for (index, range) in ChangesetValues.ranges(in: key).enumerated() {
-            PreviewValue(encoded: key[range]).bind(to: statement, at: CInt(index + 1))
+    private func add(_ former: FormerRows.Row, _ found: UnsafeRawBufferPointer?, of table: Table, to writer: inout ChangesetWriter) {
+        let kind: RowChange.Kind
+        switch (former.values, found) {
+        case (nil, nil): return
+        case (nil, _): kind = .inserted
+        case (_, nil): kind = .deleted
+        case (let old?, let new?):
+            if old.hasSameBytes(as: new) { return }
+            kind = .updated
         }
-    }
-
-    private func add(_ former: FormerRow, _ found: [UInt8]?, of table: Table, to writer: inout ChangesetWriter) {
-        guard former.values != found else { return }
         writer.begin(table.name, keyPositions: table.columns.map(\.keyPosition))
-        let kind: RowChange.Kind = former.values == nil ? .inserted : found == nil ? .deleted : .updated
         writer.beginChange(kind, isIndirect: former.isIndirect)
-        guard let old = former.values, let new = found else { return writer.append(encoded: (former.values ?? found)![...]) }
-        let ranges = zip(ChangesetValues.ranges(in: old), ChangesetValues.ranges(in: new))
-        let values = ranges.map { (old: old[$0], new: new[$1]) }
-        for (index, value) in values.enumerated() {
-            writer.append(encoded: value.old != value.new || table.columns[index].keyPosition > 0 ? value.old : nil)
+        guard let old = former.values, let new = found else { return writer.append(encoded: former.values ?? found!) }
+        for (column, value) in zip(table.columns, zip(ChangesetValues(old), ChangesetValues(new))) {
+            let isWritten = column.keyPosition > 0 || !value.0.hasSameBytes(as: value.1)
+            if isWritten { writer.append(encoded: value.0) } else { writer.leaveOut() }
         }
-        for value in values { writer.append(encoded: value.old != value.new ? value.new : nil) }
+        for value in zip(ChangesetValues(old), ChangesetValues(new)) {
+            if value.0.hasSameBytes(as: value.1) { writer.leaveOut() } else { writer.append(encoded: value.1) }
+        }
     }
 
     // MARK: - Statements, which GRDB does not see

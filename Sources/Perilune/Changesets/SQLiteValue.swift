@@ -20,8 +20,7 @@ enum SQLiteValue {
         case SQLITE_FLOAT: return sqlite3_value_double(left) == sqlite3_value_double(right)
         case SQLITE_NULL: return true
         default:
-            let (left, right) = (bytes(of: left), bytes(of: right))
-            return left.count == right.count && (left.isEmpty || memcmp(left.baseAddress!, right.baseAddress!, left.count) == 0)
+            return bytes(of: left).hasSameBytes(as: bytes(of: right))
         }
     }
 }
