@@ -225,13 +225,16 @@ end
 
 --- Gives each line a row so that names stand for the same everywhere; nil if that cannot be, or is not found.
 -- @tparam table bound what names are bound to so far
--- @tparam table tries `left`: how many there may still be
+-- @tparam table tries `left`: how many there may still be; `have_ended` is set where there were too few
 local function assign_names(candidates, bound, tries)
   local left, open = agreeing(candidates, bound)
   local line_of, is_complete = assign(left)
   if not is_complete or not open then return is_complete and line_of or nil end
   for _, candidate in ipairs(left[open]) do
-    if tries.left == 0 then return nil end
+    if tries.left == 0 then
+      tries.have_ended = true
+      return nil
+    end
     tries.left = tries.left - 1
     local inner, inner_bound = table.move(left, 1, #left, 1, {}), cells.copy_names(bound)
     inner[open] = { candidate }
@@ -243,12 +246,15 @@ end
 
 --- Gives each line a row of its own, as many as can be; with the same names where each line has one.
 local function assign_lines(comparison)
-  local candidates = candidates_of(comparison)
+  local candidates, tries = candidates_of(comparison), { left = most_tries }
   local line_of, is_complete = assign(candidates)
-  return is_complete and assign_names(candidates, {}, { left = most_tries }) or line_of
+  local named = is_complete and assign_names(candidates, {}, tries)
+  comparison.is_undecided = not named and tries.have_ended
+  return named or line_of
 end
 
 --- Lines and rows in any order: those that match in the order of the rows, then the others.
+-- Where it is not known whether names could stand for the same everywhere, `comparison.is_undecided` is set.
 function scenario_row_matching.in_any_order(comparison)
   local line_of, found = assign_lines(comparison), {}
   local is_placed, expected_left, actual_left = {}, {}, {}

@@ -146,6 +146,9 @@ function scenario_rows.lines(comparison, found, order)
   if #rows > most_matching then rows = elide(rows) end
   local lines = align(comparison.table.names, rows)
   if is_same_bag then lines[#lines + 1] = "  the rows are in another order; use rows_any_order to ignore it" end
+  if comparison.is_undecided then
+    lines[#lines + 1] = "  the names could stand for too many rows: not all of them were tried; write more cells without names"
+  end
   if #comparison.source.items == 0 then lines[#lines + 1] = "  no rows" end
   return lines
 end
