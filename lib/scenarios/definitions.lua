@@ -24,17 +24,17 @@ local scenario_definitions = {
 local shared = { names = {}, options = {}, before = {}, after = {} }
 local group = shared
 
---- How many scenarios the file has defined so far, and the one that is wanted.
-local ordinal, wanted = 0, nil
+--- How many calls in the file so far were to define scenarios, how many have, and which one is wanted.
+local ordinal, defined, wanted = 0, 0, nil
 
---- Keeps only the scenario that the n-th call defines; all without a number.
+--- Keeps only the scenario that the n-th call defines; all without a number. The other calls are not checked.
 function scenario_definitions.want(number)
   wanted = number
 end
 
 --- Begins a file.
 function scenario_definitions.begin_file()
-  ordinal = 0
+  ordinal, defined = 0, 0
   group = state.file.is_support and shared or { names = {}, options = {}, before = {}, after = {}, outer = shared }
 end
 
@@ -104,9 +104,10 @@ local function add(entry, options, body, extra)
   scenario_definitions.scenarios[scenario.index] = scenario
 end
 
-local function define_scenario(kind, extra, name, ...)
-  ordinal = ordinal + 1
-  if wanted and ordinal ~= wanted and state.phase == "loading" then return end
+--- Whether a definition of the file was refused: what the file does then depends on that, and so on all of them being checked.
+function scenario_definitions.has_refused() return defined < ordinal end
+
+local function define_checked(kind, extra, name, ...)
   check_phase(kind)
   local own, body = read_arguments(kind, name, ...)
   local what = kind .. ' "' .. name .. '"'
@@ -118,6 +119,13 @@ local function define_scenario(kind, extra, name, ...)
   if own ~= nil then options = options_of.inherit(options, options_of.read("scenario", what, own)) end
   if not options.cases then return add({ name = name }, options, body, extra) end
   for _, entry in ipairs(cases_of.list(name, options.cases)) do add(entry, options, body, extra) end
+end
+
+local function define_scenario(kind, ...)
+  ordinal = ordinal + 1
+  if wanted and ordinal ~= wanted and state.phase == "loading" then return end
+  define_checked(kind, ...)
+  defined = defined + 1
 end
 
 local scenario = setmetatable({}, {

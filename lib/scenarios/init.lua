@@ -95,9 +95,9 @@ local is_kept_here = { body = true, group = true, case_values = true }
 
 --- What was defined: { scenarios, templates }, without functions.
 function scenarios.definitions()
-  local result = { scenarios = {}, templates = {} }
+  local result, is_beside_refused = { scenarios = {}, templates = {} }, definitions.has_refused()
   for index, scenario in ipairs(definitions.scenarios) do
-    local copy = {}
+    local copy = { is_beside_refused = is_beside_refused }
     for name, value in pairs(scenario) do
       if not is_kept_here[name] then copy[name] = value end
     end

@@ -49,6 +49,8 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var isOnly = false
     /// The position in its file of the `scenario` call that defines it.
     var ordinal: Int?
+    /// Whether a definition of its file is refused, which the file catches: it is there only where all of them are checked.
+    var isBesideRefused = false
     /// Which one of several that are defined at its line it is, from 1; `nil` if it is alone there.
     public internal(set) var positionAtLine: Int?
 
@@ -92,6 +94,7 @@ extension Scenario: LuaConvertible {
         scenario.isTodo = try fields.flag("todo")
         scenario.isOnly = try fields.flag("only")
         scenario.ordinal = try fields.optional("ordinal")
+        scenario.isBesideRefused = try fields.flag("is_beside_refused")
         return scenario
     }
 

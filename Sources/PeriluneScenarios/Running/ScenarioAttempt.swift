@@ -76,7 +76,7 @@ struct ScenarioAttempt {
         do {
             try host.install()
             didStart(host.states, max(time, Self.loadingTime))
-            try host.state.load(source.file, only: scenario.ordinal)
+            try host.state.load(source.file, only: scenario.isBesideRefused ? nil : scenario.ordinal)
             try host.state.loadRunner()
             host.state.state.limitTime(to: time)
             host.start()

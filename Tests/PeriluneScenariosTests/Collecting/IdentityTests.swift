@@ -86,6 +86,19 @@ import Testing
         #expect(try await loop.run(.pretty)[.pretty].contains("rerun     perilune test scenarios/a_scenario.lua:1:2 --seed 7f3a\n"))
     }
 
+    @Test func `a file may catch that a definition is refused, and define another scenario`() async throws {
+        let project = try ScenarioProject("""
+            scenario("before", function(t) check(true) end)
+            if not pcall(scenario, "refused", { no_such_option = 1 }, function(t) end) then
+              scenario("in its place", function(t) check(true) end)
+            end
+            scenario("after", function(t) check(true) end)
+            """)
+        let run = try await project.run()
+        #expect(run.summary.results.map(\.scenario.name) == ["before", "in its place", "after"])
+        #expect(run.summary.count(.passed) == 3, "\(run.summary.failures.flatMap(\.failures))")
+    }
+
     @Test func `paths may end with a line, and with the position of a scenario at it`() {
         let path = ScenarioPath("a/b:12:3")
         #expect(path.path == "a/b" && path.line == 12 && path.position == 3)
