@@ -25,7 +25,7 @@ final class NodeSocket {
     /// - Throws: ``ConnectionFailure``.
     init(_ address: ServerAddress, until deadline: Deadline, isCancelled: @escaping () -> Bool) throws {
         self.isCancelled = isCancelled
-        descriptor = try Self.connect(address, until: deadline, isCancelled)
+        descriptor = try Self.connect(NameLookup().address(of: address, until: deadline, isCancelled), until: deadline, isCancelled)
         input = .allocate(byteCount: Self.inputSize, alignment: 8)
     }
 
@@ -41,19 +41,16 @@ final class NodeSocket {
 
     // MARK: - Connecting
 
-    private static func connect(_ address: ServerAddress, until deadline: Deadline, _ isCancelled: () -> Bool) throws -> CInt {
-        var hints = addrinfo()
-        hints.ai_family = AF_INET
-        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(address.host, String(address.port), &hints, &list) == 0, let found = list else {
-            throw ConnectionFailure.lost("the name \(address.host) has no IPv4 address")
-        }
-        defer { freeaddrinfo(list) }
+    private static func connect(_ address: sockaddr_in, until deadline: Deadline, _ isCancelled: () -> Bool) throws -> CInt {
         let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw ConnectionFailure.lost(lastError()) }
         do {
-            if Glibc.connect(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) != 0 {
+            let result = withUnsafePointer(to: address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            if result != 0 {
                 guard errno == EINPROGRESS else { throw ConnectionFailure.lost(lastError()) }
                 try waitForConnection(descriptor, until: deadline, isCancelled)
             }

@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// Finds the IPv4 address of a host. That may take longer than a script has, and cannot be ended: a thread of its own does it.
+struct NameLookup: Sendable {
+    /// The address of a host and a port; `nil` if there is none. Called on the thread.
+    var find: @Sendable (_ host: String, _ port: UInt16) -> sockaddr_in? = { NameLookup.find($0, $1) }
+
+    /// How long it waits between two looks at whether the script is to end.
+    private static let slice = DispatchTimeInterval.milliseconds(20)
+
+    private final class Answer: Sendable {
+        let address = Mutex<sockaddr_in?>(nil)
+        let isThere = DispatchSemaphore(value: 0)
+    }
+
+    /// - Throws: ``ConnectionFailure``.
+    func address(of server: ServerAddress, until deadline: Deadline, _ isCancelled: () -> Bool) throws -> sockaddr_in {
+        guard let found = try Self.find(server.host, server.port, isNumeric: true) ?? wait(for: server, until: deadline, isCancelled) else {
+            throw ConnectionFailure.lost("the name \(server.host) has no IPv4 address")
+        }
+        return found
+    }
+
+    private func wait(for server: ServerAddress, until deadline: Deadline, _ isCancelled: () -> Bool) throws -> sockaddr_in? {
+        let answer = Answer()
+        Thread.detachNewThread { [find] in
+            let found = find(server.host, server.port)
+            answer.address.withLock { $0 = found }
+            answer.isThere.signal()
+        }
+        while answer.isThere.wait(timeout: .now() + Self.slice) == .timedOut {
+            if isCancelled() { throw ConnectionFailure.cancelled }
+            if deadline.isOver { throw ConnectionFailure.deadline }
+        }
+        return answer.address.withLock { $0 }
+    }
+
+    /// - Parameter isNumeric: Whether only an address is understood, and nothing is asked for.
+    private static func find(_ host: String, _ port: UInt16, isNumeric: Bool = false) -> sockaddr_in? {
+        var hints = addrinfo()
+        hints.ai_family = AF_INET
+        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+        hints.ai_flags = isNumeric ? AI_NUMERICHOST : 0
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &list) == 0, let first = list else { return nil }
+        defer { freeaddrinfo(list) }
+        return first.pointee.ai_addr.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee }
+    }
+}
