@@ -1,14 +1,17 @@
 /// Windows in requests with groups see a row for each group, in which a column that differs inside of the group has the value of any of
 /// its rows.
 extension Request {
-    /// - Throws: ``RequestError`` for an aggregate over such a window of a column of the table that is not one of the groups'.
+    /// Columns of joined tables, which may depend on those of the groups, are not looked at.
+    ///
+    /// - Throws: ``RequestError`` for a window, or for what a function takes over it, with a column of the table that is not one of the
+    ///   groups'.
     func checkingWindowsOfGroups() throws -> Request {
         guard !parts.values.groups.isEmpty, !groupsAreRows else { return self }
         for expression in expressions where expression.traits.contains(.window) {
             var found: (call: FunctionCall, column: Expression)?
             _ = expression.contains { part in
-                guard case .function(let call) = part.kind, call.window != nil, call.isAggregate, let argument = call.arguments.first,
-                    let column = columnBesideGroups(in: argument)
+                guard case .function(let call) = part.kind, let window = call.window,
+                    let column = (call.arguments + window.parts).lazy.compactMap(columnBesideGroups).first
                 else { return false }
                 found = (call, column)
                 return true
@@ -20,9 +23,10 @@ extension Request {
 
     private func refusal(of column: Expression, in call: FunctionCall) -> RequestError {
         let name = column.columnName ?? "the column"
+        let example = call.isAggregate ? "column:sum():sum():over{...}, the sum of the sums" : "column:max()"
         return RequestError.argument(
             "\(call.name) over a window: the request has groups, in which `\(name)` has many values; aggregate it in each group first, as in "
-                + "column:sum():sum():over{...}, the sum of the sums, or group by it")
+                + "\(example), or group by it")
     }
 
     /// A column of the table outside of aggregates that is not one of the groups'. An expression may be what a group is made by.

@@ -92,6 +92,20 @@ test("an aggregate over groups of a column that differs inside of a group is ref
   equal(#Book:group("author_id"):select(perilune.count():over{}:as("n")):fetch_values(), 2)
 end)
 
+test("so is one that a window takes, or is ordered and divided by", function()
+  for _, expression in ipairs{
+    c.pages:lag():over{ order_by = "author_id" }, c.pages:first_value():over{}, perilune.rank():over{ order_by = "pages" },
+    perilune.row_number():over{ order_by = { "author_id", c.pages:desc() } }, perilune.count():sum():over{ partition_by = "pages" },
+  } do
+    local err = fails("argument", function() return Book:group("author_id"):select(expression:as("n")) end)
+    matches(err, "`pages` has many values; aggregate it in each group first, as in column:")
+  end
+  equal(Book:group("author_id"):select(c.pages:max():lag(1, 0):over{ order_by = "author_id" }:as("n")):order("author_id"):fetch_values(), {
+    0, Book:filter{ author_id = 1 }:select(c.pages:max()):fetch_value(),
+  })
+  equal(Book:group("author_id"):select(perilune.rank():over{ order_by = c.pages:sum():desc() }:as("n")):fetch_values()[1], 1)
+end)
+
 test("it is printed as SQL", function()
   equal(tostring(Book:select(c.pages:sum():over{ partition_by = { "author_id", c.year }, order_by = c.id:desc(),
     frame = { rows = { "unbounded", -2 }, exclude = "ties" } }:as("n"))),
