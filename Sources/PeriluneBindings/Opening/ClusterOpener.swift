@@ -26,7 +26,8 @@ struct ClusterOpener {
                 let list = try state.makeTable(arrayCount: nodes.count)
                 for (index, node) in nodes.enumerated() {
                     let fields = try state.makeTable(fieldCount: 4)
-                    try fields.rawSet("id", .integer(Int64(bitPattern: node.id)))
+                    // Not every number of 64 bits without a sign is an integer of Lua.
+                    try fields.rawSet("id", .string(LuaString(String(node.id))))
                     try fields.rawSet("address", .string(LuaString(node.name)))
                     try fields.rawSet("role", .string(LuaString(ClusterDatabase.roleName(node.role))))
                     try fields.rawSet("is_leader", .boolean(node.name == cluster.session.leader))

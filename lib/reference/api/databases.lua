@@ -61,7 +61,7 @@ function perilune.pool(path, options) end
 
 ---A node of a cluster.
 ---@class perilune.cluster_node
----@field id integer
+---@field id string its digits, as dqlite shows them
 ---@field address string
 ---@field role "voter"|"standby"|"spare"
 ---@field is_leader boolean

@@ -2029,7 +2029,7 @@ end
 
 ---A node of a cluster.
 ---@class perilune.cluster_node
----@field id integer
+---@field id string its digits, as dqlite shows them
 ---@field address string
 ---@field role "voter"|"standby"|"spare"
 ---@field is_leader boolean
