@@ -31,6 +31,24 @@ import Testing
         try await refusals(nodes)
         try await twoClients(nodes)
         try await names(nodes)
+        try remarks(nodes)
+    }
+
+    /// A cluster makes a database where none has the name: commands that read one say that nothing is in it.
+    private func remarks(_ nodes: ClusterNodes) throws {
+        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "perilune")
+        for arguments in [["query", "SELECT 1"], ["schema"], ["dump"]] {
+            for (name, isEmpty) in [("clients", false), ("mistyped", true)] {
+                let process = Process(), errors = Pipe()
+                (process.executableURL, process.arguments) = (program, arguments + ["--database", nodes.url(name)])
+                (process.standardOutput, process.standardError) = (FileHandle.nullDevice, errors)
+                try process.run()
+                let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                process.waitUntilExit()
+                #expect(process.terminationStatus == 0, "\(text)")
+                #expect(text.contains("there is nothing in \(nodes.url(name)); is that its name?") == isEmpty, "\(text)")
+            }
+        }
     }
 
     private func refusals(_ nodes: ClusterNodes) async throws {
@@ -92,6 +110,8 @@ import Testing
         let host = try await host(nodes, "names")
         let roles: [String] = try await host.run(source: "local roles = {} for i, node in ipairs(db:cluster_nodes()) do roles[i] = node.role end return roles")
         #expect(roles == ["voter", "voter", "voter"])
+        let ids: [String] = try await host.run(source: "local ids = {} for i, node in ipairs(db:cluster_nodes()) do ids[i] = node.id end return ids")
+        #expect(try Set(ids) == Set(nodes.ids().values.map(String.init)))
         let kind: String = try await host.run(source: "local ok, err = pcall(perilune.cluster, 'shop', { servers = { '127.0.0.1:1' }, timeout = '200ms' }) return err.kind")
         #expect(kind == "cluster_unreachable")
     }

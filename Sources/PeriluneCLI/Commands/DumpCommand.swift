@@ -45,6 +45,7 @@ struct DumpCommand: ParsableCommand {
         let path = try database.requirePath()
         try context.resolved().requireLive("dump", database: path)
         let queue = try DatabaseFile.openForReading(path)
+        if let remark = try DatabaseFile.remarkOnEmpty(queue, path) { CommandOutput.note(remark, common.errorColors) }
         Interrupts.onFirst { queue.interrupt() }
         let destination = try output.open()
         let incomplete = try destination.writing(pager) { try write(queue, to: destination) }

@@ -62,6 +62,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         runner.extensions = extending.paths()
         runner.isWriting = write
         runner.showsArguments = common.verbose
+        runner.note = { [common] in CommandOutput.note($0, common.errorColors) }
         let destination = try OutputDestination(output)
         runner.sink = destination.write
         let isTerminal = !destination.isFile && StandardStreams.isOutputTerminal

@@ -62,7 +62,9 @@ struct SchemaCommand: AsyncParsableCommand {
     func run() async throws {
         let path = try database.requirePath()
         try context.resolved().requireLive("schema", database: path)
-        let text = try await text(DatabaseFile.openForSchema(path))
+        let queue = try DatabaseFile.openForSchema(path)
+        if let remark = try DatabaseFile.remarkOnEmpty(queue, path) { CommandOutput.note(remark, common.errorColors) }
+        let text = try await text(queue)
         let destination = try output.open()
         try destination.writing(pager) { try destination.write(Array(text.utf8)) }
     }

@@ -20,6 +20,13 @@ extension DatabaseFile {
         return try inCluster(path) { queue, _ in queue }
     }
 
+    /// What to say of a database that is to be read: a cluster makes one where none has the name, which may be mistyped. `nil` for files.
+    static func remarkOnEmpty(_ queue: DatabaseQueue, _ path: String) throws -> String? {
+        guard isCluster(path), try queue.read({ try Bool.fetchOne($0, sql: "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)") }) == true
+        else { return nil }
+        return "there is nothing in \(path); is that its name?"
+    }
+
     /// Opens a database in a cluster, and runs a closure with it.
     static func inCluster<Result>(_ path: String, _ body: (DatabaseQueue, ClusterDatabase) throws -> Result) throws -> Result {
         do {

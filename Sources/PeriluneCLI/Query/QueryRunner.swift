@@ -19,6 +19,8 @@ struct QueryRunner {
     var isWriting = false
     /// Whether error reports show the bound values.
     var showsArguments = false
+    /// Is given what is to be said beside the rows.
+    var note: (String) -> Void = { _ in }
     /// Where the rows go.
     var sink: ([UInt8]) throws -> Void = StandardStreams.write
 
@@ -44,6 +46,7 @@ struct QueryRunner {
             queue.interrupt()
         }
         if let cluster = ClusterDatabase.of(queue) {
+            if !isWriting, let database, let remark = try DatabaseFile.remarkOnEmpty(queue, database) { note(remark) }
             cluster.session.isCancelled = { isInterrupted.isSet }
             return try run(in: cluster, queue, makeFormatter)
         }

@@ -16,7 +16,7 @@ enum DatabasePath {
 
 /// The option `--database`, with the help of its command.
 struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
-    @Option(help: ArgumentHelp(Command.databaseHelp, valueName: "path"), completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
+    @Option(help: ArgumentHelp(Command.databaseHelp + " Or dqlite://HOST:PORT/NAME.", valueName: "path"), completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var database: String?
 
     /// The database, by the option or by the settings, and which of them it is; `nil` for none.
