@@ -170,7 +170,7 @@ local order = { page = 1, class = 2, ["function"] = 3, field = 4 }
 --- The text for a name; nil if nothing has it, and the names there are.
 function help.text(index, name)
   local names = names_of(index)
-  local found = names[name:lower()]
+  local found = names[name:lower()] or names["perilune." .. name:lower()]
   if not found then
     local list = {}
     for known in pairs(names) do list[#list + 1] = known end

@@ -17,6 +17,7 @@ import Testing
         ("expect", "expect.soft(value)"), ("migrations", "Migrations\n"), ("busy_timeout", "perilune.database_options.busy_timeout"),
         ("perilune.json", "perilune.json.encode(value)"), ("topics", "  expectations  "), ("DB:FETCH_ALL", "db:fetch_all(sql, ...)"),
         ("Class:save_nested", "request:save_nested("), ("class.fetch_all", "request:fetch_all("),
+        ("cluster_options", "perilune.cluster_options\n"),
     ])
     func `a method, a class, a page, an option or a word has help`(name: String, part: String) throws {
         let result = try TestFolder().perilune("help", name)
