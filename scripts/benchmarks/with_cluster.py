@@ -23,6 +23,8 @@ def start(folder):
         command += ["-j", ADDRESSES[0]] if index else []
         nodes.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         while connect([address], "bench") is None and index == 0:
+            if nodes[0].poll() is not None:
+                sys.exit(f"the node on {address} has ended: is its port in use?")
             time.sleep(0.1)
         time.sleep(1)
     return nodes
