@@ -41,11 +41,11 @@ static bool is_over_while_growing(plua_context *context) {
 }
 
 /*
-** A long string that does not fit is refused at once, so that one `..` does not double what a script has. Lua collects its garbage then,
-** which is safe as a string is made, and asks again.
+** A long string that does not fit is refused at once, so that one `..` does not double what a script has, nor rows that are fetched, during
+** which no instruction passes for the hook to see. Lua collects its garbage then, which is safe as a string is made, and asks again.
 */
 static bool is_too_long(plua_context *context, int type, size_t size) {
-    enum { least = 1 << 20 };
+    enum { least = 1 << 14 };
     if (type != LUA_TSTRING || size < least || context->limit == 0) return false;
     bool is_second_try = context->refused_size == size;
     bool fits = context->used + context->external + size <= context->limit;
