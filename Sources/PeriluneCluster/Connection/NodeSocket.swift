@@ -14,10 +14,14 @@ final class NodeSocket {
     private let isCancelled: () -> Bool
     /// Whether more than one answer is to come.
     var awaitsSeveral = false
+    /// Whether the last bytes came soon after they were asked for: the node is on this machine, or near.
+    private var answersSoon = true
 
     /// How long it waits between two looks at whether the script is to end.
     private static let slice = timeval(tv_sec: 0, tv_usec: 50_000)
     private static let inputSize = 64 * 1024
+    /// Longer than a node on the same machine takes for a row, shorter than most networks.
+    private static let soon = Duration.microseconds(200)
 
     /// Connects.
     ///
@@ -130,8 +134,10 @@ final class NodeSocket {
     }
 
     private func receiveSome(_ target: UnsafeMutableRawBufferPointer, until deadline: Deadline) throws -> Int {
+        let begin = ContinuousClock.now
+        defer { answersSoon = ContinuousClock.now - begin < Self.soon }
         while true {
-            let count = recv(descriptor, target.baseAddress!, target.count, 0)
+            let count = answersSoon ? receiveAwake(target, since: begin) : recv(descriptor, target.baseAddress!, target.count, 0)
             if count > 0 {
                 if awaitsSeveral { acknowledgeAtOnce() }
                 return count
@@ -139,6 +145,17 @@ final class NodeSocket {
             if count == 0 { throw ConnectionFailure.lost("the node has closed the connection") }
             try goOn(until: deadline)
         }
+    }
+
+    /// The same where the last bytes came soon: to be woken takes longer than the answer where processors sleep meanwhile. Whatever else
+    /// is to run goes first.
+    private func receiveAwake(_ target: UnsafeMutableRawBufferPointer, since begin: ContinuousClock.Instant) -> Int {
+        repeat {
+            let count = recv(descriptor, target.baseAddress!, target.count, CInt(MSG_DONTWAIT))
+            if count >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK) { return count }
+            sched_yield()
+        } while ContinuousClock.now - begin < Self.soon
+        return recv(descriptor, target.baseAddress!, target.count, 0)
     }
 
     /// Whether to try again after a call that has failed.
