@@ -27,9 +27,14 @@ enum SupervisedRun {
     ///
     /// - Parameter request: What the process is to run.
     /// - Returns: Whether it has run; otherwise it could not be started, which a note says.
-    /// - Throws: `ExitCode` with its status if that is not 0; ``CommandFailure`` if a signal has ended it, or if it could not be started
-    ///   and has to be.
+    /// - Throws: `ExitCode` with its status if that is not 0; ``CommandFailure`` if a signal has ended it, if it could not be started
+    ///   and has to be, or if the database is in a cluster.
     static func run(_ request: ScriptRequest, _ options: IsolationOptions, _ colors: Colors) async throws -> Bool {
+        if let database = request.database, DatabaseFile.isCluster(database) {
+            var report = ErrorReport(ScriptHost.Configuration.noNetwork.message, kind: "usage")
+            report.help = "--no-isolate runs the script in this process"
+            throw CommandFailure(report)
+        }
         let process: WorkerProcess
         do {
             process = try WorkerProcess(try program())

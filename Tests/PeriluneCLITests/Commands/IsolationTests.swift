@@ -23,6 +23,13 @@ import Testing
         #expect(read.output == "ü\n", "\(read.errors)")
     }
 
+    @Test func `a sandboxed script with a database in a cluster is refused, and told what to do`() throws {
+        let result = try TestFolder().perilune("run", "--sandbox", "--database", "dqlite://127.0.0.1:1/shop?timeout=100ms", "-e", "return 1")
+        #expect(result.status != 0)
+        #expect(result.errors.contains("a process of its own reaches no cluster, because it has no network"), "\(result.errors)")
+        #expect(result.errors.contains("--no-isolate runs the script in this process"), "\(result.errors)")
+    }
+
     @Test func `what is sorted in files can be sorted`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune(

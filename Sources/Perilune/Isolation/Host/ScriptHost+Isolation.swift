@@ -249,7 +249,8 @@ extension ScriptHost.Configuration {
         }
     }
 
-    private static let noNetwork = LuaError(
+    /// Why a script in a process of its own has no database in a cluster.
+    package static let noNetwork = LuaError(
         .usage, "a process of its own reaches no cluster, because it has no network; use a copy of the database in a file, or no isolation")
 
     /// The file of a database that is open.
