@@ -24,7 +24,7 @@ static inline void push_and_pack(lua_State *L, sqlite3_value *value, int type, c
         size_t length;
         const char *bytes = pdb_column_bytes(value, type, &length);
         lua_pushlstring(L, bytes, length);
-        prec_pack_string(L, packer, bytes, length);
+        prec_pack_bytes(L, packer, bytes, length, type == SQLITE_BLOB && known->keeps_blobs);
     }
 }
 
@@ -39,14 +39,6 @@ static bool push_date(lua_State *L, sqlite3_value *value, int type, prec_packer 
     if (packer) prec_pack_string(L, packer, bytes, length);
     pdb_push_date(L, microseconds);
     return true;
-}
-
-/* Makes a blob of the string on top of the stack. */
-static void make_blob(lua_State *L) {
-    size_t length;
-    const char *bytes = lua_tolstring(L, -1, &length);
-    pdb_push_blob(L, bytes, length);
-    lua_replace(L, -2);
 }
 
 /* Has the Lua part make dates of what is stored otherwise in the record on top of the stack. Swift frames may be below: what goes
@@ -86,7 +78,7 @@ static void push_segment(lua_State *L, pdb_statement *statement, const prec_row_
         if (packer && position >= 0) push_and_pack(L, value, type, &columns[position], packer);
         else if (position >= 0) pdb_push_column(L, value, type, columns[position].is_boolean);
         else pdb_push_column(L, value, type, pdb_is_boolean(statement, column));
-        if (type == SQLITE_BLOB && segment->keeps_blobs) make_blob(L);
+        if (type == SQLITE_BLOB && (segment->keeps_blobs || (position >= 0 && columns[position].keeps_blobs))) pdb_wrap_blob(L);
         lua_rawset(L, -3);
     }
     if (packer) prec_end_packing(packer, lua_topointer(L, -1));

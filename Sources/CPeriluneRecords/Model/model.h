@@ -99,6 +99,7 @@ prec_model *prec_check_model(lua_State *L, int index);
 
 typedef struct {
     bool is_blob;      /* strings are bound as blobs */
+    bool keeps_blobs;  /* fields hold BLOBs as blobs: nothing else tells them from texts */
     bool is_boolean;   /* holds booleans and nothing else */
     bool is_date;      /* fields are dates */
     bool is_generated; /* never written */

@@ -38,6 +38,7 @@ static void read_columns(lua_State *L, prec_table_layout *layout, int columns) {
         lua_rawgeti(L, columns, i + 1);
         layout->columns[i] = (prec_record_column){
             .is_blob = field_is_true(L, "is_blob"),
+            .keeps_blobs = field_is_true(L, "keeps_blobs"),
             .is_boolean = field_is_true(L, "is_boolean"),
             .is_date = field_is_true(L, "is_date"),
             .is_generated = field_is_true(L, "is_generated"),

@@ -75,7 +75,7 @@ void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer) {
     prec_begin_packing(packer, chunk, lua_gettop(L), set->count);
 }
 
-void prec_pack_long(lua_State *L, prec_packer *packer) {
+void prec_pack_long(lua_State *L, prec_packer *packer, char tag) {
     int string = lua_gettop(L);
     if (lua_getiuservalue(L, packer->index, 1) != LUA_TTABLE) {
         lua_pop(L, 1);
@@ -88,19 +88,18 @@ void prec_pack_long(lua_State *L, prec_packer *packer) {
     lua_rawseti(L, -2, position);
     packer->chunk->long_count = position;
     lua_settop(L, string);
-    prec_pack_word(packer, TAG_LONG, &position);
+    prec_pack_word(packer, tag, &position);
 }
 
 /* MARK: - Taking snapshots */
 
-void prec_make_plain(lua_State *L) {
+void prec_make_plain(lua_State *L, const prec_record_column *column) {
     int type = lua_type(L, -1);
     if (type != LUA_TUSERDATA && type != LUA_TTABLE) return;
     pdb_push_plain(L, lua_gettop(L));
     lua_remove(L, -2);
     if (pdb_is_blob(L, -1)) {
-        lua_getiuservalue(L, -1, 1);
-        lua_remove(L, -2);
+        if (!column->keeps_blobs) pdb_unwrap_blob(L);
     } else if (pdb_is_null(L, -1)) {
         lua_pop(L, 1);
         lua_pushnil(L);
@@ -110,6 +109,7 @@ void prec_make_plain(lua_State *L) {
 /* Pushes the plain values of a record of that column set: one after the other. */
 static void push_values(lua_State *L, int column_set, int values) {
     prec_column_set *set = lua_touserdata(L, column_set);
+    const prec_record_column *columns = set->layout->columns;
     luaL_checkstack(L, set->count + LUA_MINSTACK, "too many columns");
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
     lua_getiuservalue(L, -1, TABLE_LAYOUT_NAMES);
@@ -118,7 +118,7 @@ static void push_values(lua_State *L, int column_set, int values) {
     for (int i = 0; i < set->count; i++) {
         lua_rawgeti(L, names, set->order[i] + 1);
         lua_rawget(L, values);
-        prec_make_plain(L);
+        prec_make_plain(L, &columns[set->order[i]]);
     }
     lua_remove(L, names);
 }
@@ -152,6 +152,21 @@ static bool take_plain_snapshot(lua_State *L, int column_set, int record, int va
     return is_plain;
 }
 
+/* Packs the plain value on top of the stack. */
+static void pack_plain(lua_State *L, prec_packer *packer) {
+    if (prec_pack_value(L, packer, lua_type(L, -1))) return;
+    if (!pdb_is_blob(L, -1)) {
+        prec_pack_null(packer);
+        return;
+    }
+    size_t length;
+    lua_pushvalue(L, -1);
+    pdb_unwrap_blob(L);
+    const char *bytes = lua_tolstring(L, -1, &length);
+    prec_pack_bytes(L, packer, bytes, length, true);
+    lua_pop(L, 1);
+}
+
 void prec_keep_values(lua_State *L, int column_set, int record, int first) {
     int count = ((prec_column_set *)lua_touserdata(L, column_set))->count;
     prec_packer packer;
@@ -159,7 +174,7 @@ void prec_keep_values(lua_State *L, int column_set, int record, int first) {
     int metatable = lua_gettop(L) - 1;
     for (int i = 0; i < count; i++) {
         lua_pushvalue(L, first + i);
-        if (!prec_pack_value(L, &packer, lua_type(L, -1))) prec_pack_null(&packer);
+        pack_plain(L, &packer);
         lua_pop(L, 1);
     }
     prec_end_packing(&packer, lua_topointer(L, record));

@@ -57,17 +57,24 @@ static const char *push_packed(lua_State *L, const char *at, int chunk) {
             return at + sizeof number;
         case TAG_FALSE: lua_pushboolean(L, false); return at;
         case TAG_TRUE: lua_pushboolean(L, true); return at;
-        case TAG_SHORT: {
+        case TAG_SHORT:
+        case TAG_SHORT_BLOB: {
+            bool is_blob = at[-1] == TAG_SHORT_BLOB;
             size_t length = (unsigned char)*at++;
             lua_pushlstring(L, at, length);
+            if (is_blob) pdb_wrap_blob(L);
             return at + length;
         }
         case TAG_LONG:
+        case TAG_LONG_BLOB: {
+            bool is_blob = at[-1] == TAG_LONG_BLOB;
             memcpy(&integer, at, sizeof integer);
             lua_getiuservalue(L, chunk, 1);
             lua_rawgeti(L, -1, integer);
             lua_remove(L, -2);
+            if (is_blob) pdb_wrap_blob(L);
             return at + sizeof integer;
+        }
         default: lua_pushnil(L); return at;
     }
 }
@@ -105,6 +112,7 @@ static int knows_row(lua_State *L) {
 
 /* Whether two plain values are the same for the database: true is 1, and 1 is 1.0. */
 static bool are_same(lua_State *L, int left, int right) {
+    if (pdb_is_blob(L, left) && pdb_is_blob(L, right)) return lua_compare(L, left, right, LUA_OPEQ);
     if (lua_type(L, left) == LUA_TBOOLEAN && lua_type(L, right) == LUA_TNUMBER) {
         return lua_tonumber(L, right) == lua_toboolean(L, left);
     }
@@ -120,8 +128,10 @@ static size_t packed_size(const char *at) {
     switch (*at) {
         case TAG_INTEGER:
         case TAG_NUMBER:
-        case TAG_LONG: return 9;
-        case TAG_SHORT: return 2 + (size_t)(unsigned char)at[1];
+        case TAG_LONG:
+        case TAG_LONG_BLOB: return 9;
+        case TAG_SHORT:
+        case TAG_SHORT_BLOB: return 2 + (size_t)(unsigned char)at[1];
         default: return 1;
     }
 }
@@ -147,6 +157,7 @@ static comparison compare(lua_State *L, const char *at, int chunk) {
     int type = lua_type(L, -1);
     if (type == LUA_TUSERDATA || type == LUA_TTABLE) return IS_UNCLEAR;
     if (*at == TAG_NULL || type == LUA_TNIL) return *at == TAG_NULL && type == LUA_TNIL ? IS_SAME : IS_OTHER;
+    if (*at == TAG_SHORT_BLOB || *at == TAG_LONG_BLOB) return IS_UNCLEAR;
     if (*at == TAG_SHORT) return type == LUA_TSTRING ? compare_short(L, at) : IS_UNCLEAR;
     if (*at != TAG_INTEGER || !lua_isinteger(L, -1)) return compare_plain(L, at, chunk, type);
     lua_Integer old;
@@ -250,7 +261,7 @@ static int changed_columns(lua_State *L) {
         at = push_packed(L, at, chunk);
         lua_pushvalue(L, name);
         lua_rawget(L, values);
-        prec_make_plain(L);
+        prec_make_plain(L, &set->layout->columns[set->order[i]]);
         if (!are_same(L, old, new)) {
             lua_pushvalue(L, name);
             lua_rawseti(L, columns, (lua_Integer)lua_rawlen(L, columns) + 1);

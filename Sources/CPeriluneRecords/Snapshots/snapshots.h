@@ -28,7 +28,7 @@ typedef struct {
     uint32_t start, size;
 } prec_snapshot_entry;
 
-enum { TAG_NULL, TAG_INTEGER, TAG_NUMBER, TAG_FALSE, TAG_TRUE, TAG_SHORT, TAG_LONG };
+enum { TAG_NULL, TAG_INTEGER, TAG_NUMBER, TAG_FALSE, TAG_TRUE, TAG_SHORT, TAG_LONG, TAG_SHORT_BLOB, TAG_LONG_BLOB };
 
 enum { prec_longest_short = 40, prec_largest_value = prec_longest_short + 2 };
 
@@ -79,18 +79,23 @@ static inline void prec_pack_number(prec_packer *packer, lua_Number value) {
 static inline void prec_pack_boolean(prec_packer *packer, bool value) { *packer->next++ = value ? TAG_TRUE : TAG_FALSE; }
 
 /* The same for the string on top of the stack, which goes into the list of the chunk. [-0, +0, m] */
-void prec_pack_long(lua_State *L, prec_packer *packer);
+void prec_pack_long(lua_State *L, prec_packer *packer, char tag);
 
-/* The string is on top of the stack. [-0, +0, m] */
-static inline void prec_pack_string(lua_State *L, prec_packer *packer, const char *bytes, size_t length) {
+/* The string, or the bytes of a blob, is on top of the stack. [-0, +0, m] */
+static inline void prec_pack_bytes(lua_State *L, prec_packer *packer, const char *bytes, size_t length, bool is_blob) {
     if (length > prec_longest_short) {
-        prec_pack_long(L, packer);
+        prec_pack_long(L, packer, is_blob ? TAG_LONG_BLOB : TAG_LONG);
         return;
     }
-    *packer->next++ = TAG_SHORT;
+    *packer->next++ = is_blob ? TAG_SHORT_BLOB : TAG_SHORT;
     *packer->next++ = (char)length;
     memcpy(packer->next, bytes, length);
     packer->next += length;
+}
+
+/* The string is on top of the stack. [-0, +0, m] */
+static inline void prec_pack_string(lua_State *L, prec_packer *packer, const char *bytes, size_t length) {
+    prec_pack_bytes(L, packer, bytes, length, false);
 }
 
 /* Packs the value on top of the stack, whose type is known, as the database has it. Returns false if it is not one of the
@@ -173,8 +178,9 @@ bool prec_keeps_key(lua_State *L, int record, int values, const prec_column_set 
 ** [-0, +0, -] */
 bool prec_apply_patch(lua_State *L, const prec_patch *patch);
 
-/* Puts the value on top of the stack in the form that the database has: nil for NULL, the bytes of a blob. [-1, +1, e] */
-void prec_make_plain(lua_State *L);
+/* Puts the value on top of the stack in the form that the database has in the column: nil for NULL, and the bytes of a blob unless fields
+** of the column keep blobs. [-1, +1, e] */
+void prec_make_plain(lua_State *L, const prec_record_column *column);
 
 /* Packs plain values, which stand on the stack from `first` on, as the snapshot of a record. Leaves values on the stack.
 ** [-0, +n, m] */

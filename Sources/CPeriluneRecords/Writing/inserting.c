@@ -130,7 +130,7 @@ lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict)
     bind_inserted(L, work, write, first_value);
     pdb_mark_rowid(statement);
     bool has_rows = write->returning_count > 0;
-    prec_run_write(L, work, has_rows ? &pdb_tuples_form : NULL, 1);
+    prec_run_write(L, work, has_rows ? &pdb_exact_tuples_form : NULL, 1);
     if (has_rows || work->call.changes == 0 || (packing.rowid && !work->call.has_inserted)) drop_packing(&packing);
     if (work->call.changes == 0) return work->layout->is_view;
     int rows = has_rows ? lua_gettop(L) : 0;

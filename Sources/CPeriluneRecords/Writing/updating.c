@@ -84,7 +84,7 @@ prec_outcome prec_update_columns(lua_State *L, prec_record_write *work, const pr
     for (int i = 0; i < key_count; i++) lua_pushvalue(L, key + i);
     for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
     work->has_rows = write->returning_count > 0;
-    prec_run_write(L, work, work->has_rows ? &pdb_tuples_form : NULL, 1);
+    prec_run_write(L, work, work->has_rows ? &pdb_exact_tuples_form : NULL, 1);
     if (work->call.changes == 0 && !work->layout->is_view) return look_for_row(L, work, names - 1);
     int rows = lua_gettop(L);
     if (work->has_objects) prec_drop_nulls(L, work, names, write, first_value);

@@ -160,8 +160,10 @@ void prec_take_returned(lua_State *L, prec_record_write *work, int names, const 
     lua_rawgeti(L, -1, 1);
     int row = lua_gettop(L);
     for (int i = 0; lua_istable(L, row) && i < write->returning_count; i++) {
+        int column = write->returning[i];
         lua_rawgeti(L, row, i + 1);
-        prec_set_column(L, work, names, write->returning[i]);
+        if (!work->layout->columns[column].keeps_blobs && pdb_is_blob(L, -1)) pdb_unwrap_blob(L);
+        prec_set_column(L, work, names, column);
     }
 }
 
@@ -205,7 +207,7 @@ static void delete_returning(lua_State *L, prec_record_write *work, int key, int
     prec_begin_write(L, work, prec_compile_kept(L, work->call.access, holder, WRITE_SQL, WRITE_STATEMENT));
     for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], key + i);
     bool has_rows = write->returning_count > 0;
-    prec_run_write(L, work, has_rows ? &pdb_tuples_form : NULL, 1);
+    prec_run_write(L, work, has_rows ? &pdb_exact_tuples_form : NULL, 1);
     if (has_rows) prec_take_returned(L, work, names, write);
 }
 

@@ -140,6 +140,7 @@ struct pdb_row_form {
 
 extern const pdb_row_form pdb_rows_form;   /* row tables */
 extern const pdb_row_form pdb_tuples_form; /* lists of values with a field n */
+extern const pdb_row_form pdb_exact_tuples_form; /* the same with blobs for BLOBs */
 extern const pdb_row_form pdb_values_form; /* first columns, perilune.null for NULL */
 
 /* Looks at the row, or the list of rows, on top of the stack, if the form wants that. [-0, +0, e] */

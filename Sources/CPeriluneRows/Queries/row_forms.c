@@ -47,15 +47,26 @@ const pdb_row_form pdb_rows_form = {true, push_keys, push_row, begin_rows, push_
 
 /* MARK: - Tuples */
 
-static bool push_list(lua_State *L, pdb_statement *statement, int source) {
-    (void)source;
+static inline void push_values(lua_State *L, pdb_statement *statement, bool keeps_blobs) {
     lua_createtable(L, statement->column_count, 1);
     for (int i = 0; i < statement->column_count; i++) {
         pdb_push_value(L, statement, i);
+        if (keeps_blobs && sqlite3_column_type(statement->handle, i) == SQLITE_BLOB) pdb_wrap_blob(L);
         lua_rawseti(L, -2, i + 1);
     }
     lua_pushinteger(L, statement->column_count);
     lua_setfield(L, -2, "n");
+}
+
+static bool push_list(lua_State *L, pdb_statement *statement, int source) {
+    (void)source;
+    push_values(L, statement, false);
+    return true;
+}
+
+static bool push_exact_list(lua_State *L, pdb_statement *statement, int source) {
+    (void)source;
+    push_values(L, statement, true);
     return true;
 }
 
@@ -63,6 +74,9 @@ static void begin_nothing(lua_State *L, pdb_row_loop *loop) { (void)L, (void)loo
 
 static bool push_next_list(lua_State *L, pdb_row_loop *loop) { return push_list(L, loop->call->statement, 0); }
 
+static bool push_next_exact_list(lua_State *L, pdb_row_loop *loop) { return push_exact_list(L, loop->call->statement, 0); }
+
+const pdb_row_form pdb_exact_tuples_form = {true, push_nothing, push_exact_list, begin_nothing, push_next_exact_list, NULL};
 const pdb_row_form pdb_tuples_form = {true, push_nothing, push_list, begin_nothing, push_next_list, NULL};
 
 /* MARK: - Values */

@@ -22,8 +22,25 @@ bool pdb_have_equal_fields(lua_State *L, int left, int right, int keys) {
     return are_equal;
 }
 
+/* As SQL writes it; of long ones the beginning. */
+static void add_blob(luaL_Buffer *buffer, const char *bytes, size_t length) {
+    enum { longest = 32 };
+    luaL_addstring(buffer, "x'");
+    for (size_t i = 0; i < length && i < longest; i++) {
+        luaL_addchar(buffer, "0123456789abcdef"[(unsigned char)bytes[i] >> 4]);
+        luaL_addchar(buffer, "0123456789abcdef"[bytes[i] & 15]);
+    }
+    luaL_addstring(buffer, length > longest ? "...'" : "'");
+}
+
 static void add_value(lua_State *L, luaL_Buffer *buffer, int index) {
     bool is_string = lua_type(L, index) == LUA_TSTRING;
+    size_t length;
+    const char *blob = pdb_blob_bytes(L, index, &length);
+    if (blob) {
+        add_blob(buffer, blob, length);
+        return;
+    }
     if (lua_isnil(L, index)) {
         luaL_addstring(buffer, "NULL");
         return;

@@ -36,8 +36,7 @@ const char *pdb_blob_bytes(lua_State *L, int index, size_t *length) {
     return bytes;
 }
 
-/* Makes a blob of the string on top of the stack. [-1, +1, m] */
-static void wrap_blob(lua_State *L) {
+void pdb_wrap_blob(lua_State *L) {
     lua_newuserdatauv(L, 1, 1);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     lua_setmetatable(L, -2);
@@ -45,15 +44,20 @@ static void wrap_blob(lua_State *L) {
     lua_setiuservalue(L, -2, 1);
 }
 
+void pdb_unwrap_blob(lua_State *L) {
+    lua_getiuservalue(L, -1, 1);
+    lua_replace(L, -2);
+}
+
 void pdb_push_blob(lua_State *L, const char *bytes, size_t length) {
     lua_pushlstring(L, bytes, length);
-    wrap_blob(L);
+    pdb_wrap_blob(L);
 }
 
 int pdb_make_blob(lua_State *L) {
     if (lua_type(L, 1) != LUA_TSTRING) return plua_argument_error(L, "blob", 1, "a string", 1);
     lua_settop(L, 1);
-    wrap_blob(L);
+    pdb_wrap_blob(L);
     return 1;
 }
 

@@ -14,6 +14,10 @@ bool pdb_is_null(lua_State *L, int index);
 void pdb_push_blob(lua_State *L, const char *bytes, size_t length);
 bool pdb_is_blob(lua_State *L, int index);
 
+/* Makes a blob of the string on top of the stack, and a string of the blob. [-1, +1, m] and [-1, +1, -] */
+void pdb_wrap_blob(lua_State *L);
+void pdb_unwrap_blob(lua_State *L);
+
 /* The bytes of a blob, which lives as long as the value; NULL if the value is not a blob. [-0, +0, -] */
 const char *pdb_blob_bytes(lua_State *L, int index, size_t *length);
 

@@ -14,9 +14,16 @@ local kinds = {
   INTEGER = { declared = "INTEGER", values = { 1, 2, 3 }, sql = { "1", "2", "3" } },
   TEXT = { declared = "TEXT", values = { "k1", "k2", "k3" }, sql = { "'k1'", "'k2'", "'k3'" } },
   BLOB = { declared = "BLOB", values = { "k1", "\2\0", "" }, sql = { "x'6b31'", "x'0200'", "x''" } },
-  ["no type"] = {
+  ["no type, but a type of records"] = {
     declared = "", type = "blob", values = { "k1", "\2\0", "" }, sql = { "x'6b31'", "x'0200'", "x''" },
   },
+  ["no type"] = {
+    declared = "", values = { perilune.blob("k1"), perilune.blob("\2\0"), perilune.blob("") }, sql = { "x'6b31'", "x'0200'", "x''" },
+  },
+  ["another type"] = {
+    declared = "TEXT", values = { perilune.blob("k1"), perilune.blob("\2\0"), perilune.blob("") }, sql = { "x'6b31'", "x'0200'", "x''" },
+  },
+  ["texts and bytes"] = { declared = "", values = { "k1", perilune.blob("k1"), perilune.blob(("k"):rep(50)) }, sql = { "'k1'", "x'6b31'", "x'" .. ("6b"):rep(50) .. "'" } },
   enum = { declared = "TEXT", type = En, values = { En.x, En.y, En.z }, sql = { "'x'", "'y'", "'z'" } },
   ["enum of bytes"] = { declared = "BLOB", type = En, values = { En.x, En.y, En.z }, sql = { "x'78'", "x'79'", "x'7a'" } },
   ["bytes as they are"] = { declared = "BLOB", type = "any", values = { "k1", "\2\0", "" }, sql = { "x'6b31'", "x'0200'", "x''" } },

@@ -20,19 +20,11 @@ local function key_field(index) return "\0key " .. index end
 
 -- Segments --------------------------------------------------------------------------------------------------------------------
 
---- The columns of a segment whose fields hold what was stored, by their position in the result: name. Strings are texts there; in
--- columns that may hold blobs they may be either.
+--- The columns of a segment whose fields hold what was stored, by their position in the result: name. Strings are texts there.
 local function plain_names(segment, class)
-  local names = {}
+  local names, plain = {}, {}
   if not segment.whole then return names end
-  local column_types = require "perilune.records.column_types"
-  local types = require("perilune.records.info").types_of(record_class.info(class))
-  local schema = record_class.description(class).schema
-  local converters, plain = column_types.of(schema, types), {}
-  for _, column in ipairs(schema.columns) do
-    local converter = converters[column.name]
-    plain[column.name] = column.affinity ~= "blob" and not (converter and (converter.read or converter.name == "blob"))
-  end
+  for _, column in ipairs(record_class.description(class).columns) do plain[column.name] = column.keeps_blobs end
   for index, name in ipairs(segment.names) do
     if name and plain[name] then names[segment.first + index - 1] = name end
   end
@@ -84,10 +76,9 @@ local function describe(plan, class)
 end
 
 --- How the value of a column of the result is found in a record of a segment: a function.
--- @tparam ?boolean tells_blobs whether it matters that what is stored is a blob, even in a column that is declared for something else
-local function reader(list, plan, segment_index, column, tells_blobs)
+local function reader(list, plan, segment_index, column)
   local segment = plan.segments[segment_index]
-  local name = not tells_blobs and segment.plain[column]
+  local name = segment.plain[column]
   if name then return function(record) return rawget(record, name) end end
   local field = key_field(#list)
   list[#list + 1] = {
@@ -103,14 +94,9 @@ local function reader(list, plan, segment_index, column, tells_blobs)
 end
 
 --- The same for some columns.
--- @param ?prefetch whose keys they are for: texts and blobs of the same bytes are one key only where the other side is declared for
--- numbers or texts
-local function readers(list, plan, segment_index, columns, prefetch)
+local function readers(list, plan, segment_index, columns)
   local functions = {}
-  for index, column in ipairs(columns) do
-    local form = prefetch and prefetch.key_forms and prefetch.key_forms[index]
-    functions[index] = reader(list, plan, segment_index, column, prefetch and (not form or form == "same"))
-  end
+  for index, column in ipairs(columns) do functions[index] = reader(list, plan, segment_index, column) end
   return functions
 end
 
@@ -124,7 +110,7 @@ local function prepare(plan, class)
   for _, prefetch in ipairs(plan.prefetches) do
     local first, segment = prefetch.parent_columns[1], plan.segments[prefetch.segment]
     prefetch.parent_name = #prefetch.parent_columns == 1 and segment.plain[first] or nil
-    prefetch.parent_readers = readers(list, plan, prefetch.segment, prefetch.parent_columns, prefetch)
+    prefetch.parent_readers = readers(list, plan, prefetch.segment, prefetch.parent_columns)
     local fields = plan.segments[prefetch.segment].fields
     fields[#fields + 1] = prefetch.name
     local root = roots[prefetch.tag]

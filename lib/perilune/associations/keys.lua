@@ -35,13 +35,9 @@ function association_keys.values_of(readers_of_key, record)
   return values
 end
 
---- One value of a key as a number, or as a kind, `s` or `b`, and its bytes. Blobs are other values than texts of the same bytes; rows
--- of columns that are declared for numbers or texts do not tell which they gave.
+--- One value of a key as a number, or as a kind, `s` or `b`, and its bytes. Blobs are other values than texts of the same bytes.
 local function normal(value, form)
-  if type(value) == "userdata" then
-    value = tostring(value)
-    if not form or form == "same" then return "b", value end
-  end
+  if type(value) == "userdata" then return "b", tostring(value) end
   if form then value = forms[form](value) end
   if type(value) == "string" then return "s", value end
   return value

@@ -9,6 +9,7 @@ local fields = require "perilune.records.fields"
 local record_values = require "perilune.records.values"
 local name = require("perilune.runtime.sql_text").name
 local sql_names = require "perilune.runtime.names"
+local stored_values = require "perilune.runtime.stored_values"
 
 local record_errors = {}
 
@@ -135,9 +136,9 @@ local function deleted_key(info, record, columns, db)
   local row = db:fetch_one(("SELECT %s FROM %s WHERE %s AND %s IS NOT NULL"):format(table.concat(selected, ", "), name(info.schema.name),
     table.concat(conditions, " AND "), name(names[deleted_at] or deleted_at)), table.unpack(values))
   if not row then return nil end
-  if #key == 1 then return row[key[1]] end
+  if #key == 1 then return stored_values.of_row(row, 1) end
   local found = {}
-  for _, column in ipairs(key) do found[column] = row[column] end
+  for index, column in ipairs(key) do found[column] = stored_values.of_row(row, index) end
   return found
 end
 

@@ -1,6 +1,7 @@
 --- Errors about records: values that cannot be stored, keys that no row has.
 
 local errors = require "perilune.native.errors"
+local native_values = require "perilune.native.values"
 local records = require "perilune.native.records"
 local raise = errors.raise
 
@@ -36,6 +37,7 @@ end
 --- A value of a key as messages show it.
 function failures.show(value)
   if type(value) == "string" then return #value <= 40 and ("%q"):format(value) or errors.describe(value) end
+  if native_values.is_blob(value) and #value <= 40 then return require("perilune.runtime.sql_text").literal(value) end
   return type(value) == "table" and errors.describe(value) or tostring(value)
 end
 

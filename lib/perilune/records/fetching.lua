@@ -12,6 +12,7 @@ local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
 local sql_names = require "perilune.runtime.names"
+local stored_values = require "perilune.runtime.stored_values"
 
 local fetching = {}
 
@@ -359,6 +360,18 @@ verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
 
 -- Records from what is there
 
+--- The values of a row by name, for fields: BLOBs are blobs in those that keep them.
+local function values_of_row(description, row, names)
+  if not native_rows.blobs(row) then return row end
+  local values = {}
+  for index, name in ipairs(names) do
+    local position = description.positions[record_description.fold(name)]
+    local keeps_blobs = position and description.columns[position].keeps_blobs
+    values[name] = keeps_blobs and stored_values.of_row(row, index) or row[name]
+  end
+  return values
+end
+
 --- A record from a row, whose columns are fields; including those that are not columns of the table.
 local function from_row(info, row)
   if type(row) ~= "table" then
@@ -374,7 +387,8 @@ local function from_row(info, row)
     end
     table.sort(names)
   end
-  local _, layout = record.description(info.class)
+  local description, layout = record.description(info.class)
+  if records.is_row(row) then row = values_of_row(description, row, names) end
   return decode_one(info, records.record_from(layout, names, row))
 end
 

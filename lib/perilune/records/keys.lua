@@ -7,6 +7,7 @@ local failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local fields = require "perilune.records.fields"
+local stored_values = require "perilune.runtime.stored_values"
 
 local record_keys = {}
 
@@ -56,7 +57,7 @@ function record_keys.adapt(info, target, db, values)
   if not where then return values end
   local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(fields.sql_names(info.schema, key), info.description.source, where), arguments)
   if not row then return values end
-  for index, name in ipairs(key) do values[name] = row[index] end
+  for index, name in ipairs(key) do values[name] = stored_values.of_row(row, index) end
   return values
 end
 

@@ -73,9 +73,12 @@ end
 record.describers[#record.describers + 1] = function(class_info, description)
   local info = record_info.of(description)
   sort_columns(info)
-  for name, converter in pairs(info.converters) do
-    local position = converter.name == "blob" and description.positions[sql_names.fold(name)]
-    if position then description.columns[position].is_blob = true end
+  for _, column in ipairs(description.columns) do
+    local converter, declared = info.converters[column.name], info.declared[column.name]
+    if converter and converter.name == "blob" then column.is_blob = true end
+    -- What is declared for bytes, and some types, say what a string stands for. Elsewhere only the value can say it.
+    local is_said = column.is_blob or converter and (converter.read or converter.name == "string")
+    column.keeps_blobs = declared ~= nil and not is_said
   end
   for _, column in ipairs(info.dates) do description.columns[description.positions[sql_names.fold(column)]].is_date = true end
   if info.converted then

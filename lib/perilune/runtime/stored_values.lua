@@ -1,7 +1,9 @@
 --- Equality of values in a column: compares what would be stored.
 
 local null = require("perilune.native.values").null
+local native_rows = require "perilune.native.rows"
 local native_values = require "perilune.native.values"
+local perilune = require "perilune"
 
 local stored_values = {}
 
@@ -40,9 +42,18 @@ end
 function stored_values.are_same(old, new, column)
   local stored_old, was_blob = store(old, column.affinity)
   local stored_new, is_blob = store(new, column.affinity)
-  -- A string may have been read from a text as well as from a blob, unless the column holds bytes.
-  if is_blob and not was_blob and column.content ~= "blob" then return false end
+  -- Columns that are declared for bytes have strings for them.
+  if is_blob ~= was_blob and column.content ~= "blob" then return false end
   return stored_old == stored_new and math.type(stored_old) == math.type(stored_new)
+end
+
+--- The value of a row as the database has it: rows have strings for BLOBs, too.
+-- @tparam perilune.row row
+-- @tparam int index of the column
+function stored_values.of_row(row, index)
+  local value, blobs = row[index], native_rows.blobs(row)
+  if type(value) == "string" and blobs and blobs:sub(index, index) == "b" then return perilune.blob(value) end
+  return value
 end
 
 return stored_values

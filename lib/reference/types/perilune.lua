@@ -4,7 +4,10 @@
 ---NULL where `nil` cannot stand: as a table field, a list element, or an assigned value.
 ---@class perilune.null: userdata
 
----Bytes that SQLite stores as a BLOB, made by `perilune.blob`. Fetched BLOBs are strings.
+---Bytes that SQLite stores as a BLOB, made by `perilune.blob`. `tostring(blob)` gives them as a string, `#blob` how many there are.
+---
+---Fetched BLOBs are strings, but for fields of records whose column is not declared for bytes, as in `CREATE TABLE note (content)`: there a text
+---is a string and a BLOB is a `perilune.blob`, so that a record which is written back leaves the BLOB one.
 ---@class perilune.blob: userdata
 
 ---@class perilune
