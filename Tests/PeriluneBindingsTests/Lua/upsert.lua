@@ -261,3 +261,28 @@ test("a value that cannot be stored is reported, and nothing is written", functi
   fails("argument", function() Player{ id = 1, name = "Bea" }:upsert{ where = { "player.score < ?", {} } } end)
   equal(rows "SELECT id, name FROM player", { "1 Ann" })
 end)
+
+test("a field of a fetched record that is nil becomes NULL, whatever the default of its column", function()
+  local Player = make_player()
+  local function clear(write)
+    db:execute "DELETE FROM player; INSERT INTO player (id, email, name, team, created) VALUES (1, 'a@x', 'Ann', 'red', 'now')"
+    local player = Player:find(1)
+    player.team, player.created = nil, nil
+    write(player)
+    equal(rows "SELECT id, name, team IS NULL, created IS NULL FROM player", { "1 Ann 1 1" })
+    equal({ player.team, player.created, Player:find(1) == player }, { nil, nil, true })
+  end
+  clear(function(player)
+    player:upsert()
+    equal(player:has_changes(), false)
+  end)
+  clear(function(player) player:upsert{ target = "email" } end)
+  clear(function(player) Player:insert_all({ player }, { target = "id" }) end)
+  clear(function(player) Player:statement("upsert", player):execute() end)
+  clear(function(player) Player:find(1):upsert() player:upsert() end)
+  db:execute "DELETE FROM player"
+  local player = Player{ id = 1, name = "Ann" }:insert()
+  player.id = nil
+  player:upsert()
+  equal(rows "SELECT id, created FROM player", { "1 then", "2 then" })
+end)

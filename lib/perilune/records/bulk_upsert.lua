@@ -74,6 +74,7 @@ local function read_element(class, info, element)
     end
   end
   local is_record = check_element(class, info, element)
+  if is_record then record_values.note_cleared(info, element) end
   local names, values = {}, {}
   for _, column in ipairs(info.columns) do
     local value = not info.generated[column] and value_of(info, element, column, is_record)

@@ -144,6 +144,7 @@ end
 
 --- Upsert returns the whole row: what it has become depends on the one that was there.
 function makers.upsert(info, target, db, options)
+  record_values.note_cleared(record_info.of_class(info.class, db), target)
   local columns, values = bound_values(info, target, db)
   local names = records.inserted_columns(target, db, values)
   local clause, bound = require("perilune.records.upsert_sql").make(columns, names, options or {})

@@ -136,6 +136,7 @@ end
 --- Inserts the record, or updates the row that is in its way: see upsert.lua. The record then is what its row is.
 function steps.upsert(info, target, db, options)
   db = db or records.default_database()
+  record_values.note_cleared(record_info.of_class(info.class, db), target)
   local values = steps.row_values(info, target, db)
   local clause, bound = require("perilune.records.upsert").clause(info, target, db, values, options)
   if not clause then return steps.insert(info, target, db, options) end

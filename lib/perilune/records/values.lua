@@ -149,6 +149,21 @@ function record_values.bound(info, record, column)
   return record_values.bind(info, record, column, record_values.field(record, column), row and row[column])
 end
 
+--- Has an upsert write NULL for the fields of a record that are nil now, of those that it knows of its row: an insert would leave them to
+-- their defaults, and so the row in its way as it is. Without a key the record is another row.
+function record_values.note_cleared(info, record)
+  if not records.knows_row(record) then return end
+  local _, names = records.snapshot(record)
+  local is_key = {}
+  for _, column in ipairs(info.description.key) do
+    if is_absent(rawget(record, column)) then return end
+    is_key[column] = true
+  end
+  for _, column in ipairs(names) do
+    if rawget(record, column) == nil and info.declared[column] and not info.generated[column] and not is_key[column] then record[column] = null end
+  end
+end
+
 --- The stored values of all fields that are columns.
 -- @param old the known values of the row, or nil
 function record_values.plain(info, record, old)
