@@ -131,3 +131,14 @@ test("what belongs to such keys is what SQL joins", function()
     end
   end
 end)
+
+test("numbers in columns declared for bytes are what they are", function()
+  db:execute "CREATE TABLE k (id BLOB PRIMARY KEY, v BLOB)"
+  local K = perilune.record "k"
+  local k = K:insert{ id = 4, v = 2.5 }
+  k.v = 3
+  equal({ k:update_changes(), k:refresh().v, K:find(4).v, K:filter{ v = 3 }:fetch_count(), k:exists() }, { true, 3, 3, 1, true })
+  K:insert{ id = "4", v = "x" }
+  equal(db:fetch_values "SELECT typeof(id) FROM k ORDER BY 1", { "blob", "integer" })
+  equal(K:filter_keys{ 4, "4" }:fetch_count(), 2)
+end)

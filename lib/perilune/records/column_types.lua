@@ -69,6 +69,16 @@ named.blob = {
   end,
 }
 
+--- That of columns which are declared for bytes. SQLite stores numbers there, too, and so do records.
+local declared_blob = {
+  name = "blob",
+  write = function(value)
+    local plain = native_values.plain(value)
+    if type(plain) == "number" then return plain end
+    return named.blob.write(value)
+  end,
+}
+
 local date = perilune.date
 local date_components = perilune.date_components
 
@@ -249,7 +259,7 @@ end
 function column_types.of(schema, types)
   local converters, names = {}, {}
   for index, column in ipairs(schema.columns) do
-    converters[column.name] = named[column.content]
+    converters[column.name] = column.content == "blob" and declared_blob or named[column.content]
     names[index] = column.name
   end
   if types == nil then return converters end
