@@ -15,6 +15,9 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// `scripts/test` compiles what is tested with optimisation, and the tests, which run once, without: that takes minutes less.
+let testSettings: [SwiftSetting] = swiftSettings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 let package = Package(
     name: "Perilune",
     products: [
@@ -160,17 +163,17 @@ let package = Package(
             name: "PeriluneLuaFileTools", dependencies: ["Perilune", "PeriluneBindings", "PeriluneDependencies"],
             path: "Tests/PeriluneLuaFileTools", swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneLuaTests", dependencies: ["CPeriluneShim", "PeriluneLua", "PeriluneTestTools"], swiftSettings: swiftSettings),
+            name: "PeriluneLuaTests", dependencies: ["CPeriluneShim", "PeriluneLua", "PeriluneTestTools"], swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneDependenciesTests",
             dependencies: [
                 "PeriluneDependencies", "PeriluneTestTools",
                 .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneRecordsTests", dependencies: ["PeriluneRecords"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneBindingsTests",
             dependencies: [
@@ -178,14 +181,14 @@ let package = Package(
                 "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["Lua", "Chinook", "Reference/api.lua"], swiftSettings: swiftSettings),
+            exclude: ["Lua", "Chinook", "Reference/api.lua"], swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneClusterTests",
             dependencies: [
                 "CPeriluneCluster", "Perilune", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua", "PeriluneScenarios", "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
-            exclude: ["Lua"], swiftSettings: swiftSettings),
+            exclude: ["Lua"], swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneTests",
             dependencies: [
@@ -193,24 +196,24 @@ let package = Package(
                 "PeriluneTestSupport", "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneScenariosTests",
             dependencies: [
                 "Perilune", "PeriluneBindings", "PeriluneLua", "PeriluneLuaFileTools", "PeriluneScenarios", "PeriluneTestSupport",
                 "PeriluneTestTools",
             ],
-            exclude: ["Lua", "Reports/junit.xsd", "Reports/junit_extended.xsd"], swiftSettings: swiftSettings),
+            exclude: ["Lua", "Reports/junit.xsd", "Reports/junit_extended.xsd"], swiftSettings: testSettings),
         // Puts on the layers of isolation, and tries to leave them.
         .executableTarget(
             name: "perilune-isolation-probe", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneIsolationProbe",
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneIsolationTests", dependencies: ["perilune-isolation-probe", "PeriluneIsolation", "PeriluneTestTools"], swiftSettings: swiftSettings),
+            name: "PeriluneIsolationTests", dependencies: ["perilune-isolation-probe", "PeriluneIsolation", "PeriluneTestTools"], swiftSettings: testSettings),
         .testTarget(
-            name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: swiftSettings),
+            name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: testSettings),
         .testTarget(
-            name: "PeriluneCLITests", dependencies: ["PeriluneCLI", "PeriluneDependencies", "PeriluneTestTools"], swiftSettings: swiftSettings),
+            name: "PeriluneCLITests", dependencies: ["PeriluneCLI", "PeriluneDependencies", "PeriluneTestTools"], swiftSettings: testSettings),
     ],
     swiftLanguageModes: [.v6]
 )
