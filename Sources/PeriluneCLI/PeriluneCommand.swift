@@ -38,15 +38,17 @@ enum Main {
         StandardStreams.endOnClosedPipe()
         SQLiteTuning.disableMemoryStatistics()
         let words = Array(CommandLine.arguments.dropFirst())
-        let ending = ErrorEnding(words)
         // Help has no options of its own.
         let arguments = words.first == "help" ? words.filter { $0 != HelpTopic.noPager } : words
         do {
             try ProcessResources.check()
-            if try HelpTopic.write(for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commandNames) { return }
-            try requireKnownCommand(arguments)
-            if !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
-            if let plain = PlainRun(arguments), try await plain.run() { return }
+            let plain = PlainRun(arguments)
+            if plain == nil {
+                if try HelpTopic.write(for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commandNames) { return }
+                try requireKnownCommand(arguments)
+            }
+            if plain != nil || !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
+            if let plain, try await plain.run() { return }
             var command = try parse(arranged(arguments))
             if SupervisedRun.isOngoing, let command = command as? any IsolatingCommand { try SupervisedRun.enclose(command) }
             if var command = command as? any AsyncParsableCommand {
@@ -55,7 +57,7 @@ enum Main {
                 try command.run()
             }
         } catch {
-            ending.exit(with: error)
+            ErrorEnding(words).exit(with: error)
         }
     }
 
