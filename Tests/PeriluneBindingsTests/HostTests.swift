@@ -45,6 +45,9 @@ import Testing
               "main.schema_version = 7", "database_list", "cache_size = 1000000000", "ignore_check_constraints = 1" } do
               fails(nil, db.execute, db, "PRAGMA " .. pragma)
             end
+            matches(fails("forbidden", db.fetch_value, db, 'SELECT file FROM "Pragma_Database_List"'), "the host does not grant access to files")
+            fails("forbidden", db.execute, db, "CREATE VIEW v AS SELECT file FROM pragma_database_list")
+            equal({ db:table_exists "pragma", db:table_exists "sqlite_master" }, { false, false })
             db:execute("PRAGMA user_version = 3")
             equal(db:fetch_value("PRAGMA user_version"), 3)
             """, { $0.allowsFiles = false })

@@ -5,6 +5,9 @@
 
 static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening *screening) {
     const char *word = screening->word;
+    if (screening->tells_files && !(access->database->flags & PDB_DATABASE_FILES)) {
+        plua_raise(L, "forbidden", "pragma_database_list is not allowed here: the host does not grant access to files");
+    }
     switch (screening->keyword) {
         case PDB_KEYWORD_FORBIDDEN:
             plua_raise(L, "forbidden", "%s cannot be set by scripts", word);

@@ -25,6 +25,7 @@ typedef struct {
     bool is_temporary; /* CREATE TEMP: readers of a pool would not see it */
     bool wants_writer; /* its result depends on the connection */
     bool reads_rowid;  /* it asks for last_insert_rowid() */
+    bool tells_files;  /* it asks pragma_database_list where the files of databases are */
     bool opens_file;   /* ATTACH of anything but ':memory:', VACUUM INTO: not in a preview, even if files are granted */
 } pdb_screening;
 

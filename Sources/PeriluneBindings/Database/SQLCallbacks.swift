@@ -48,6 +48,7 @@ extension pdb_screening {
         is_temporary = screening.isTemporary
         wants_writer = screening.dependsOnConnection
         reads_rowid = screening.readsRowID
+        tells_files = screening.tellsFiles
         opens_file = screening.opensFile
         withUnsafeMutableBytes(of: &word) { word in
             // Cut where it is too long, between characters; the last byte stays 0.

@@ -35,6 +35,8 @@ package struct SQLScreening: Equatable, Sendable {
     package var dependsOnConnection = false
     /// Whether it asks for `last_insert_rowid()`.
     package var readsRowID = false
+    /// Whether it asks `pragma_database_list`, which tells paths as the PRAGMA does.
+    package var tellsFiles = false
     /// ATTACH of anything but `':memory:'`, and VACUUM INTO.
     package var opensFile = false
 
@@ -97,13 +99,14 @@ package struct SQLScreening: Equatable, Sendable {
             if scanner.isName(current, in: Self.connectionNames) {
                 dependsOnConnection = true
                 readsRowID = readsRowID || scanner.isName(current, in: ["last_insert_rowid"])
+                tellsFiles = tellsFiles || scanner.isName(current, in: ["pragma_database_list"])
             }
             token = scanner.nextInStatement()
         }
     }
 
     private static let connectionNames = [
-        "last_insert_rowid", "changes", "total_changes", "temp", "sqlite_temp_master", "sqlite_temp_schema", "pragma",
+        "last_insert_rowid", "changes", "total_changes", "temp", "sqlite_temp_master", "sqlite_temp_schema", "pragma", "pragma_database_list",
     ]
 }
 

@@ -42,7 +42,7 @@ end
 local function exists(db, kind, name)
   if db:fetch_value("SELECT 1 FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema) "
     .. "WHERE type = ? AND lower(name) = lower(?)", kind, name) then return true end
-  for _, schema in ipairs(db:fetch_values("SELECT name FROM pragma_database_list WHERE seq > 1 ORDER BY seq")) do
+  for _, schema in ipairs(db:fetch_values("SELECT DISTINCT schema FROM pragma_table_list WHERE schema NOT IN ('main', 'temp')")) do
     local found = db:fetch_value(("SELECT 1 FROM \"%s\".sqlite_schema WHERE type = ? AND lower(name) = lower(?)")
       :format((schema:gsub('"', '""'))), kind, name)
     if found then return true end
