@@ -26,22 +26,21 @@ extension RequestBinding {
                 call.association(1), call.association(2), name: call.string(3), isPlural: call.boolean(4),
                 tag: Int(call.integer(5)), number: Int(call.integer(7)), singularName: call.optionalString(6))
         }
-        // The columns of the origin and those of the first table that they lead to: two lists of names; whether numbers are compared
-        // with texts that look like them; the collations by which the others are compared, or false; whether the first of several rows
-        // is meant.
+        // The columns of the origin and those of the first table that they lead to: two lists of names; how values of the origin are
+        // compared with the others; the collations by which the others are compared, or false; whether the first of several rows is meant;
+        // how values of the others are compared with the columns of the origin; the collations by which these are.
         try defineValue("columns", in: table) { call in
             let association = try call.association(1)
             let names = association.columnNames
             let result = try call.state.makeTable()
             try result.set(1, names.origin.toLua(in: call.state))
             try result.set(2, names.first.toLua(in: call.state))
-            try result.set(3, .boolean(association.comparesTextsAsNumbers))
-            let collations = try call.state.makeTable()
-            for (index, collation) in association.collations.enumerated() {
-                try collations.set(.integer(Int64(index + 1)), collation.map { .string(LuaString($0)) } ?? false)
-            }
-            try result.set(4, .table(collations))
+            let comparisons = association.keyComparisons
+            try result.set(3, comparisons.ofOrigin.map(\.rawValue).toLua(in: call.state))
+            try result.set(4, call.collations(association.collations))
             try result.set(5, .boolean(association.meansFirst))
+            try result.set(6, comparisons.ofTarget.map(\.rawValue).toLua(in: call.state))
+            try result.set(7, call.collations(association.originCollations))
             return .table(result)
         }
         // association, values of the row in its columns
@@ -96,5 +95,14 @@ extension RequestCall {
 
     func optionalStrings(_ position: Int) throws -> [String]? {
         if case .table = value(position) { try strings(position) } else { nil }
+    }
+}
+
+extension RequestCall {
+    /// A list of the names of collations, with false for none.
+    fileprivate func collations(_ names: [String?]) throws -> LuaValue {
+        let list = try state.makeTable()
+        for (index, name) in names.enumerated() { try list.set(.integer(Int64(index + 1)), name.map { .string(LuaString($0)) } ?? false) }
+        return .table(list)
     }
 }

@@ -8,6 +8,7 @@ local null = require("perilune.native.values").null
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
+local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local classes = require "perilune.requests.classes"
 local association_records = require "perilune.associations.records"
@@ -57,20 +58,37 @@ local function check_record(association, value, place)
     classes.name_beside(value, root.target)))
 end
 
---- What the row of a record has in some columns.
+--- What the row of a record has in some columns; nil if one of them is NULL.
 local function stored_values(record, names, place)
   local values = {}
   for index, name in ipairs(names) do
     local value = association_records.stored_field(record, name)
-    if value == nil then raise("argument", place .. ": the record has no `" .. name .. "` yet; insert it first") end
-    values[index] = perilune.value(value)
+    if value == nil and not records.knows_row(record) then raise("argument", place .. ": the record has no `" .. name .. "` yet; insert it first") end
+    if value == nil then return nil end
+    values[index] = value
   end
   return values
 end
 
-local function equal(columns, values)
-  local list = {}
-  for index, column in ipairs(columns) do list[index] = column:eq(values[index]) end
+--- What is true of no row.
+local function nothing(place) return expression.sql("0", { n = 0 }, place) end
+
+--- That columns of the row are what a record that belongs to it has stored.
+local function equal_to_record(self, association, record, place)
+  local columns, names = pairs_of(self, association)
+  local root, values, list = association.node.root, stored_values(record, names, place), {}
+  for index, column in ipairs(columns) do
+    list[index] = values and association_records.equal(column, values[index], root.owner_comparisons[index], root.owner_collations[index])
+    if not list[index] then return nothing(place) end
+  end
+  return all_of(list)
+end
+
+--- That the row has the key of a record.
+local function has_key(columns, names, record, place)
+  local values, list = stored_values(record, names, place), {}
+  if not values then return nothing(place) end
+  for index, column in ipairs(columns) do list[index] = column:eq(perilune.value(values[index])) end
   return all_of(list)
 end
 
@@ -102,12 +120,9 @@ end
 --- That one record belongs to the row.
 local function of_record(self, association, record, place)
   check_record(association, record, place)
-  if is_plain(association) then
-    local columns, names = pairs_of(self, association)
-    return equal(columns, stored_values(record, names, place))
-  end
+  if is_plain(association) then return equal_to_record(self, association, record, place) end
   local columns, names = key_of(association)
-  return of_condition(self, association, equal(columns, stored_values(record, names, place)), place)
+  return of_condition(self, association, has_key(columns, names, record, place), place)
 end
 
 --- That a row of a request belongs to the row.
@@ -147,7 +162,7 @@ local function of_list(self, association, list, place)
     end
   end
   -- In an empty list there is none.
-  return any_of(conditions) or expression.sql("0", { n = 0 }, place)
+  return any_of(conditions) or nothing(place)
 end
 
 local function compare(self, association, value, place)

@@ -233,7 +233,8 @@ local function prefetch_into(self, db, prefetch, parents)
     for index, child in ipairs(children) do
       local values = child_keys[index]
       local key = prefetch.key_forms and association_keys.identity(values, prefetch.key_forms) or batch.positions[values[1]]
-      put(groups[key], prefetch, child)
+      -- A number that was looked for finds texts that it is not equal to.
+      if groups[key] then put(groups[key], prefetch, child) end
     end
   end
 end

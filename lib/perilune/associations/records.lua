@@ -35,8 +35,8 @@ local function columns_of(root, db)
   local association = built(root, db)
   if root.columns_association ~= association then
     local pairs_of_columns = sql_associations.columns(association)
-    root.owner_columns, root.target_columns, root.compares_texts_as_numbers = table.unpack(pairs_of_columns, 1, 3)
-    root.collations, root.means_first = table.unpack(pairs_of_columns, 4, 5)
+    root.owner_columns, root.target_columns, root.comparisons = table.unpack(pairs_of_columns, 1, 3)
+    root.collations, root.means_first, root.owner_comparisons, root.owner_collations = table.unpack(pairs_of_columns, 4, 7)
     root.columns_association = association
   end
   return root.owner_columns, root.target_columns
@@ -127,6 +127,20 @@ local function through(self, record, owner_columns)
   return setmetatable(result, node.metatable)
 end
 
+--- The condition that a column is what the column on the other side has stored, as SQLite compares the two; nil if that cannot be.
+-- @tparam string comparison how the value is compared
+-- @param collation that of the column that is referenced, or false
+function association_records.equal(column, value, comparison, collation)
+  if comparison ~= "plain" and type(value) == "number" then
+    if comparison == "textsOnly" then return nil end
+    -- A column that is compared with a column of numbers is one of numbers, whatever it holds.
+    value = perilune.value(value):cast("numeric")
+  end
+  -- What is stored on the one side is compared with what is stored on the other.
+  if column.shape.convert and not marks.is_expression(value) then value = perilune.value(value) end
+  return (collation and column:collating(collation) or column):eq(value)
+end
+
 --- The request for the rows that belong to a record.
 -- @param ?db whose foreign keys say which, where neither the innermost access nor the default database has the tables
 function association_records.request_of(self, record, db)
@@ -138,17 +152,13 @@ function association_records.request_of(self, record, db)
   local rows, source = request_for_node(self.node, self, association.identity(self.node)), root.source
   for index, name in ipairs(owner_columns) do
     local value = stored_field(record, name)
-    if value == nil then
+    local condition = value ~= nil and association_records.equal(source:column(target_columns[index], self.node.alias), value, root.comparisons[index],
+      root.collations[index])
+    if not condition then
       rows = rows:none()
       break
     end
-    local column = source:column(target_columns[index], self.node.alias)
-    -- A column that is compared with a column of numbers is one of numbers, whatever it holds.
-    if root.compares_texts_as_numbers and type(value) == "number" then value = perilune.value(value):cast("numeric") end
-    -- What is stored on the one side is compared with what is stored on the other.
-    if column.shape.convert and not marks.is_expression(value) then value = perilune.value(value) end
-    local collation = root.collations[index]
-    rows = rows:filter((collation and column:collating(collation) or column):eq(value))
+    rows = rows:filter(condition)
   end
   if root.means_first and not (rows.node.limit or rows.node.offset or self.node.is_distinct) then
     rows = rows:then_order(table.unpack(source:distinguishing_columns(self.node.alias))):limit(1)

@@ -55,10 +55,11 @@ function sql.has_many(db, origin, target, name, tag, columns, referenced, singul
 ---@return perilune.sql_association
 function sql.through(first, second, name, is_plural, tag, singular, number) end
 
---- The columns of the origin, those of the first table that they lead to, and whether numbers are compared with texts that look
--- like them.
+--- The columns of the origin, and those of the first table that they lead to; how what the origin has stored is compared with the others
+-- ("plain", "asNumber" or "textsOnly"), and the collations by which these are compared, where they are not their own; whether the first of
+-- several rows is meant; how what the others have stored is compared with the columns of the origin, and the collations of these.
 ---@param association perilune.sql_association
----@return { [1]: string[], [2]: string[], [3]: boolean }
+---@return { [1]: string[], [2]: string[], [3]: string[], [4]: (string|false)[], [5]: boolean, [6]: string[], [7]: (string|false)[] }
 function sql.columns(association) end
 
 --- What belongs to one row.

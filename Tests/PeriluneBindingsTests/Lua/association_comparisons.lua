@@ -1,0 +1,55 @@
+--- Keys of different types and collations: whatever is asked by a record finds what a join of the columns finds.
+
+local kinds = {
+  { "TEXT", "'a'", "TEXT COLLATE NOCASE", "'A'" },
+  { "", "'a'", "COLLATE NOCASE", "'A'" },
+  { "TEXT COLLATE NOCASE", "'a'", "TEXT", "'A'" },
+  { "TEXT COLLATE RTRIM", "'a '", "TEXT", "'a'" },
+  { "NUMERIC", "1.5", "TEXT", "'1.50'" },
+  { "REAL", "1.0", "TEXT", "'1'" },
+  { "INTEGER", "1", "TEXT", "'1.0'" },
+  { "TEXT", "'01'", "INTEGER", "1" },
+  { "TEXT", "'1'", "", "1" },
+  { "TEXT", "'1'", "BLOB", "1" },
+  { "", "1", "TEXT", "'1'" },
+  { "BLOB", "1", "TEXT", "'1'" },
+  { "NUMERIC COLLATE NOCASE", "'a'", "NUMERIC COLLATE NOCASE", "'A'" },
+  { "NUMERIC COLLATE RTRIM", "'a'", "NUMERIC", "'a '" },
+  { "INTEGER COLLATE NOCASE", "'a'", "TEXT", "'A'" },
+}
+
+local function make(kind)
+  db:execute(([[
+    DROP TABLE IF EXISTS c; DROP TABLE IF EXISTS p;
+    CREATE TABLE p (n INTEGER PRIMARY KEY, k %s UNIQUE); CREATE TABLE c (n INTEGER PRIMARY KEY, k %s);
+    INSERT INTO p VALUES (1, %s); INSERT INTO c VALUES (1, %s)]]):format(kind[1], kind[3], kind[2], kind[4]))
+  local P, C = perilune.record "p", perilune.record "c"
+  P.children, C.parent = P:has_many(C, { columns = "k", referenced = "k" }), C:belongs_to(P, { columns = "k", referenced = "k" })
+  return P, C
+end
+
+test("a record finds what SQL joins", function()
+  for _, kind in ipairs(kinds) do
+    local P, C = make(kind)
+    local p, c, wanted = P:find(1), C:find(1), db:fetch_value "SELECT count(*) FROM p JOIN c ON p.k = c.k"
+    local found = {
+      filter = C:filter{ parent = p }:fetch_count(), filter_children = P:filter{ children = c }:fetch_count(),
+      children = p:children():fetch_count(), parent = c:parent():fetch_count(),
+      including_all = #P:including_all(P.children):fetch_all()[1].children, joining = P:joining_required(P.children):fetch_count(),
+    }
+    P:preload({ p }, P.children)
+    C:preload({ c }, C.parent)
+    found.preload, found.preload_parent = #p.children, c.parent and 1 or 0
+    for name, count in pairs(found) do
+      if count ~= wanted then error(("%s, %s: %s gives %d for %d"):format(kind[1], kind[3], name, count, wanted), 0) end
+    end
+  end
+end)
+
+test("nothing belongs to a fetched record whose key is NULL", function()
+  local P, C = make{ "TEXT", "NULL", "TEXT", "NULL" }
+  local p, c = P:find(1), C:find(1)
+  equal({ C:filter{ parent = p }:fetch_count(), P:filter{ children = c }:fetch_count(), p:children():fetch_count() }, { 0, 0, 0 })
+  equal(C:filter{ parent = { p } }:fetch_count(), 0)
+  matches(fails("argument", function() C:filter{ parent = P{ n = 2 } } end), "parent: the record has no `k` yet; insert it first")
+end)
