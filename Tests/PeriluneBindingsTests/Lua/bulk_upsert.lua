@@ -84,3 +84,10 @@ test("misuse", function()
   matches(fails("argument", function() Book:insert_all({ { isbn = "a" } }, { target = "isbn", on_conflict = "ignore" }) end), "use one of them")
   equal(Book:fetch_count(), 1)
 end)
+
+test("drafts are written as records are", function()
+  db:execute "CREATE TABLE drafted (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO drafted VALUES (1, 5)"
+  local Drafted = perilune.record "drafted"
+  equal(Drafted:insert_all({ Drafted.draft{ id = 1, n = 8 }, Drafted.draft{ id = 2, n = 9 } }, { target = "id" }), 2)
+  equal(db:fetch_values "SELECT n FROM drafted ORDER BY id", { 8, 9 })
+end)

@@ -63,7 +63,9 @@ local function check_element(class, info, element)
 end
 
 --- The columns that an element has values for, and these values.
-local function read_element(class, info, element)
+local function read_element(class, info, element, db)
+  local writing = require "perilune.records.writing"
+  if writing.is_draft(element) then element = require("perilune.records.drafts").to_record(record.info(class), "upsert", element, db) end
   local class_info = record.info(class)
   if class_info.computed and type(element) == "table" and getmetatable(element) == nil then
     for name in next, class_info.computed do
@@ -179,7 +181,7 @@ local function write_all(class, info, db, list, options, returned, results)
     local element = list[position]
     if batch and batch.count == batch.form.most_rows then count = count + write(db, batch, results) end
     if not (batch and add_alike(batch, element)) then
-      local is_done, names, values = pcall(read_element, class, info, element)
+      local is_done, names, values = pcall(read_element, class, info, element, db)
       if not is_done then
         failures.add_list_index(names, position)
         error(names, 0)

@@ -13,6 +13,8 @@ local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 local rows_in_the_way = require "perilune.records.rows_in_the_way"
 local steps = require "perilune.records.steps"
 local validation = require "perilune.records.validation"
@@ -190,6 +192,7 @@ function hooks.perform(verb, info, target, db, options)
   check_depth(info, db)
   -- Hooks read nil for NULL, as everybody does.
   records.take_nulls(target)
+  if verb == "upsert" then record_values.note_cleared(record_info.of_class(info.class, db), target) end
   local write = { info = info, target = target, options = options }
   local is_done, result = pcall(databases.guarded, db, run, write, bodies[verb])
   if is_done then return result end

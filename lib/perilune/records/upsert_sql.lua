@@ -1,6 +1,7 @@
 --- The clause that makes an INSERT an upsert: ON CONFLICT (target) DO UPDATE SET ...
 
 local errors = require "perilune.native.errors"
+local perilune = require "perilune"
 local marks = require "perilune.runtime.marks"
 local fields = require "perilune.records.fields"
 local sql_fragment = require "perilune.runtime.sql_fragment"
@@ -107,6 +108,7 @@ local function add_all(assigned, given, except)
   local info = assigned.info
   for _, column in ipairs(given) do
     local stays = assigned.fixed[column] or assigned.rules.kept[column] or except[column] or info.generated[column]
+      or column == assigned.rules.updated
     if not stays then assign_excluded(assigned, column) end
   end
 end
@@ -145,11 +147,14 @@ local function add_sql(assigned, set)
   end
 end
 
---- Adds what behaviours change with every write of a row: versions count up, and the time of the last change is that of the new row.
+--- Adds what behaviours change with every write of a row: versions count up, and the time of the last change is now.
 local function add_behaviours(assigned, is_given)
   local version, updated = assigned.rules.version, assigned.rules.updated
   if version and not assigned.named[version] then assign(assigned, version, fields.sql_name(assigned.info.schema, version) .. " + 1") end
-  if updated and is_given[updated] and not assigned.named[updated] and not assigned.fixed[updated] then assign_excluded(assigned, updated) end
+  if updated and is_given[updated] and not assigned.named[updated] and not assigned.fixed[updated] then
+    assign(assigned, updated, "?")
+    assigned.bound[#assigned.bound + 1] = { column = updated, value = perilune.now() }
+  end
 end
 
 local function read_assignments(info, given, target, options)
