@@ -300,10 +300,93 @@ test("misuse", function()
   matches(fails("unknown_option", function() perilune.record("book", { timestamps = { create = "x" } }) end), "created")
   matches(fails("argument", function() perilune.record("plain", { timestamps = true }){ n = 1 }:insert() end), "neither")
   matches(fails("unknown_column", function() perilune.record("plain", { timestamps = { created = "made" } }){ n = 1 }:insert() end), "made")
-  matches(fails("argument", function() perilune.record("book", { lock_version = false }) end), "true")
+  matches(fails("argument", function() perilune.record("book", { lock_version = 5 }) end), "true")
   matches(fails("argument", function() perilune.record("book", { immutable = {} }) end), "columns")
   matches(fails("argument", function() perilune.record("book", { enums = { status = 5 } }) end), "perilune.enum")
   local Book = perilune.record("book")
   matches(fails("argument", function() Author:has_many(Book, { counter_cache = "book_count" }) end), "belongs_to")
   matches(fails("unknown_column", function() Book:belongs_to(Author, { counter_cache = "book_cuont" }) end), "book_count")
+end)
+
+test("an upsert sets the time of the last change, whatever the record has", function()
+  db:execute "CREATE TABLE stamped (id INTEGER PRIMARY KEY, t TEXT, created_at DATETIME, updated_at DATETIME)"
+  local Stamped, former = perilune.record("stamped", { timestamps = true }), "2020-01-01 00:00:00.000"
+  local function check(write)
+    db:execute("DELETE FROM stamped")
+    db:execute("INSERT INTO stamped VALUES (1, 'a', ?, ?)", former, former)
+    write(Stamped:find(1))
+    local row = db:fetch_one "SELECT * FROM stamped"
+    equal({ row.created_at, row.updated_at ~= former, row.t }, { former, true, "b" })
+  end
+  check(function(record)
+    record.t = "b"
+    record:upsert()
+    equal({ record.updated_at == Stamped:find(1).updated_at, record:has_changes() }, { true, false })
+  end)
+  check(function(record)
+    record.t = "b"
+    Stamped:insert_all({ record }, { target = "id" })
+  end)
+  check(function(record)
+    local draft = Stamped.draft(record)
+    draft.t = "b"
+    Stamped:upsert(draft)
+  end)
+end)
+
+test("an upsert of a fetched record clears a field that has a default of the class", function()
+  db:execute "CREATE TABLE defaulted (id INTEGER PRIMARY KEY, s TEXT); INSERT INTO defaulted VALUES (1, 'x')"
+  local Defaulted = perilune.record("defaulted", { defaults = { s = "class" } })
+  local record = Defaulted:find(1)
+  record.s = nil
+  record:upsert()
+  equal({ record.s, db:fetch_value "SELECT s FROM defaulted" }, {})
+  equal(Defaulted:upsert{ id = 2 }.s, "class")
+end)
+
+test("keys of a class with a scope are those of any class", function()
+  db:execute "CREATE TABLE soft (id INTEGER PRIMARY KEY, t TEXT, deleted_at DATETIME); INSERT INTO soft VALUES (1, 'a', NULL), (2, 'a', NULL)"
+  local Soft = perilune.record("soft", { soft_delete = true, timestamps = false, lock_version = false })
+  for _, verb in ipairs{ "find", "fetch_one" } do
+    matches(fails("argument", Soft[verb], Soft, { t = "a" }), verb .. ": the given columns are not a unique key of `soft`")
+  end
+  local err = fails("record_not_found", Soft.find, Soft, 9)
+  matches(err, "no row of `soft` has id = 9")
+  equal({ err.key, fails("record_not_found", Soft.find, Soft, { id = 8 }).key }, { 9, 8 })
+  equal({ Soft:delete_all(), Soft:fetch_count(), fails("record_not_found", Soft.find, Soft, 1).key }, { 2, 0, 1 })
+end)
+
+test("a row that is not deleted is in the way, and no deleted one", function()
+  db:execute [[
+    CREATE TABLE coded (id INTEGER PRIMARY KEY, code TEXT, deleted_at DATETIME);
+    CREATE UNIQUE INDEX coded_code ON coded (code) WHERE deleted_at IS NULL]]
+  local Coded = perilune.record("coded", { soft_delete = true })
+  Coded:insert{ code = "a" }:delete()
+  Coded:insert{ code = "a" }
+  equal(fails("constraint_unique", Coded.insert, Coded, { code = "a" }).deleted_key, nil)
+end)
+
+test("records that do not know their row count by the row", function()
+  db:execute [[
+    CREATE TABLE shelf (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0); INSERT INTO shelf (id) VALUES (1), (2);
+    CREATE TABLE item (id INTEGER PRIMARY KEY, shelf_id INTEGER REFERENCES shelf)]]
+  local Shelf, Item = perilune.record "shelf", perilune.record "item"
+  Item.shelf = Item:belongs_to(Shelf, { counter_cache = "n" })
+  local function check()
+    equal(db:fetch_values "SELECT n FROM shelf ORDER BY id", db:fetch_values "SELECT (SELECT count(*) FROM item WHERE shelf_id = shelf.id) FROM shelf ORDER BY id")
+  end
+  for _ = 1, 4 do Item:insert{ shelf_id = 1 } end
+  Item{ id = 1, shelf_id = 2 }:update()
+  check()
+  Item{ id = 2, shelf_id = 2 }:save()
+  check()
+  Item{ id = 3 }:delete()
+  check()
+  Item{ id = 4, shelf_id = 2 }:delete()
+  check()
+  local moved = Item:find(1)
+  moved.shelf_id = 1
+  moved:delete()
+  check()
+  equal(db:fetch_values "SELECT n FROM shelf ORDER BY id", { 0, 1 })
 end)

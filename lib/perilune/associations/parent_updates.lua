@@ -34,6 +34,15 @@ local function key_of(root, record, values)
   return key
 end
 
+--- By which row the row of a record belonged to another one, whatever the record itself says; it may not know its row.
+local function former_key(root, info, record, db)
+  local row = records.snapshot(record)
+  if row then return key_of(root, record, row) end
+  if #(records.record_schema(record)).key == 0 then return key_of(root, record) end
+  local found = behaviours.row_of(info, record):fetch_one(db)
+  return found and key_of(root, found) or nil
+end
+
 --- The request for the row that a key means.
 local function parent(root, key)
   local _, names = association_records.columns_of(root)
@@ -92,13 +101,13 @@ function parent_updates.install(root, kind, owner, options)
   local former = setmetatable({}, { __mode = "k" })
   info.counts_replaced = true
   behaviours.add(info, "did_insert", function(record, db, replaced) moved(root, replaced, key_of(root, record), db) end)
+  local function note_former(record, db) former[record] = former_key(root, info, record, db) end
+  behaviours.add(info, "will_delete", note_former)
   behaviours.add(info, "did_delete", function(record, db, was_there)
-    if was_there then change(root, key_of(root, record), db, -1) end
+    if was_there then change(root, former[record], db, -1) end
+    former[record] = nil
   end)
-  behaviours.add(info, "will_update", function(record)
-    local row = records.snapshot(record)
-    former[record] = row and key_of(root, record, row) or nil
-  end)
+  behaviours.add(info, "will_update", note_former)
   behaviours.add(info, "did_update", function(record, db)
     local before, now = former[record], key_of(root, record)
     former[record] = nil

@@ -84,6 +84,7 @@ local function column_option(option, value, usual)
 end
 
 function record.class_options.timestamps(info, value)
+  if value == false then return end
   local place = "perilune.record: option timestamps"
   if value == true then
     info.timestamps = { created = "created_at", updated = "updated_at", is_usual = true }
@@ -96,8 +97,8 @@ function record.class_options.timestamps(info, value)
   if next(value) == nil then raise("argument", place .. ": expected { created = ..., updated = ... }, got an empty table") end
 end
 
-function record.class_options.lock_version(info, value) info.lock_version = column_option("lock_version", value, "lock_version") end
-function record.class_options.soft_delete(info, value) info.soft_delete = column_option("soft_delete", value, "deleted_at") end
+function record.class_options.lock_version(info, value) info.lock_version = value and column_option("lock_version", value, "lock_version") or nil end
+function record.class_options.soft_delete(info, value) info.soft_delete = value and column_option("soft_delete", value, "deleted_at") or nil end
 
 function record.class_options.immutable(info, value)
   if type(value) == "string" then value = { value } end
@@ -209,6 +210,8 @@ local function row_of(info, target)
   end
   return info.class:unscoped():filter(key)
 end
+
+behaviours.row_of = row_of
 
 --- The version that the record has been read with.
 local function known_version(info, target)

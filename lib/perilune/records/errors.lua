@@ -123,7 +123,8 @@ end
 
 -- Keys of rows that are deleted softly ---------------------------------------------------------------------------------------------
 
---- The key of a row that is deleted softly and has the values of the record in these columns; nil if there is none.
+--- The key of a row that is deleted softly and has the values of the record in these columns; nil if there is none, or if a row that is not
+-- deleted has them: that is in the way then, and the index may be for such rows only.
 local function deleted_key(info, record, columns, db)
   local deleted_at = require("perilune.records.behaviours").option(info.description.class, "soft_delete")
   local values = deleted_at and stored_list(info, record, fields_of(info, columns))
@@ -133,9 +134,10 @@ local function deleted_key(info, record, columns, db)
   for index, column in ipairs(columns) do conditions[index] = name(column) .. " = ?" end
   local selected = {}
   for index, column in ipairs(key) do selected[index] = name(names[column] or column) .. " AS " .. name(column) end
-  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s AND %s IS NOT NULL"):format(table.concat(selected, ", "), name(info.schema.name),
-    table.concat(conditions, " AND "), name(names[deleted_at] or deleted_at)), table.unpack(values))
-  if not row then return nil end
+  local time = name(names[deleted_at] or deleted_at)
+  local row = db:fetch_one(("SELECT %s, %s AS \"is_deleted\" FROM %s WHERE %s ORDER BY %s IS NOT NULL"):format(table.concat(selected, ", "),
+    time .. " IS NOT NULL", name(info.schema.name), table.concat(conditions, " AND "), time), table.unpack(values))
+  if not row or row[#key + 1] == 0 then return nil end
   if #key == 1 then return stored_values.of_row(row, 1) end
   local found = {}
   for index, column in ipairs(key) do found[column] = stored_values.of_row(row, index) end

@@ -199,6 +199,9 @@ local function columns_of_key(verb, description, values)
   return columns, named
 end
 
+--- Raises unless the columns of a table are a key that no two rows share.
+function fetching.check_unique(verb, class, db, values) columns_of_key(verb, record.description(class, db), values) end
+
 local function plain_key(value)
   return type(value) ~= "table" or getmetatable(value) ~= nil
 end
@@ -251,6 +254,8 @@ local function raise_none(class, db, key)
   raise("record_not_found", ("no row of `%s` has %s"):format(description.table, table.concat(parts, ", ")),
     { table = description.table, key = key })
 end
+
+fetching.raise_none = raise_none
 
 --- What a verb gives where no row has a key: nil; `find` raises.
 local function missed(verb, class, db, key)

@@ -81,8 +81,11 @@ local function fetch_in_scope(verb, class, db, key)
   local all = class_request(class)
   if key == nil then return all[verb](all, db) end
   local is_columns = type(key) == "table" and getmetatable(key) == nil
+  if is_columns then fetching.check_unique(verb, class, db, key) end
   local wanted = is_columns and all:filter(key) or all:filter_key(key)
-  return wanted[verb](wanted, db)
+  local found = wanted:fetch_one(db)
+  if found == nil and verb == "find" then fetching.raise_none(class, db, key) end
+  return found
 end
 
 --- Makes the verbs of a class that read all records, or one by its key, those of its default scope.
@@ -101,7 +104,9 @@ function record_classes.scope(class)
   lookup.find, lookup.fetch_one = fetching.find, fetching.fetch_one
   rawset(lookup, "delete_all", function(any_class, ...)
     local all = class_request(any_class)
-    return all:delete_all(...)
+    local result = all:delete_all(...)
+    -- Without `returning` how many there were, as for any class.
+    return type(result) == "userdata" and result.changed_rows or result
   end)
 end
 
