@@ -212,8 +212,9 @@ local function define_comparison_error(event, symbol, method, mirrored)
     local is_mirrored = not is_expression(left)
     local column, other = left, right
     if is_mirrored then column, other = right, left end
+    local name = column.shape.op == "column" and "Class.c." .. tostring(column.shape.detail) or "(" .. tostring(column) .. ")"
     local value = type(other) == "number" and tostring(other) or type(other) == "string" and ("%q"):format(other) or "value"
-    raise("argument", "`" .. symbol .. "` of Lua returns true or false, which is not a condition; use `" .. tostring(column) .. ":"
+    raise("argument", "`" .. symbol .. "` of Lua returns true or false, which is not a condition; use `" .. name .. ":"
       .. (is_mirrored and mirrored or method) .. "(" .. value .. ")`")
   end
 end

@@ -81,7 +81,9 @@
 ---| "nested_owner" # a row that is to belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
 ---| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
+---| "no_foreign_key" # no foreign key says by which columns an association leads to its rows
 ---| "not_found" # no row has the row id of the blob to open
+---| "not_joined" # a request uses a column of a table that it does not read
 ---| "null" # a value is NULL where a list cannot hold it
 ---| "observation_loop" # observers and what they write call each other without end
 ---| "open_transaction" # SQL has left a transaction open, which has been rolled back

@@ -18,8 +18,8 @@ local db = {}
 ---@field kind "insert"|"update"|"delete"|"many" `"many"` stands for changes of others beyond the 100,000 that are kept
 ---@field table string
 ---@field row_id integer?
----@field old perilune.row? the row before the change
----@field new perilune.row? the row after the change
+---@field old table<string, any>? the row before the change: its columns by name, with strings for texts and BLOBs
+---@field new table<string, any>? the row after the change
 
 ---Calls functions when transactions change the database. Changes that a savepoint or a failed statement has undone are not reported. Commits
 ---of other scripts and of Swift are reported when the script next waits or ends, without `will_commit`. What `did_commit` and `did_rollback`
@@ -85,7 +85,7 @@ function observer:is_active() end
 ---@class perilune.observation_options
 ---@field looks_first? boolean true to skip the current value; false by default
 ---@field poll? perilune.duration how often to check whether another process has written; never by default
----@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds
+---@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds. Without a callback, `next` and `try_next` raise it
 ---@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
 ---@field duplicates? boolean true to deliver values that equal the one before; false by default
 ---@field map? fun(...: any): ... gets what was fetched, outside of the database, and returns the value

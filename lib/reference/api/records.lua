@@ -60,7 +60,7 @@ function perilune.record(table_name, options) end
 ---@field update? "all"|"none"|table of `insert_all`: the columns that are written over, and values by column
 ---@field except? string|string[] of `insert_all`: columns that are kept
 ---@field set? table<string, string> of `insert_all`: SQL by column
----@field where? string|table of `insert_all`: a condition for updating
+---@field where? string|perilune.expression|table of `insert_all`: a condition for updating: SQL, a list of SQL and its arguments, or an expression
 
 ---How an upsert behaves.
 ---@class perilune.upsert_options
@@ -69,7 +69,7 @@ function perilune.record(table_name, options) end
 ---@field update? "all"|"none"|table the columns that the record writes over, and values by column; `"all"` by default
 ---@field except? string|string[] columns that are kept
 ---@field set? table<string, string> SQL by column, in which `excluded` is the row that was to be inserted
----@field where? string|table a condition for updating
+---@field where? string|perilune.expression|table a condition for updating: SQL, a list of SQL and its arguments, as in `{ "score < ?", 3 }`, or an expression
 ---@field returning? string|string[]
 
 ---A record class. It is called to make a record, `Author{ name = "Ada" }`, and begins requests: all methods of requests are methods of it.
@@ -181,24 +181,24 @@ function Class:insert(fields, options) end
 ---@raises constraint_*: a constraint is violated, and the message says by which element
 function Class:insert_all(list, options) end
 
----Updates the row of a record or draft.
+---Updates the row of a record.
 ---```lua
 ---local book = Book:find(1)
 ---book.pages = 330
 ---Book:update(book)
 ---print(Book:find(1).pages)  --> 330
 ---```
----@param record perilune.record|perilune.draft
+---@param record perilune.record|table<string, any> a table of columns stands for a record that does not know its row
 ---@param options? perilune.write_options
 ---@return perilune.record|false
 ---@raises record_not_found: the row does not exist
 function Class:update(record, options) end
 
----Updates the row of a record or draft, or inserts it if there is none.
+---Updates the row of a record, or inserts it if there is none.
 ---```lua
 ---print(Tag:save(Tag{ name = "ships" }).id)  --> 3
 ---```
----@param record perilune.record|perilune.draft
+---@param record perilune.record|table<string, any> a table of columns stands for a record that does not know its row
 ---@param options? perilune.write_options
 ---@return perilune.record|false
 function Class:save(record, options) end
@@ -259,7 +259,7 @@ function Class:statement(verb, ...) end
 ---@field columns? string|string[] the columns that those of the request are for, in order; by default those of the same names
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
 ---@field target? string|string[] the unique key whose rows are updated, the primary key by default
----@field update? "all"|"none"|table the columns that are written over, and values by column
+---@field update? "all"|"none"|table the columns that are written over, and values by column; `"all"` for requests with `select(...)` or the option `columns`
 ---@field where? string|perilune.expression|table a condition for updating
 ---@field returning? true|string|string[] true for records, or columns for rows
 

@@ -560,7 +560,7 @@ function column:generated_as(expression, kind) end
 ---end)
 ---print(db:fetch_value("SELECT century FROM book WHERE year = 1846"))  --> 19
 ---```
----@param expression string|perilune.expression|fun(c: table): any of the columns before the change
+---@param expression string|perilune.expression|fun(c: table): any of the columns before the change; those that the same change renames by their new names
 ---@return perilune.column_definition
 function column:using(expression) end
 

@@ -2897,7 +2897,7 @@ function members:generated_as(expression, kind) end
 ---
 ---- Raises `definition` if the block has ended, or the column has the property already
 ---- Raises `argument` if an argument has the wrong type
----@param expression string|perilune.expression|fun(c: table): any of the columns before the change
+---@param expression string|perilune.expression|fun(c: table): any of the columns before the change; those that the same change renames by their new names
 ---@return perilune.column_definition
 function members:using(expression) end
 
@@ -3462,7 +3462,7 @@ end
 ---@field update? "all"|"none"|table of `insert_all`: the columns that are written over, and values by column
 ---@field except? string|string[] of `insert_all`: columns that are kept
 ---@field set? table<string, string> of `insert_all`: SQL by column
----@field where? string|table of `insert_all`: a condition for updating
+---@field where? string|perilune.expression|table of `insert_all`: a condition for updating: SQL, a list of SQL and its arguments, or an expression
 
 ---How an upsert behaves.
 ---@class perilune.upsert_options
@@ -3471,7 +3471,7 @@ end
 ---@field update? "all"|"none"|table the columns that the record writes over, and values by column; `"all"` by default
 ---@field except? string|string[] columns that are kept
 ---@field set? table<string, string> SQL by column, in which `excluded` is the row that was to be inserted
----@field where? string|table a condition for updating
+---@field where? string|perilune.expression|table a condition for updating: SQL, a list of SQL and its arguments, as in `{ "score < ?", 3 }`, or an expression
 ---@field returning? string|string[]
 
 do
@@ -3638,7 +3638,7 @@ function members:insert(fields, options) end
 ---@return perilune.record[]|integer|perilune.row[] records the records; with `target` or `update` how many rows were written, or with `returning` as well the rows that it names
 function members:insert_all(list, options) end
 
----Updates the row of a record or draft.
+---Updates the row of a record.
 ---```lua
 ---local book = Book:find(1)
 ---book.pages = 330
@@ -3651,12 +3651,12 @@ function members:insert_all(list, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param record perilune.record|perilune.draft
+---@param record perilune.record|table<string, any> a table of columns stands for a record that does not know its row
 ---@param options? perilune.write_options
 ---@return perilune.record|false
 function members:update(record, options) end
 
----Updates the row of a record or draft, or inserts it if there is none.
+---Updates the row of a record, or inserts it if there is none.
 ---```lua
 ---print(Tag:save(Tag{ name = "ships" }).id)  --> 3
 ---```
@@ -3665,7 +3665,7 @@ function members:update(record, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param record perilune.record|perilune.draft
+---@param record perilune.record|table<string, any> a table of columns stands for a record that does not know its row
 ---@param options? perilune.write_options
 ---@return perilune.record|false
 function members:save(record, options) end
@@ -3875,7 +3875,7 @@ end
 ---@field columns? string|string[] the columns that those of the request are for, in order; by default those of the same names
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
 ---@field target? string|string[] the unique key whose rows are updated, the primary key by default
----@field update? "all"|"none"|table the columns that are written over, and values by column
+---@field update? "all"|"none"|table the columns that are written over, and values by column; `"all"` for requests with `select(...)` or the option `columns`
 ---@field where? string|perilune.expression|table a condition for updating
 ---@field returning? true|string|string[] true for records, or columns for rows
 
@@ -7301,8 +7301,8 @@ end
 ---@field kind "insert"|"update"|"delete"|"many" `"many"` stands for changes of others beyond the 100,000 that are kept
 ---@field table string
 ---@field row_id integer?
----@field old perilune.row? the row before the change
----@field new perilune.row? the row after the change
+---@field old table<string, any>? the row before the change: its columns by name, with strings for texts and BLOBs
+---@field new table<string, any>? the row after the change
 
 do
 ---What `db:observe_transactions` returns. It observes until it is removed, or until the database is closed.
@@ -7332,7 +7332,7 @@ end
 ---@class perilune.observation_options
 ---@field looks_first? boolean true to skip the current value; false by default
 ---@field poll? perilune.duration how often to check whether another process has written; never by default
----@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds
+---@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds. Without a callback, `next` and `try_next` raise it
 ---@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
 ---@field duplicates? boolean true to deliver values that equal the one before; false by default
 ---@field map? fun(...: any): ... gets what was fetched, outside of the database, and returns the value
@@ -7823,7 +7823,9 @@ blob = nil
 ---| "nested_owner" # a row that is to belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
 ---| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
+---| "no_foreign_key" # no foreign key says by which columns an association leads to its rows
 ---| "not_found" # no row has the row id of the blob to open
+---| "not_joined" # a request uses a column of a table that it does not read
 ---| "null" # a value is NULL where a list cannot hold it
 ---| "observation_loop" # observers and what they write call each other without end
 ---| "open_transaction" # SQL has left a transaction open, which has been rolled back
