@@ -67,4 +67,12 @@ static inline int psql_enable_triggers(sqlite3 *db, int is_enabled) {
     return former;
 }
 
+/* The same for foreign keys, also inside of a transaction, which the PRAGMA leaves as they are. -1 only tells. */
+static inline int psql_enable_foreign_keys(sqlite3 *db, int is_enabled) {
+    int former = 0;
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &former);
+    if (is_enabled >= 0) sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, is_enabled, NULL);
+    return former;
+}
+
 #endif

@@ -37,7 +37,7 @@ extension Changeset {
 
     /// Makes the changes, or none of them, in the schema "main" of a database, within a transaction that is open.
     ///
-    /// Triggers do nothing meanwhile: what they did is part of the changeset. Foreign keys are checked at the end. The changes of `tables`
+    /// Triggers and the actions of foreign keys do nothing meanwhile: what they did is part of the changeset. Foreign keys are checked at the end. The changes of `tables`
     /// are made, those of all by default; `resolve` is called for each conflict, and must not use the connection.
     ///
     /// - Returns: How many changes were made, and how many left out.
@@ -47,11 +47,18 @@ extension Changeset {
         to db: Database, tables: Set<String>? = nil, resolving resolve: (ChangesetConflict) throws -> Resolution = { _ in .abort }
     ) throws -> (applied: Int, omitted: Int) {
         let folded = tables.map { Set($0.map(\.foldedName)) }
-        let count = try stream.outline().countChanges(in: db, only: folded) { table in
+        let outline = try stream.outline()
+        let count = try outline.countChanges(in: db, only: folded) { table in
             ChangesetError(
                 .schema, "the table `\(table)` is missing, or has other columns or another key than in the changeset", table: table)
         }
         guard count > 0 else { return (0, 0) }
+        return try ForeignKeyActions.leavingOut(of: outline, in: db) { try apply(count, to: db, only: folded, resolving: resolve) }
+    }
+
+    private func apply(
+        _ count: Int, to db: Database, only folded: Set<String>?, resolving resolve: (ChangesetConflict) throws -> Resolution
+    ) throws -> (applied: Int, omitted: Int) {
         var omitted = 0
         try stream.run(on: db, only: folded) { code, iterator in
             guard Int(code) != PSQL_CHANGESET_FOREIGN_KEY, let iterator else {

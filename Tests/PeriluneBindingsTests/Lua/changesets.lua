@@ -497,3 +497,41 @@ test("surplus arguments are refused, and methods that are called without a colon
   matches(fails("argument", perilune.record("author").nearest, perilune.record("author"), "data", { 1 }, 2, 3).message,
     "nearest: takes at most 3 arguments")
 end)
+
+test("what foreign keys did is in the changeset, and done once", function()
+  for _, action in ipairs{ "CASCADE", "SET NULL", "SET DEFAULT" } do
+    db:execute(([[
+      DROP TABLE IF EXISTS leaf; DROP TABLE IF EXISTS branch;
+      CREATE TABLE branch (id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES branch ON DELETE CASCADE ON UPDATE CASCADE);
+      CREATE TABLE leaf (id INTEGER PRIMARY KEY, branch_id INTEGER DEFAULT 1 REFERENCES branch ON DELETE %s ON UPDATE CASCADE, note TEXT);
+      INSERT INTO branch VALUES (1, NULL), (2, NULL), (3, 2), (4, 3);
+      INSERT INTO leaf VALUES (1, 2, 'a'), (2, 4, 'b'), (3, 1, 'c')]]):format(action))
+    local function rows() return { db:fetch_values "SELECT id || ':' || ifnull(parent_id, '') FROM branch ORDER BY id",
+      db:fetch_values "SELECT id || ':' || ifnull(branch_id, '') || note FROM leaf ORDER BY id" } end
+    for _, sql in ipairs{ "DELETE FROM branch WHERE id = 2", "UPDATE branch SET id = 20 WHERE id = 2" } do
+      local before = rows()
+      local changeset = db:record_changes(function(db) db:execute(sql) end)
+      local after = rows()
+      db:apply_changes(changeset:inverted())
+      equal(rows(), before)
+      db:apply_changes(changeset)
+      equal(rows(), after)
+      db:apply_changes(changeset:inverted())
+      equal({ rows(), db:fetch_value "PRAGMA foreign_keys", db:fetch_value "SELECT count(*) FROM pragma_foreign_key_check" }, { before, 1, 0 })
+    end
+  end
+end)
+
+test("rows that refer to what changes would delete are kept from it", function()
+  db:execute [[
+    CREATE TABLE branch (id INTEGER PRIMARY KEY); CREATE TABLE leaf (id INTEGER PRIMARY KEY, branch_id INTEGER REFERENCES branch ON DELETE CASCADE);
+    INSERT INTO branch VALUES (1); INSERT INTO leaf VALUES (1, 1)]]
+  local changeset = db:record_changes(function(db) db:execute "DELETE FROM branch" end)
+  db:apply_changes(changeset:inverted())
+  db:execute "INSERT INTO leaf VALUES (2, 1)"
+  fails("constraint_foreign_key", db.apply_changes, db, changeset)
+  equal({ db:fetch_value "SELECT count(*) FROM leaf", db:fetch_value "SELECT count(*) FROM branch", db:fetch_value "PRAGMA foreign_keys" }, { 2, 1, 1 })
+  db:execute "DELETE FROM leaf WHERE id = 2"
+  db:apply_changes(changeset)
+  equal(db:fetch_value "SELECT count(*) FROM leaf", 0)
+end)

@@ -39,7 +39,7 @@ local db = {}
 ---@access any
 function db:record_changes(block, ...) end
 
----Makes the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers do nothing meanwhile: what they
+---Makes the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers, and actions of foreign keys such as ON DELETE CASCADE, do nothing meanwhile: what they
 ---did is in the changeset.
 ---```lua
 ---local changeset = db:record_changes(function(db) db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'") end)
