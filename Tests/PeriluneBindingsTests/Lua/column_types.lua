@@ -305,3 +305,12 @@ test("the error of a conversion is reported, whatever was raised", function()
   matches(message_for{ 1 }, "an error that is a table")
   matches(message_for(setmetatable({}, { __tostring = function() return "much too old" end })), "much too old")
 end)
+
+test("a copy of a record shares no tables with it", function()
+  db:execute "CREATE TABLE settings (id INTEGER PRIMARY KEY, options TEXT); INSERT INTO settings VALUES (1, '{\"a\":{\"b\":1}}')"
+  local Settings = perilune.record("settings", { types = { options = "json" } })
+  local settings = Settings:find(1)
+  local copy = settings:copy()
+  settings.options.a.b = 2
+  equal({ copy.options.a.b, copy:has_changes(), settings:has_changes() }, { 1, false, true })
+end)

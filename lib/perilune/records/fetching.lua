@@ -406,9 +406,15 @@ record.creators[#record.creators + 1] = function(info)
   end)
 end
 
---- Another record with the same values.
+--- Another record with the same values. The two share no tables that stand for what a column has stored.
 function instance_verbs.copy(self)
-  return records.copy_record(self)
+  local copy = records.copy_record(self)
+  local info = record_info.of_record(copy)
+  for column in pairs(info.converters) do
+    local value = rawget(copy, column)
+    if type(value) == "table" then rawset(copy, column, record_values.copy(info, column, value)) end
+  end
+  return copy
 end
 
 return fetching
