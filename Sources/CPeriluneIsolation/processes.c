@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "perilune_isolation.h"
@@ -38,11 +40,24 @@ ssize_t piso_try_send(int descriptor, const void *bytes, size_t size) {
     return (ssize_t)sent;
 }
 
-size_t piso_receive(int descriptor, void *bytes, size_t size) {
+static int64_t microseconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+size_t piso_receive(int descriptor, void *bytes, size_t size, bool *comes_soon) {
+    enum { soon_in_microseconds = 200 };
+    int64_t begin = microseconds_now();
+    bool is_awake = *comes_soon;
     for (;;) {
-        ssize_t count = recv(descriptor, bytes, size, 0);
+        ssize_t count = recv(descriptor, bytes, size, is_awake ? MSG_DONTWAIT : 0);
         if (count < 0 && errno == EINTR) continue;
-        return count > 0 ? (size_t)count : 0;
+        bool has_nothing = is_awake && count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+        *comes_soon = microseconds_now() - begin < soon_in_microseconds;
+        if (!has_nothing) return count > 0 ? (size_t)count : 0;
+        is_awake = *comes_soon;
+        if (is_awake) sched_yield();
     }
 }
 

@@ -18,8 +18,9 @@ bool piso_send(int descriptor, const void *bytes, size_t size);
 /* Sends what goes without waiting. Returns the number of bytes, or -1 if the connection fails. */
 ssize_t piso_try_send(int descriptor, const void *bytes, size_t size);
 
-/* Waits for bytes. Returns their number; 0 at the end, and where the connection fails. */
-size_t piso_receive(int descriptor, void *bytes, size_t size);
+/* Waits for bytes. Returns their number; 0 at the end, and where the connection fails. `comes_soon` says whether the last bytes came so soon that
+** to be woken would take longer: then it waits awake at first, and whatever else is to run goes first. */
+size_t piso_receive(int descriptor, void *bytes, size_t size, bool *comes_soon);
 
 /* Writes to standard output as print of Lua does, behind what the program has written there. */
 void piso_print(const void *bytes, size_t size);

@@ -12,6 +12,8 @@ package final class FrameChannel: Sendable {
     /// Sends what was posted and could not be sent at once.
     private let sender = DispatchQueue(label: "perilune.frames")
     private let parser: Mutex<FrameParser>
+    /// Whether the other end has answered at once last.
+    private let comesSoon = Atomic(false)
 
     /// Takes a socket, which it closes at its end.
     package init(descriptor: CInt, limits: FrameLimits = FrameLimits()) {
@@ -111,7 +113,9 @@ package final class FrameChannel: Sendable {
             }
             if let frame = try result.get() { return frame }
             let bytes = [UInt8](unsafeUninitializedCapacity: 32 << 10) { buffer, count in
-                count = piso_receive(descriptor, buffer.baseAddress, buffer.count)
+                var soon = comesSoon.load(ordering: .relaxed)
+                count = piso_receive(descriptor, buffer.baseAddress, buffer.count, &soon)
+                comesSoon.store(soon, ordering: .relaxed)
             }
             guard !bytes.isEmpty else { return nil }
             parser.withLock { $0.add(bytes) }
