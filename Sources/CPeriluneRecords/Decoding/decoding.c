@@ -50,9 +50,14 @@ static void read_odd_dates(lua_State *L) {
     if (plua_pcall(L, 1, 0) != LUA_OK) pdb_keep_pending_error(L);
 }
 
+/* The names of the fields: on the stack one after the other, for many records, or in a list there. */
+typedef struct {
+    int first, list;
+} field_names;
+
 /* Pushes the record of a segment, whose metatable and chunk are at `metatable` and behind it. The packer has begun. */
-static void push_segment(lua_State *L, pdb_statement *statement, const prec_row_layout *row_layout,
-                         const prec_segment *segment, int keys, int metatable, prec_packer *packer) {
+static inline void push_segment(lua_State *L, pdb_statement *statement, const prec_row_layout *row_layout,
+                                const prec_segment *segment, field_names names, int metatable, prec_packer *packer) {
     lua_createtable(L, 0, segment->count);
     const prec_record_column *columns = segment->column_set->layout->columns;
     int end = segment->first + segment->count;
@@ -68,7 +73,8 @@ static void push_segment(lua_State *L, pdb_statement *statement, const prec_row_
         if (position == NOT_TAKEN) continue;
         /* Nothing may be raised here. */
         if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) prec_state_of(pdb_state_of(L))->has_type_mismatch = true;
-        lua_pushvalue(L, keys + column);
+        if (names.list) lua_rawgeti(L, names.list, column + 1);
+        else lua_pushvalue(L, names.first + column);
         bool is_date = position >= 0 && columns[position].is_date;
         if (is_date && push_date(L, value, type, packer)) {
             lua_rawset(L, -3);
@@ -132,12 +138,30 @@ static void begin_packing(lua_State *L, prec_decoder *decoder, int number, int m
     packer->index = metatable + 1;
 }
 
+/* The same for the root, whose chunk is the same for many records. */
+static inline void begin_packing_root(lua_State *L, prec_decoder *decoder, prec_packer *packer) {
+    int metatable = decoder->metatables;
+    int count = decoder->row_layout->segments[0].column_set->count;
+    if (decoder->chunk && prec_begin_packing(packer, decoder->chunk, metatable + 1, count)) return;
+    begin_packing(L, decoder, 0, metatable, packer);
+    decoder->chunk = packer->chunk;
+}
+
+static inline void decode_root(lua_State *L, pdb_statement *statement, prec_decoder *decoder) {
+    const prec_segment *segment = &decoder->row_layout->segments[0];
+    field_names names = {.first = decoder->keys};
+    prec_packer packer;
+    if (segment->tracks_changes) begin_packing_root(L, decoder, &packer);
+    push_segment(L, statement, decoder->row_layout, segment, names, decoder->metatables, segment->tracks_changes ? &packer : NULL);
+}
+
 static void decode_segment(lua_State *L, pdb_statement *statement, prec_decoder *decoder, int number) {
     const prec_segment *segment = &decoder->row_layout->segments[number];
     int metatable = decoder->metatables + number * 2;
     prec_packer packer;
     if (segment->tracks_changes) begin_packing(L, decoder, number, metatable, &packer);
-    push_segment(L, statement, decoder->row_layout, segment, decoder->keys, metatable, segment->tracks_changes ? &packer : NULL);
+    push_segment(L, statement, decoder->row_layout, segment, (field_names){.first = decoder->keys}, metatable,
+                 segment->tracks_changes ? &packer : NULL);
 }
 
 /* Puts the record on top of the stack into the one that holds it, which is on the stack too. */
@@ -151,7 +175,7 @@ static void put_into_parent(lua_State *L, prec_decoder *decoder, int number, int
 
 void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder) {
     const prec_row_layout *row_layout = decoder->row_layout;
-    decode_segment(L, statement, decoder, 0);
+    decode_root(L, statement, decoder);
     if (row_layout->segment_count == 1) return;
     int first_record = lua_gettop(L);
     for (int i = 1; i < row_layout->segment_count; i++) {
@@ -177,16 +201,18 @@ bool prec_push_record(lua_State *L, pdb_statement *statement, int row_layout_ind
         prec_decode(L, statement, &decoder);
     } else {
         const prec_segment *segment = &row_layout->segments[0];
-        push_keys(L, row_layout, row_layout_index);
+        luaL_checkstack(L, LUA_MINSTACK, NULL);
+        lua_getiuservalue(L, row_layout_index, ROW_LAYOUT_KEYS);
         lua_getiuservalue(L, row_layout_index, ROW_LAYOUT_COLUMN_SETS);
         lua_rawgeti(L, -1, 1);
-        int column_set = lua_gettop(L);
+        int column_set = top + 3;
         prec_packer packer;
         if (segment->tracks_changes) prec_push_open_chunk(L, column_set, &packer);
         else lua_getiuservalue(L, column_set, COLUMN_SET_METATABLE);
-        push_segment(L, statement, row_layout, segment, top + 1, column_set + 1, segment->tracks_changes ? &packer : NULL);
+        push_segment(L, statement, row_layout, segment, (field_names){.list = top + 1}, column_set + 1,
+                     segment->tracks_changes ? &packer : NULL);
     }
-    lua_replace(L, top + 1);
+    lua_copy(L, -1, top + 1);
     lua_settop(L, top + 1);
     return true;
 }

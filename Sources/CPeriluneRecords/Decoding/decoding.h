@@ -52,6 +52,7 @@ prec_row_layout *prec_push_row_layout(lua_State *L, pdb_call *call);
 typedef struct {
     prec_row_layout *row_layout;
     int row_layout_index, keys, metatables; /* on the stack; of each segment its metatable and its chunk */
+    prec_chunk *chunk; /* of the root, or NULL: none is there yet */
 } prec_decoder;
 
 /* Pushes what decoding needs on the stack. [-0, +n, m] */

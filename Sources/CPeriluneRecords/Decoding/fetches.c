@@ -5,18 +5,20 @@
 
 static void push_source(lua_State *L, pdb_call *call) { prec_push_row_layout(L, call); }
 
-/* The loop's `first` and `second` are the decoder's keys and metatables, its detail the row layout. */
+/* The loop's `first` and `second` are the decoder's keys and metatables, its detail the row layout, its state the chunk. */
 static void begin(lua_State *L, pdb_row_loop *loop) {
     prec_decoder decoder = prec_begin_records(L, loop->source);
     loop->detail = decoder.row_layout;
     loop->first = decoder.keys;
     loop->second = decoder.metatables;
+    loop->state = NULL;
 }
 
 static bool push_next(lua_State *L, pdb_row_loop *loop) {
     prec_decoder decoder = {.row_layout = (prec_row_layout *)loop->detail, .row_layout_index = loop->source, .keys = loop->first,
-                            .metatables = loop->second};
+                            .metatables = loop->second, .chunk = loop->state};
     prec_decode(L, loop->call->statement, &decoder);
+    loop->state = decoder.chunk;
     return true;
 }
 

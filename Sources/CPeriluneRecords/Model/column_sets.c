@@ -30,9 +30,9 @@ void prec_push_model_of(lua_State *L, int column_set) {
 void prec_push_record_verbs(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &verbs_key); }
 
 void prec_copy_entries(lua_State *L, int table, int copy) {
-    for (lua_pushnil(L); lua_next(L, table);) {
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
         lua_pushvalue(L, -2);
-        lua_insert(L, -2);
+        lua_pushvalue(L, -2);
         lua_rawset(L, copy);
     }
 }

@@ -39,24 +39,11 @@ static inline bool is_known(lua_State *L, const prec_model *model, int model_ind
 
 /* MARK: - Making */
 
-/* Pushes the table layout of a model for the database that is used now. Returns NULL, and pushes nothing, if there is none, or it may be
+/* Pushes the table layout of a model for the database that is used now. Returns false, and pushes nothing, if there is none, or it may be
 ** out of date. */
-static prec_table_layout *push_present_table_layout(lua_State *L, int model) {
-    pdb_database *database = pdb_implied_database(pdb_state_of(L));
-    if (database == NULL) return NULL;
-    lua_getiuservalue(L, model, MODEL_LATEST);
-    prec_table_layout *layout = lua_touserdata(L, -1);
-    if (layout && layout->database == database->id && layout->generation == database->schema_generation) return layout;
-    lua_getiuservalue(L, model, MODEL_TABLE_LAYOUTS);
-    lua_rawgeti(L, -1, (lua_Integer)database->id);
-    layout = lua_touserdata(L, -1);
-    if (layout && layout->generation == database->schema_generation) {
-        lua_replace(L, -3);
-        lua_pop(L, 1);
-        return layout;
-    }
-    lua_pop(L, 3);
-    return NULL;
+static bool push_present_table_layout(lua_State *L, int model) {
+    const pdb_database *database = pdb_implied_database(pdb_state_of(L));
+    return database && prec_push_known_table_layout(L, model, database);
 }
 
 /* Gives a record the fields of a table. Returns false, with anything pushed, if one of them is not known. */

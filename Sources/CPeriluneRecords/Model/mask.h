@@ -18,7 +18,8 @@ typedef struct {
 static inline void prec_begin_mask(prec_mask *mask, int column_count) {
     mask->size = ((size_t)column_count + 7) / 8;
     mask->count = 0;
-    memset(mask->bits, 0, mask->size);
+    memset(mask->bits, 0, 8);
+    if (mask->size > 8) memset(mask->bits + 8, 0, mask->size - 8);
 }
 
 static inline void prec_add_to_mask(prec_mask *mask, int column) {

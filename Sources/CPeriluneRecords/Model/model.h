@@ -143,7 +143,11 @@ enum {
     TABLE_LAYOUT_VALUES = TABLE_LAYOUT_EXISTS,
 };
 
-/* Pushes the table layout of the model at `index` for the database of an access, made anew if the schema has changed. [-0, +1, e] */
+/* Pushes the table layout of the model at `model_index` for a database. Returns NULL, and pushes nothing, if there is none, or it may be out
+** of date. [-0, +(0|1), -] */
+prec_table_layout *prec_push_known_table_layout(lua_State *L, int model_index, const pdb_database *database);
+
+/* Pushes the table layout of the model at `model_index` for the database of an access, made anew if the schema has changed. [-0, +1, e] */
 prec_table_layout *prec_push_table_layout(lua_State *L, int model_index, pdb_access *access);
 
 /* Pushes the compiled statement for a text that is a user value of the userdata at `holder`, which keeps it as another.

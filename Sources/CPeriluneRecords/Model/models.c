@@ -8,7 +8,7 @@ static const char model_metatable_key;
 prec_model *prec_push_model(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return NULL;
     lua_rawgeti(L, -1, 1);
-    lua_remove(L, -2);
+    lua_replace(L, -2);
     prec_model *model = prec_to_userdata(L, -1, model);
     if (model == NULL) lua_pop(L, 1);
     return model;

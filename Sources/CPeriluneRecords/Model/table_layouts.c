@@ -1,16 +1,24 @@
 /* Table layouts of record classes. */
 #include "CPeriluneRecords/Model/model.h"
 
-prec_table_layout *prec_push_table_layout(lua_State *L, int model_index, pdb_access *access) {
-    pdb_database *database = access->database;
+prec_table_layout *prec_push_known_table_layout(lua_State *L, int model_index, const pdb_database *database) {
+    lua_getiuservalue(L, model_index, MODEL_LATEST);
+    prec_table_layout *layout = lua_touserdata(L, -1);
+    if (layout && layout->database == database->id && layout->generation == database->schema_generation) return layout;
     lua_getiuservalue(L, model_index, MODEL_TABLE_LAYOUTS);
     lua_rawgeti(L, -1, (lua_Integer)database->id);
-    prec_table_layout *layout = lua_touserdata(L, -1);
-    if (layout && layout->generation == database->schema_generation) {
-        lua_remove(L, -2);
-        return layout;
-    }
-    lua_pop(L, 2);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+    layout = lua_touserdata(L, -1);
+    if (layout && layout->generation == database->schema_generation) return layout;
+    lua_pop(L, 1);
+    return NULL;
+}
+
+prec_table_layout *prec_push_table_layout(lua_State *L, int model_index, pdb_access *access) {
+    pdb_database *database = access->database;
+    prec_table_layout *layout = prec_push_known_table_layout(L, model_index, database);
+    if (layout) return layout;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_callback(L, PREC_CALL_table_layout);
     lua_getiuservalue(L, model_index, MODEL_CLASS);

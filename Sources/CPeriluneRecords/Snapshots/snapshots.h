@@ -30,7 +30,7 @@ typedef struct {
 
 enum { TAG_NULL, TAG_INTEGER, TAG_NUMBER, TAG_FALSE, TAG_TRUE, TAG_SHORT, TAG_LONG, TAG_SHORT_BLOB, TAG_LONG_BLOB };
 
-enum { prec_longest_short = 40, prec_largest_value = prec_longest_short + 2 };
+enum { prec_longest_short = 64, prec_largest_value = prec_longest_short + 2 };
 
 /* The entry with a number from 0, the oldest one. */
 static inline prec_snapshot_entry *prec_chunk_entry(prec_chunk *chunk, int number) {
@@ -163,7 +163,7 @@ typedef struct {
     int chunk; /* on the stack */
     size_t size;
     bool is_whole; /* all of it has found room here */
-    char bytes[512];
+    char bytes[1024];
 } prec_patch;
 
 /* Marks the columns in which the record differs from its row, and pushes its chunk. Returns false, with anything pushed, if that

@@ -215,33 +215,39 @@ typedef struct {
     bool is_required; /* raises if there is no row */
 } find_verb;
 
-/* No row has the key, as far as was looked: the Lua part says what that means. With `looks_again`, it looks for the row itself.
-** Stack: class, database or nil, key. */
-static int find_in_lua(lua_State *L, const char *verb, bool looks_again) {
-    lua_settop(L, 3);
+/* A key to be found. On the stack: the class, a database or nothing, the key, the model of the class. */
+typedef struct {
+    const find_verb *verb;
+    int key, model;
+} sought_key;
+
+/* No row has the key, as far as was looked: the Lua part says what that means. With `looks_again`, it looks for the row itself. */
+static int find_in_lua(lua_State *L, const sought_key *sought, bool looks_again) {
+    int top = lua_gettop(L);
     prec_push_callback(L, PREC_CALL_key_missed);
-    lua_insert(L, 1);
-    lua_pushstring(L, verb);
-    lua_insert(L, 2);
+    lua_pushstring(L, sought->verb->name);
+    lua_pushvalue(L, 1);
+    if (sought->key > 2) lua_pushvalue(L, 2);
+    else lua_pushnil(L);
+    lua_pushvalue(L, sought->key);
     lua_pushboolean(L, looks_again);
     lua_call(L, 5, 1);
-    return 1;
+    return lua_gettop(L) - top;
 }
 
-/* Stack: class, database or nil, key. Tables whose key has several columns are for the Lua part, and so are dates, which may be written
+/* Tables whose key has several columns are for the Lua part, and so are dates, which may be written
 ** in another form. */
 static int run_find(lua_State *L, pdb_access *access, void *context) {
-    const find_verb *kind = context;
-    const char *verb = kind->name;
+    const sought_key *sought = context;
+    const char *verb = sought->verb->name;
     pdb_database *database = access->database;
     prec_record_write work = {.call = {.rows = database->rows, .database = database, .access = access, .class_index = 1}, .verb = verb};
     work.call.arguments.verb = verb;
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
-    prec_push_model(L, 1);
-    work.layout = prec_push_table_layout(L, lua_gettop(L), access);
+    work.layout = prec_push_table_layout(L, sought->model, access);
     work.layout_index = lua_gettop(L);
-    if (work.layout->key_count != 1) return find_in_lua(L, verb, true);
-    prec_begin_by_key(L, &work, 3, TABLE_LAYOUT_FIND_SQL, TABLE_LAYOUT_FIND);
+    if (work.layout->key_count != 1) return find_in_lua(L, sought, true);
+    prec_begin_by_key(L, &work, sought->key, TABLE_LAYOUT_FIND_SQL, TABLE_LAYOUT_FIND);
     bool is_there = pdb_step(L, &work.call);
     if (is_there) {
         pdb_check_columns(work.call.statement);
@@ -254,28 +260,28 @@ static int run_find(lua_State *L, pdb_access *access, void *context) {
         prec_check_types(L, work.call.rows);
         return 1;
     }
-    if (!kind->is_required && lua_type(L, 3) == LUA_TNUMBER) {
+    if (!sought->verb->is_required && lua_type(L, sought->key) == LUA_TNUMBER) {
         lua_pushnil(L);
         return 1;
     }
-    return find_in_lua(L, verb, work.layout->columns[work.layout->keys[0]].is_date);
+    return find_in_lua(L, sought, work.layout->columns[work.layout->keys[0]].is_date);
 }
 
 /* Stack: class, key; or class, database, key. */
 static int call_find(lua_State *L, const find_verb *verb) {
     int count = lua_gettop(L);
-    prec_model *model = count == 2 || count == 3 ? prec_model_at(L, 1) : NULL;
+    prec_model *model = count == 2 || count == 3 ? prec_push_model(L, 1) : NULL;
     int type = model ? lua_type(L, count) : LUA_TNONE;
     bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && model->is_described && !prec_decodes_in_lua(model) &&
                    (count == 2 || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
-    if (!is_fast) return call_in_lua(L, verb->callback);
-    if (count == 2) {
-        lua_pushnil(L);
-        lua_insert(L, 2);
+    if (!is_fast) {
+        lua_settop(L, count);
+        return call_in_lua(L, verb->callback);
     }
+    sought_key sought = {verb, count, count + 1};
     pdb_access *access;
-    pdb_database *database = pdb_resolve_database(L, 2, verb->name, &access);
-    return run_in_access(L, database, access, true, run_find, verb);
+    pdb_database *database = pdb_resolve_database(L, count == 3 ? 2 : 0, verb->name, &access);
+    return run_in_access(L, database, access, true, run_find, &sought);
 }
 
 /* MARK: - Functions */

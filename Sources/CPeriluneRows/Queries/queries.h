@@ -114,6 +114,7 @@ typedef struct {
     int source; /* on the stack: what the form has pushed for the statement */
     int first, second; /* on the stack: what it has pushed for the loop */
     const void *detail;
+    void *state; /* NULL at first */
 } pdb_row_loop;
 
 /*
