@@ -28,8 +28,60 @@ static void drop_packing(insertion_packing *packing) {
     packing->metatable = 0;
 }
 
+/* A value that is inserted, as it was read from the record. */
+typedef struct {
+    enum { OTHER, INTEGER, NUMBER, STRING } kind;
+    size_t length;
+    union {
+        lua_Integer integer;
+        lua_Number number;
+        const char *bytes;
+    };
+} read_value;
+
+/* The first of the values; those behind them are looked at again. */
+enum { most_read = 32 };
+
+/* Reads the value on top of the stack, which is of the type. OTHER: one that its column has in another way, or that cannot be stored. */
+static inline read_value read_present(lua_State *L, const prec_record_column *column, int type) {
+    read_value value = {.kind = OTHER};
+    if (column->is_boolean) return value;
+    if (type == LUA_TSTRING && !column->is_blob) {
+        value.kind = STRING;
+        value.bytes = lua_tolstring(L, -1, &value.length);
+    } else if (type == LUA_TNUMBER && lua_isinteger(L, -1)) {
+        value.kind = INTEGER;
+        value.integer = lua_tointeger(L, -1);
+    } else if (type == LUA_TNUMBER) {
+        value.number = lua_tonumber(L, -1);
+        value.kind = value.number == value.number ? NUMBER : OTHER;
+    }
+    return value;
+}
+
+static inline bool bind_read(sqlite3_stmt *handle, int parameter, const read_value *value) {
+    switch (value->kind) {
+        case INTEGER: return sqlite3_bind_int64(handle, parameter, value->integer) == SQLITE_OK;
+        case NUMBER: return sqlite3_bind_double(handle, parameter, value->number) == SQLITE_OK;
+        case STRING:
+            return sqlite3_bind_text64(handle, parameter, value->bytes, value->length, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK;
+        default: return false;
+    }
+}
+
+/* Packs the value on top of the stack, of which it returns false if it is not one of the database's. */
+static inline bool pack_read(lua_State *L, prec_packer *packer, int type, const read_value *value) {
+    switch (value->kind) {
+        case INTEGER: prec_pack_integer(packer, value->integer); return true;
+        case NUMBER: prec_pack_number(packer, value->number); return true;
+        case STRING: prec_pack_string(L, packer, value->bytes, value->length); return true;
+        default: return prec_pack_value(L, packer, type);
+    }
+}
+
 /* Packs the value on top of the stack. What has to be converted, or comes from the database, ends it. */
-static inline void pack_present(lua_State *L, const prec_table_layout *layout, int column, int type, insertion_packing *packing) {
+static inline void pack_present(lua_State *L, const prec_table_layout *layout, int column, int type, const read_value *value,
+                                insertion_packing *packing) {
     if (packing->metatable == 0) return;
     bool is_rowid = column == layout->rowid;
     if (is_rowid && type == LUA_TNIL) {
@@ -38,8 +90,8 @@ static inline void pack_present(lua_State *L, const prec_table_layout *layout, i
         return;
     }
     bool is_filled = layout->columns[column].is_generated || (type == LUA_TNIL && layout->columns[column].has_default) ||
-                     (is_rowid && !lua_isinteger(L, -1));
-    if (is_filled || !prec_pack_value(L, &packing->packer, type)) drop_packing(packing);
+                     (is_rowid && value->kind != INTEGER);
+    if (is_filled || !pack_read(L, &packing->packer, type, value)) drop_packing(packing);
 }
 
 /* Pushes the value of a column, whose name is on top of the stack and is replaced by it: perilune.null, if that was noted. */
@@ -52,20 +104,24 @@ static int push_value(lua_State *L, prec_record_write *work, int nulls) {
     return LUA_TUSERDATA;
 }
 
-/* Pushes the values that the record has, and marks their columns. `nulls` is the stack index of what was noted for it, or 0. */
-static void push_present(lua_State *L, prec_record_write *work, int names, int nulls, prec_mask *mask, insertion_packing *packing) {
+/* Pushes the values that the record has, marks their columns, and keeps the first `most_read` of what was read. `nulls` is the stack index
+** of what was noted for it, or 0. */
+static void push_present(lua_State *L, prec_record_write *work, int names, int nulls, prec_mask *mask, insertion_packing *packing,
+                         read_value *values) {
     prec_table_layout *layout = work->layout;
     luaL_checkstack(L, layout->column_count * 2 + LUA_MINSTACK, "too many columns");
     prec_begin_mask(mask, layout->column_count);
     for (int i = 0; i < layout->column_count; i++) {
         lua_rawgeti(L, names, i + 1);
         int type = layout->columns[i].is_generated ? LUA_TNIL : push_value(L, work, nulls);
-        pack_present(L, layout, i, type, packing);
+        read_value value = read_present(L, &layout->columns[i], type);
+        pack_present(L, layout, i, type, &value, packing);
         if (type == LUA_TNIL) {
             lua_pop(L, 1);
             continue;
         }
         if (type == LUA_TUSERDATA || type == LUA_TTABLE) work->has_objects = true;
+        if (mask->count < most_read) values[mask->count] = value;
         prec_add_to_mask(mask, i);
     }
 }
@@ -99,8 +155,12 @@ static void take_rowid(lua_State *L, prec_record_write *work, int names) {
 }
 
 /* Binds the values of the columns, which stand on the stack from `first` on, and those of the clause. */
-static void bind_inserted(lua_State *L, prec_record_write *work, const prec_write *write, int first) {
-    for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], first + i);
+static void bind_inserted(lua_State *L, prec_record_write *work, const prec_write *write, int first, const read_value *values) {
+    sqlite3_stmt *handle = work->call.statement->handle;
+    for (int i = 0; i < write->parameter_count; i++) {
+        bool is_bound = i < most_read && bind_read(handle, i + 1, &values[i]);
+        if (!is_bound) prec_bind_column(L, work, i + 1, write->parameters[i], first + i);
+    }
     if (work->clause_values) prec_bind_clause(L, work, write->parameter_count);
 }
 
@@ -109,7 +169,8 @@ void prec_mark_inserted(lua_State *L, prec_record_write *work, prec_mask *mask) 
     insertion_packing packing = {.metatable = 0};
     int nulls = work->values == work->record && prec_push_nulls(L, work->record) ? lua_gettop(L) : 0;
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
-    push_present(L, work, lua_gettop(L), nulls, mask, &packing);
+    read_value values[most_read];
+    push_present(L, work, lua_gettop(L), nulls, mask, &packing, values);
     lua_settop(L, top);
 }
 
@@ -122,12 +183,13 @@ lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict)
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
     lua_pushnil(L);
     insertion_packing packing = begin_packing(L, work);
-    push_present(L, work, names, nulls, &mask, &packing);
+    read_value values[most_read];
+    push_present(L, work, names, nulls, &mask, &packing, values);
     prec_write *write = prec_push_write(L, work, &mask, "i", conflict, TABLE_LAYOUT_LAST_INSERT, 1);
     lua_replace(L, slot);
     pdb_statement *statement = prec_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);
     prec_begin_write(L, work, statement);
-    bind_inserted(L, work, write, first_value);
+    bind_inserted(L, work, write, first_value, values);
     pdb_mark_rowid(statement);
     bool has_rows = write->returning_count > 0;
     prec_run_write(L, work, has_rows ? &pdb_exact_tuples_form : NULL, 1);
