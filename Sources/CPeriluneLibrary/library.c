@@ -381,6 +381,9 @@ static const module modules[] = {
     {"perilune.runtime.types", (const char[]){
 #embed "../../lib/perilune/runtime/types.lua"
         , 0}},
+    {"perilune.runtime.unknown_methods", (const char[]){
+#embed "../../lib/perilune/runtime/unknown_methods.lua"
+        , 0}},
     {"perilune.runtime.vectors", (const char[]){
 #embed "../../lib/perilune/runtime/vectors.lua"
         , 0}},

@@ -5,18 +5,22 @@ local perilune = ...
 local databases = require "perilune.native.databases"
 local rows = require "perilune.native.rows"
 
-local types = require "perilune.runtime.types"
-perilune.value_type, perilune.storage_class = types.value_type, types.storage_class
-
--- The methods of rows are found through the table that the row path made.
-for name, method in pairs(require "perilune.runtime.row") do rows.methods[name] = method end
-perilune.row = rows.methods
-
-require "perilune.schema.introspection"
-require "perilune.runtime.functions"
-
 local on_first_call = require "perilune.runtime.loading"
 
+-- The methods of rows are found through the table that the row path made.
+perilune.row = rows.methods
+on_first_call(rows.methods, "perilune.runtime.row", {
+  "new", "has", "get", "require", "boolean", "integer", "float", "string", "date", "date_components", "julian_date", "storage_class",
+  "with_blob", "columns", "values", "unpack", "pairs", "to_table", "copy",
+})
+on_first_call(perilune, "perilune.runtime.types", { "value_type", "storage_class" })
+on_first_call(databases.methods, "perilune.schema.introspection", {
+  "tables", "views", "triggers", "table_exists", "view_exists", "index_exists", "trigger_exists", "columns", "primary_key", "indexes",
+  "has_unique_key", "foreign_keys", "foreign_key_violations", "schema_sql", "explain", "fetch_value_as", "fetch_values_as",
+})
+on_first_call(databases.methods, "perilune.runtime.functions", {
+  "add_function", "add_aggregate", "add_collation", "remove_function", "remove_collation",
+})
 require("perilune.runtime.arity").limit(databases.methods, "db:", {
   path = 0, interrupt = 0, serialize = 0, snapshot = 0, has_snapshots = 0, checkpoint = 1, transaction_date = 0, is_inside_transaction = 0, prepare = 1,
 })
@@ -68,6 +72,6 @@ on_first_call(perilune, "perilune.records.single_row", { "single_row" })
 perilune.json = {}
 on_first_call(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" })
 
-require("perilune.runtime.checks").refuse_unknown_methods(databases.methods)
+require "perilune.runtime.unknown_methods"(databases.methods)
 
 return perilune

@@ -72,7 +72,7 @@ function blobs.methods:pieces(size)
   return function() return self:read(size) end
 end
 
-checks.refuse_unknown_methods(blobs.methods)
+require "perilune.runtime.unknown_methods"(blobs.methods)
 
 local arity = require "perilune.runtime.arity"
 arity.limit(database, "db:", { open_blob = 4 })

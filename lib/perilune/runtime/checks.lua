@@ -150,11 +150,9 @@ function checks.block(place, block)
   return block
 end
 
---- Makes an unknown method an error with the nearest name, in place of Lua's "attempt to call a nil value".
-function checks.refuse_unknown_methods(methods)
-  setmetatable(methods, { __index = function(_, name)
-    if type(name) == "string" then errors.raise_unknown("method", name, sorted_keys(methods)) end
-  end })
+--- Raises that there is no method of that name, with the nearest one.
+function checks.raise_unknown_method(methods, name)
+  errors.raise_unknown("method", name, sorted_keys(methods))
 end
 
 --- The metatable of objects with these methods only, all others being errors.

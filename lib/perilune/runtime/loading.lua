@@ -3,7 +3,7 @@
 --- Puts functions into a table that load the modules which define them, when first called. What a script has put in their place by
 -- then stays.
 -- @tparam table target
--- @tparam string|table modules which have defined the functions when all are loaded
+-- @tparam string|table modules which have put the functions there when all are loaded, or the last of which gives a table of them
 -- @tparam table names of the functions
 return function(target, modules, names)
   local loaders, defined = {}, nil
@@ -13,9 +13,13 @@ return function(target, modules, names)
     for name, loader in next, loaders do
       if target[name] ~= loader then replaced[name] = target[name] end
     end
-    for _, module in ipairs(type(modules) == "table" and modules or { modules }) do require(module) end
+    local given
+    for _, module in ipairs(type(modules) == "table" and modules or { modules }) do given = require(module) end
     defined = {}
-    for _, name in ipairs(names) do defined[name] = target[name] end
+    for _, name in ipairs(names) do
+      if target[name] == loaders[name] then target[name] = given[name] end
+      defined[name] = target[name]
+    end
     for name, value in next, replaced do target[name] = value end
   end
 
