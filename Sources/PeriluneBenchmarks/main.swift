@@ -48,7 +48,7 @@ func compare(scripts: String, filter: String, writesReport: Bool = false) async 
 
     var luaItself = LuaItself(
         scripts: scripts, perilune: programs.appendingPathComponent("perilune").path, benchmarks: program.path,
-        environment: workspace.environment, rounds: rounds)
+        environment: workspace.environment, folder: workspace.folder, rounds: rounds)
     print("")
     if isWanted("start") { luaItself.measureStart() }
     if isWanted("processor") { luaItself.measureProcessor() }
