@@ -149,6 +149,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         "db:add_function('f', 0, function() return ('x'):rep(900000000) end) db:write(function(db) db:execute('INSERT INTO t VALUES (2), (f())') end)",
         "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') local list = {} while true do list[#list + 1] = db:prepare('SELECT ' .. #list) end end)",
         "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') local list = {} while true do list[#list + 1] = db:rows('SELECT 1') end end)",
+        "db:execute('CREATE TABLE u (id TEXT PRIMARY KEY)') db:record_changes(function(db) for i = 1, math.huge do db:execute('INSERT INTO u VALUES (?)', ('x'):rep(10000) .. i) db:execute('DELETE FROM u') end end)",
+        "db:execute('CREATE TABLE u (id INTEGER PRIMARY KEY)') db:record_changes(function(db) db:execute('INSERT INTO u ' .. [[\(rows)]]) end)",
     ]) func `memory ends a script wherever it is`(_ source: String) async throws {
         try await check(source, endedBy: .memory) {
             $0.limits.memoryInBytes = 16 << 20

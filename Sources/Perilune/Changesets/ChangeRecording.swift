@@ -28,11 +28,12 @@ final class ChangeRecording {
     /// - Parameters:
     ///   - excluded: Tables that are not recorded, such as those without a key; it is noted that they were written to.
     ///   - limitInBytes: The memory that the recording may take, looked at now and then while scripts run statements.
-    init(_ db: Database, excluding excluded: [String], limitInBytes: Int) {
+    ///   - memory: Where it has that from.
+    init(_ db: Database, excluding excluded: [String], limitInBytes: Int, in memory: RecordingMemory = .machine) {
         connection = db.sqliteConnection!
         self.excluded = excluded
         self.limitInBytes = limitInBytes
-        rows = RecordedRows(connection)
+        rows = RecordedRows(connection, in: memory)
         pdb_hook_recordings(connection)
         hasStaleStatements = !pdb_expire_statements(connection)
         Recordings.add(self, on: connection)
@@ -74,7 +75,7 @@ final class ChangeRecording {
     // MARK: - While statements run
 
     func checkSize() {
-        guard !isTooLarge, rows.memoryInBytes > limitInBytes else { return }
+        guard !isTooLarge, rows.isOutOfMemory || rows.memoryInBytes > limitInBytes else { return }
         isTooLarge = true
         rows.removeAll()
     }
@@ -86,7 +87,9 @@ final class ChangeRecording {
 
     /// A row is about to change.
     fileprivate func take(_ kind: CInt, of table: UnsafePointer<CChar>) {
-        if wants(table), !isTooLarge { rows.take(kind, of: table) }
+        guard wants(table), !isTooLarge else { return }
+        rows.take(kind, of: table)
+        if rows.isOutOfMemory { checkSize() }
     }
 }
 

@@ -6,7 +6,7 @@ extension Changeset {
     /// Records what a closure changes in the schema "main" of a database, on the queue of its connection.
     ///
     /// What triggers and foreign keys change meanwhile is recorded too. What a savepoint has undone is not. The recording may take
-    /// `limitInBytes` of memory; `body` changes the database on the same connection.
+    /// `limitInBytes` of memory, which counts against the limit of the run if a script records; `body` changes the database on the same connection.
     ///
     /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, or if too much was; what the closure throws.
     public static func recording<Result>(
@@ -15,7 +15,7 @@ extension Changeset {
         let former = try SchemaSnapshot(db)
         let nullKeys = try former.tablesWithNullKeys(db)
         let recording = ChangeRecording(
-            db, excluding: former.tables.filter { $0.unrecordable != nil }.map(\.name), limitInBytes: limitInBytes)
+            db, excluding: former.tables.filter { $0.unrecordable != nil }.map(\.name), limitInBytes: limitInBytes, in: .run)
         defer { recording.end() }
         let result = try body()
         recording.checkSize()

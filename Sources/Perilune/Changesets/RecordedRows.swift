@@ -24,28 +24,33 @@ final class RecordedRows {
         let isReal: [Bool]
         /// The columns of the key.
         let key: [Int]
-        let rows = FormerRows()
+        let rows: FormerRows
 
-        init(_ name: String, _ columns: [Column]) {
+        init(_ name: String, _ columns: [Column], in memory: RecordingMemory) {
             (self.name, self.columns) = (name, columns)
+            rows = FormerRows(in: memory)
             isReal = columns.map { DeclaredType($0.type).affinity == .real }
             key = columns.indices.filter { columns[$0].keyPosition > 0 }
         }
     }
 
     private let connection: SQLiteConnection
+    private let memory: RecordingMemory
     private var tables: [Table] = []
     /// Where values are put together.
     private var scratch = ChangesetWriter()
     /// About how much memory the rows take.
     private(set) var memoryInBytes = 0
-    /// Whether a table has got other columns, or memory is short: what came after that is missing.
+    /// Whether a table has got other columns: what came after that is missing.
     private(set) var hasFailed = false
+    /// Whether there was no memory for a row: what came after that is missing.
+    private(set) var isOutOfMemory = false
     /// The tables in which a key has taken the place of another that SQLite considers equal; known once the changes are written.
     private(set) var tablesWithReplacedKeys: Set<String> = []
 
-    init(_ connection: SQLiteConnection) {
+    init(_ connection: SQLiteConnection, in memory: RecordingMemory) {
         self.connection = connection
+        self.memory = memory
     }
 
     /// Forgets all rows, which are too many.
@@ -69,6 +74,7 @@ final class RecordedRows {
     private typealias Reader = (OpaquePointer?, CInt, UnsafeMutablePointer<OpaquePointer?>) -> CInt
 
     private func keep(isFormer: Bool, of table: Table, _ read: Reader) {
+        guard !isOutOfMemory else { return }
         scratch.removeAll()
         // A row with NULL in its key has no name: recordings fail for tables that have such rows.
         guard write(table.key, of: table, read, stopsAtNull: true) else { return }
@@ -76,7 +82,10 @@ final class RecordedRows {
         let isIndirect = sqlite3_preupdate_depth(connection) > 0
         guard !scratch.bytes.withUnsafeBytes({ table.rows.note($0, isIndirect: isIndirect) }) else { return }
         guard !isFormer || write(table.columns.indices, of: table, read) else { return }
-        scratch.bytes.withUnsafeBytes { table.rows.add($0, keyCount: keyCount, wasThere: isFormer, isIndirect: isIndirect) }
+        guard scratch.bytes.withUnsafeBytes({ table.rows.add($0, keyCount: keyCount, wasThere: isFormer, isIndirect: isIndirect) }) else {
+            isOutOfMemory = true
+            return
+        }
         memoryInBytes += FormerRows.memoryOfRow + scratch.bytes.count
     }
 
@@ -103,7 +112,7 @@ final class RecordedRows {
             hasFailed = true
             return nil
         }
-        let table = Table(name, columns)
+        let table = Table(name, columns, in: memory)
         tables.append(table)
         return table.key.isEmpty ? nil : table
     }

@@ -1,0 +1,69 @@
+internal import CPeriluneRows
+internal import Foundation
+
+/// Where a recording has its memory from.
+enum RecordingMemory {
+    /// The machine: the recording has a limit of its own.
+    case machine
+    /// What SQLite allocates for the run that records, against whose limit it counts.
+    case run
+
+    /// - Returns: Memory that is not initialized; `nil` if there is none left, or the run may not have more.
+    func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer? {
+        switch self {
+        case .machine: malloc(byteCount)
+        case .run: sqlite3_malloc64(UInt64(byteCount))
+        }
+    }
+
+    func free(_ memory: UnsafeMutableRawPointer?) {
+        switch self {
+        case .machine: Foundation.free(memory)
+        case .run: sqlite3_free(memory)
+        }
+    }
+}
+
+/// A growing list of plain values in the memory of a recording.
+struct RecordedList<Element: BitwiseCopyable> {
+    private(set) var elements = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
+    private var capacity = 0
+    let memory: RecordingMemory
+
+    init(in memory: RecordingMemory) {
+        self.memory = memory
+    }
+
+    /// Returns `false` if there is no memory for it.
+    mutating func append(_ element: Element) -> Bool {
+        if elements.count == capacity, !resize(to: max(64, capacity * 2)) { return false }
+        elements = UnsafeMutableBufferPointer(start: elements.baseAddress, count: elements.count + 1)
+        elements.initializeElement(at: elements.count - 1, to: element)
+        return true
+    }
+
+    /// Makes it a list of this number of elements. Returns `false` if there is no memory for it: it is what it was, then.
+    mutating func fill(_ count: Int, with element: Element) -> Bool {
+        var filled = RecordedList(in: memory)
+        guard filled.resize(to: count) else { return false }
+        filled.elements = UnsafeMutableBufferPointer(start: filled.elements.baseAddress, count: count)
+        filled.elements.initialize(repeating: element)
+        release()
+        self = filled
+        return true
+    }
+
+    private mutating func resize(to capacity: Int) -> Bool {
+        guard let room = memory.allocate(capacity * MemoryLayout<Element>.stride) else { return false }
+        let moved = UnsafeMutableBufferPointer(start: room.bindMemory(to: Element.self, capacity: capacity), count: elements.count)
+        _ = moved.initialize(fromContentsOf: elements)
+        release()
+        (elements, self.capacity) = (moved, capacity)
+        return true
+    }
+
+    /// Gives the memory back, after which nothing else is done with it.
+    func release() {
+        memory.free(elements.baseAddress)
+    }
+}
