@@ -200,8 +200,12 @@ typedef struct {
     size_t length, offset;
 } pdb_batch;
 
-/* Pushes the next statement of a batch and returns it; NULL at the end, with nothing pushed. [-0, +(0|1), e] */
-pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index);
+/* Pushes a compiled statement that holds nothing yet. [-0, +1, m] */
+pdb_statement *pdb_push_statement(lua_State *L, int sql_index);
+
+/* Pushes the next statement of a batch and returns it; NULL at the end, with nothing pushed. One after the other, they are all held by the
+** userdata at `holder`: new ones would be garbage, of which the collector lets finalizers see little at a time. [-0, +(0|1), e] */
+pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index, int holder);
 
 /* A prepared statement as scripts hold it: a text, compiled for whichever connection it is used on. */
 typedef struct {

@@ -70,8 +70,7 @@ static const char *check_text(lua_State *L, pdb_connection *connection, int sql_
     return sql;
 }
 
-/* Pushes a compiled statement that holds nothing yet. */
-static pdb_statement *new_statement(lua_State *L, int sql_index) {
+pdb_statement *pdb_push_statement(lua_State *L, int sql_index) {
     pdb_statement *statement = lua_newuserdatauv(L, sizeof *statement, 4);
     memset(statement, 0, sizeof *statement);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_compiled_metatable_key);
@@ -143,7 +142,7 @@ static pdb_statement *prepare(lua_State *L, pdb_access *access, int sql_index) {
     pdb_screening screening;
     rows->callbacks.sql.screen(sql, length, &screening);
     check_keyword(L, access, &screening);
-    pdb_statement *statement = new_statement(L, sql_index);
+    pdb_statement *statement = pdb_push_statement(L, sql_index);
     statement->screening = screening;
     if (screening.keyword == PDB_KEYWORD_EMPTY) return statement;
     pdb_prepared prepared = {0};
@@ -176,7 +175,7 @@ pdb_statement *pdb_compile(lua_State *L, pdb_access *access, int sql_index) {
     return statement;
 }
 
-pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index) {
+pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index, int holder) {
     pdb_state *rows = access->database->rows;
     const char *rest = batch->sql + batch->offset;
     pdb_screening screening;
@@ -184,8 +183,14 @@ pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *ba
     if (screening.keyword == PDB_KEYWORD_EMPTY) return NULL;
     rows->statement_start = batch->offset;
     check_keyword(L, access, &screening);
-    pdb_statement *statement = new_statement(L, sql_index);
-    statement->screening = screening;
+    lua_pushvalue(L, holder);
+    pdb_statement *statement = lua_touserdata(L, -1);
+    pdb_release_statement(statement);
+    *statement = (pdb_statement){.screening = screening};
+    for (int value = PDB_KEYS; value <= PDB_PARAMETERS; value++) {
+        lua_pushnil(L);
+        lua_setiuservalue(L, -2, value);
+    }
     pdb_prepared prepared = {0};
     bool may_refuse = pdb_begin_statement_call(rows);
     int result = rows->callbacks.next(L, access->connection->grdb, batch->object, &prepared);

@@ -31,8 +31,9 @@ static int run_batch(lua_State *L, pdb_call *call, pdb_batch *batch, int sql_ind
     bool has_inserted = false;
     lua_newtable(L);
     call->arguments.used = lua_gettop(L);
+    pdb_push_statement(L, sql_index);
     int top = lua_gettop(L);
-    while ((call->statement = pdb_next_in_batch(L, call->access, batch, sql_index))) {
+    while ((call->statement = pdb_next_in_batch(L, call->access, batch, sql_index, top))) {
         call->statement_index = lua_gettop(L);
         run_to_end(L, call);
         if (pdb_is_change(call->statement)) {
@@ -49,8 +50,9 @@ static int execute_batch(lua_State *L, pdb_call *call, int sql_index) {
     pdb_state *rows = call->rows;
     pdb_batch batch = {0};
     batch.sql = lua_tolstring(L, sql_index, &batch.length);
-    /* If something is raised, the collector finds the batch. */
-    void **guard = lua_newuserdatauv(L, sizeof *guard, 0);
+    /* If something is raised, the collector finds the batch. As large as the copy of the text that the batch has, which Lua does not see:
+    ** so it counts as the script's. */
+    void **guard = lua_newuserdatauv(L, sizeof *guard + batch.length, 0);
     *guard = NULL;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_guard_key);
     lua_setmetatable(L, -2);

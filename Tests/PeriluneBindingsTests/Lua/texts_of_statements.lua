@@ -1,0 +1,28 @@
+--- Texts of several statements.
+
+db:execute("CREATE TABLE t (a, b)")
+
+test("the statements of a text are no garbage", function()
+  local text = ("SELECT 1;"):rep(20000)
+  collectgarbage()
+  local before = collectgarbage("count")
+  db:execute(text)
+  equal(collectgarbage("count") - before < 1000, true)
+end)
+
+test("each statement has the parameters that are its own", function()
+  db:execute("INSERT INTO t VALUES (:x, :y); SELECT * FROM t; INSERT INTO t VALUES (3, 4); UPDATE t SET b = :x WHERE a = 3", { x = 1, y = 2 })
+  equal(db:fetch_values("SELECT a || '/' || b FROM t ORDER BY a"), { "1/2", "3/1" })
+  local result = db:execute("DELETE FROM t; INSERT INTO t VALUES (?, ?); SELECT 1; INSERT INTO t VALUES (?, 9); SELECT ?", 5, 6, 7, 8)
+  equal({ result.changed_rows, result.inserted_rowid }, { 4, 2 })
+  equal(db:fetch_values("SELECT a || '/' || b FROM t ORDER BY a"), { "5/6", "7/9" })
+  fails("argument", function() db:execute("SELECT ?; SELECT 1", 1, 2) end)
+  fails("argument", function() db:execute("SELECT 1; SELECT :x", { x = 1, y = 2 }) end)
+end)
+
+test("a text that fails", function()
+  fails("sql", function() db:execute("INSERT INTO t VALUES (6, 6); INSERT INTO nothing VALUES (1); INSERT INTO t VALUES (7, 7)") end)
+  equal(db:fetch_values("SELECT a FROM t"), { 6 })
+  db:execute("INSERT INTO t VALUES (1, 1); INSERT INTO t VALUES (2, 2)")
+  equal(db:fetch_values("SELECT a FROM t ORDER BY a"), { 1, 2, 6 })
+end)
