@@ -25,12 +25,17 @@ struct AutomationPage {
 
     private func entry(_ run: AutomationRun) -> ReportPage.Entry {
         let duration = TimeText.text(.microseconds(Int64(run.durationInMilliseconds * 1000)))
-        let attempts = run.attempts > 1 ? ["\(run.attempts) attempts"] : []
+        var details = [run.startedAt, duration]
+        if run.attempts > 1 { details.append("\(run.attempts) attempts") }
+        if let reason = run.reason { details.append(reason) }
+        let sections = [
+            ReportPage.section("error", ReportPage.text(run.error ?? "")),
+            ReportPage.section("trigger", ReportPage.text(run.trigger)),
+            ReportPage.section("statements", ReportPage.text(statements(of: run).joined(separator: "\n"))),
+        ]
         return ReportPage.Entry(
-            kind: run.outcome, mark: run.outcome.uppercased(), title: run.automation,
-            details: [run.startedAt, duration] + attempts + (run.reason.map { [$0] } ?? []), isOpen: run.error != nil,
-            body: ReportPage.section("error", ReportPage.text(run.error ?? "")) + ReportPage.section("trigger", ReportPage.text(run.trigger))
-                + ReportPage.section("statements", ReportPage.text(statements(of: run).joined(separator: "\n"))))
+            kind: run.outcome, mark: run.outcome.uppercased(), title: run.automation, details: details, isOpen: run.error != nil,
+            body: sections.joined())
     }
 
     /// The statements, each on lines of its own.

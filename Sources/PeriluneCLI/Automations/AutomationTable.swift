@@ -7,21 +7,21 @@ struct AutomationTable: Sendable {
 
     func write(_ automations: [Automation]) throws {
         let columns = ["name", "on", "mode", "enabled", "last_run", "outcome", "description"]
-        try write(columns, automations.map { automation in
+        try write(columns, automations.map { automation -> [Cell] in
             [
-                .text(automation.name), .text(automation.trigger), .text(automation.mode), .boolean(automation.isEnabled),
-                .text(automation.lastRun), .text(automation.outcome), .text(automation.description),
+                .nullable(automation.name), .nullable(automation.trigger), .nullable(automation.mode), .boolean(automation.isEnabled),
+                .nullable(automation.lastRun), .nullable(automation.outcome), .nullable(automation.description),
             ]
         })
     }
 
     func write(_ runs: [AutomationRun]) throws {
         let columns = ["automation", "started_at", "outcome", "reason", "attempts", "ms", "trigger", "statements", "error"]
-        try write(columns, runs.map { run in
-            [
-                .text(run.automation), .text(run.startedAt), .text(run.outcome), .text(run.reason), .integer(Int64(run.attempts)),
-                .real((run.durationInMilliseconds * 1000).rounded() / 1000), .text(run.trigger), .text(run.statements),
-                .text(run.error),
+        try write(columns, runs.map { run -> [Cell] in
+            let milliseconds = (run.durationInMilliseconds * 1000).rounded() / 1000
+            return [
+                .nullable(run.automation), .nullable(run.startedAt), .nullable(run.outcome), .nullable(run.reason), .integer(Int64(run.attempts)),
+                .real(milliseconds), .nullable(run.trigger), .nullable(run.statements), .nullable(run.error),
             ]
         })
     }
@@ -34,7 +34,7 @@ struct AutomationTable: Sendable {
 
 extension Cell {
     /// A text, or NULL.
-    fileprivate static func text(_ text: String?) -> Cell {
+    fileprivate static func nullable(_ text: String?) -> Cell {
         text.map { .text(Array($0.utf8)) } ?? .null
     }
 }

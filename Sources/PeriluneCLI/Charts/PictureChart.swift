@@ -37,7 +37,7 @@ struct PictureChart {
         let thickness = data.series.count > 1 ? 12.0 : 18.0, step = thickness * Double(data.series.count) + 8
         let bottom = top + step * Double(labels.count)
         let axis = ChartAxis(data.range)
-        let place = { (value: Double) in left + axis.part(value) * (right - left) }
+        let place = { (value: Double) -> Double in left + axis.part(value) * (right - left) }
         var picture = begin(height: bottom + 34)
         for tick in axis.ticks {
             picture.addPath("M\(SVGDocument.number(place(tick))) \(SVGDocument.number(top))V\(SVGDocument.number(bottom))", style: tick == 0 ? "axis" : "grid")
@@ -45,10 +45,12 @@ struct PictureChart {
         }
         for (row, label) in labels.enumerated() {
             let y = top + step * Double(row) + 4
-            picture.addText(label, x: left - 10, y: y + thickness * Double(data.series.count) / 2 + 4, anchor: "end")
+            let middle = y + thickness * Double(data.series.count) / 2
+            picture.addText(label, x: left - 10, y: middle + 4, anchor: "end")
             for (index, series) in data.series.enumerated() {
                 guard let value = series.values[row] else { continue }
-                let barY = y + thickness * Double(index), (start, end) = (min(place(0), place(value)), max(place(0), place(value)))
+                let barY = y + thickness * Double(index), zero = place(0), tip = place(value)
+                let start = min(zero, tip), end = max(zero, tip)
                 picture.addGroup(title: "\(data.labels[row]) · \(series.name): \(ChartAxis.text(value))") { picture in
                     picture.add(
                         "rect", ("x", start), ("y", barY), ("width", max(end - start, 0.5)), ("height", thickness - 2), style: Self.style("b", index))
@@ -108,6 +110,7 @@ struct PictureChart {
         guard data.labels.count > 1 else { return Array(data.labels.indices) }
         let longest = min(data.labels.map(Self.width).max() ?? 1, 24 * Self.characterWidth) + 16
         let count = max(2, min(Int(room / longest), data.labels.count))
-        return (0..<count).map { Int((Double($0) / Double(count - 1) * Double(data.labels.count - 1)).rounded()) }
+        let step = Double(data.labels.count - 1) / Double(count - 1)
+        return (0..<count).map { Int((Double($0) * step).rounded()) }
     }
 }

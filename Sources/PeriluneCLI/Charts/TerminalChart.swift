@@ -35,8 +35,9 @@ struct TerminalChart {
                 let name = index == 0 ? DisplayText.cut(label, to: labelWidth, ellipsis: "…") : ""
                 let padding = String(repeating: " ", count: labelWidth - DisplayText.width(name))
                 let bar = Self.bar(series.values[row].map { $0 * unit }, left: left)
-                let line = name + padding + " " + bar.before + paint(bar.negative, index) + colors.dim("│") + paint(bar.positive, index)
-                text += line + " " + (series.values[row] == nil ? colors.dim("NULL") : numbers[index][row]) + "\n"
+                let shape = "\(bar.before)\(paint(bar.negative, index))\(colors.dim("│"))\(paint(bar.positive, index))"
+                let number = series.values[row] == nil ? colors.dim("NULL") : numbers[index][row]
+                text += "\(name)\(padding) \(shape) \(number)\n"
             }
         }
         return text

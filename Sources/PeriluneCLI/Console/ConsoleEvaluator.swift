@@ -38,16 +38,15 @@ struct ConsoleEvaluator: Sendable {
     ///
     /// - Parameter arguments: What the text sees as `...` and in the table `arg`.
     func run(expression bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws -> [ConsoleValue]? {
-        let isExpression = try await host.withState { host, state, _ in
-            (try? state.load(LuaString(Array("return ".utf8) + bytes), named: name)) != nil
-        }
+        let expression = LuaString(Array("return ".utf8) + bytes)
+        let isExpression = try await host.withState { host, state, _ in (try? state.load(expression, named: name)) != nil }
         guard isExpression else { return nil }
         // Sets `arg`.
         try await host.run(bytes: [], named: name, commandLineBytes: arguments)
         return try await host.withState { host, state, library in
             host.keepSourceText(bytes, named: name)
-            let chunk = try state.load(LuaString(Array("return ".utf8) + bytes), named: name)
-            let values = try await chunk.callAsync(arguments.map { .string(LuaString($0)) })
+            let chunk = try state.load(expression, named: name)
+            let values = try await chunk.callAsync(arguments.map { LuaValue.string(LuaString($0)) })
             return try await Self.describe(values, .all, in: library)
         }
     }
@@ -106,8 +105,8 @@ struct ConsoleEvaluator: Sendable {
 
     nonisolated(nonsending) static func describe(_ values: [LuaValue], _ extent: Extent, in library: LibraryLoader) async throws -> [ConsoleValue] {
         guard !values.isEmpty else { return [] }
-        let arguments = [LuaValue.integer(Int64(extent.head)), .integer(Int64(extent.tail))] + values
-        guard case .table(let list)? = try await function("describe", of: library).callAsync(arguments).first else { return [] }
+        let bounds: [LuaValue] = [.integer(Int64(extent.head)), .integer(Int64(extent.tail))]
+        guard case .table(let list)? = try await function("describe", of: library).callAsync(bounds + values).first else { return [] }
         return try list.array().compactMap { value in
             guard case .table(let description) = value else { return nil }
             return try ConsoleValue(description)

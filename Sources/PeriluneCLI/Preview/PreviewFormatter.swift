@@ -11,16 +11,19 @@ struct PreviewFormatter {
     let colors: Colors
 
     func format(_ report: PreviewReport) -> [UInt8] {
-        var text = colors.bold(headline(report)) + "\n"
+        var text = "\(colors.bold(headline(report)))\n"
         for table in report.tables { text += "\n" + format(table) }
         if !report.schema.isEmpty { text += "\n" + colors.bold("schema") + "\n" }
         for change in report.schema { text += format(change) }
         if !report.effects.isEmpty { text += "\n" + colors.bold("effects (recorded, not performed)") + "\n" }
         for effect in report.effects {
-            text += "  \(DisplayText.escaped("\(effect.name)(\(effect.arguments.joined(separator: ", ")))"))\n"
+            let call = "\(effect.name)(\(effect.arguments.joined(separator: ", ")))"
+            text += "  \(DisplayText.escaped(call))\n"
         }
-        let notes = report.warnings.map { "warning: \($0)" } + obstacles(report)
-        if !notes.isEmpty { text += "\n" + notes.map { colors.dim(DisplayText.escaped($0)) + "\n" }.joined() }
+        var notes = report.warnings.map { "warning: \($0)" }
+        notes += obstacles(report)
+        if !notes.isEmpty { text += "\n" }
+        for note in notes { text += colors.dim(DisplayText.escaped(note)) + "\n" }
         return Array(text.utf8)
     }
 
@@ -34,14 +37,13 @@ struct PreviewFormatter {
     static func headline(_ report: PreviewReport) -> String {
         guard report.hasChanges else { return "nothing" }
         var parts: [String] = []
-        let counts = [
-            (report.tables.reduce(0) { $0 + $1.inserted }, "inserted"),
-            (report.tables.reduce(0) { $0 + $1.updated }, "updated"),
-            (report.tables.reduce(0) { $0 + $1.deleted }, "deleted"),
-        ].filter { $0.0 > 0 }
-        if let first = counts.first {
-            parts.append("\(Self.number(first.0, "row")) \(first.1)")
-            parts += counts.dropFirst().map { "\(Self.grouped($0.0)) \($0.1)" }
+        let ways: [(name: String, count: KeyPath<TableChanges, Int>)] = [
+            ("inserted", \.inserted), ("updated", \.updated), ("deleted", \.deleted),
+        ]
+        for way in ways {
+            let count = report.tables.reduce(0) { $0 + $1[keyPath: way.count] }
+            guard count > 0 else { continue }
+            parts.append("\(parts.isEmpty ? Self.number(count, "row") : Self.grouped(count)) \(way.name)")
         }
         if !report.schema.isEmpty { parts.append("\(Self.number(report.schema.count, "object")) of the schema") }
         if !report.effects.isEmpty { parts.append(Self.number(report.effects.count, "effect")) }
@@ -137,7 +139,7 @@ struct PreviewFormatter {
         case .removed: return "  " + colors.red("- \(name)") + "\n"
         case .changed:
             let before = lines(change.before, "-").map(colors.red), after = lines(change.after, "+").map(colors.green)
-            return "  " + colors.cyan("~ \(name)") + "\n" + (before + after).map { "      \($0)\n" }.joined()
+            return "  \(colors.cyan("~ \(name)"))\n" + (before + after).map { "      \($0)\n" }.joined()
         }
     }
 

@@ -45,8 +45,12 @@ struct TestSession {
             try StandardStreams.write(Array((line + "\n").utf8))
         }
         for failure in selected.failures {
-            let place = failure.file.map { file in file + (failure.line.map { ":\($0)" } ?? "") + ": " } ?? ""
-            StandardStreams.writeError("error: " + DisplayText.escaped(place + failure.message, keepingLineBreaks: true) + "\n")
+            var text = failure.message
+            if let file = failure.file {
+                let line = failure.line.map { ":\($0)" } ?? ""
+                text = "\(file)\(line): \(text)"
+            }
+            StandardStreams.writeError("error: \(DisplayText.escaped(text, keepingLineBreaks: true))\n")
         }
         guard selected.failures.isEmpty else { return ExitStatus.failure }
         return selected.scenarios.isEmpty ? ExitStatus.nothingMatched : ExitStatus.success

@@ -161,7 +161,10 @@ private struct OutputLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let fields = (event.metadata ?? [:]).filter { $0.key != "script" && $0.key != "line" }.sorted { $0.key < $1.key }
-        output.write((["\(event.level): \(event.message)"] + fields.map { "\($0.key)=\($0.value)" }).joined(separator: " ") + "\n")
+        var text = "\(event.level): \(event.message)"
+        for (key, value) in (event.metadata ?? [:]).sorted(by: { $0.key < $1.key }) where key != "script" && key != "line" {
+            text += " \(key)=\(value)"
+        }
+        output.write(text + "\n")
     }
 }

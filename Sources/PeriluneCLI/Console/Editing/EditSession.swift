@@ -287,7 +287,8 @@ struct CompletionMenu {
             for place in (row * perRow)..<min((row + 1) * perRow, completions.candidates.count) {
                 let name = completions.candidates[place]
                 let padding = String(repeating: " ", count: width - DisplayText.width(name))
-                line = line + StyledText(name, place == index ? .cyan : .dim) + StyledText(padding)
+                let entry: StyledText = StyledText(name, place == index ? .cyan : .dim) + StyledText(padding)
+                line = line + entry
             }
             layout.addLine(line)
         }

@@ -84,11 +84,12 @@ private struct Fit {
         var left = 0, right = natural.count
         var columns: [Int?] = [nil]
         for turn in 0..<natural.count {
-            let isLeft = turn.isMultiple(of: 2)
-            let next = isLeft ? Array(0...left) + [nil] + Array(right..<natural.count) : Array(0..<left) + [nil] + Array((right - 1)..<natural.count)
+            if turn.isMultiple(of: 2) { left += 1 } else { right -= 1 }
+            var next: [Int?] = Array(0..<left)
+            next.append(nil)
+            next += Array(right..<natural.count)
             guard total(next) <= width else { break }
             columns = next
-            if isLeft { left += 1 } else { right -= 1 }
         }
         shown = columns
     }
