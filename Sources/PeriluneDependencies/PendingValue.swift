@@ -9,7 +9,7 @@ final class PendingValue: Sendable {
     private struct State {
         var result: Result<any Sendable, any Error>?
         var task: Task<Void, Never>?
-        var waiting: [Int: Waiter] = [:]
+        var waiting: [(number: Int, waiter: Waiter)] = []
         var count = 0
         /// Whether it was cancelled, as all who wanted the value have given up.
         var isAbandoned = false
@@ -46,10 +46,10 @@ final class PendingValue: Sendable {
     private func end(with result: Result<any Sendable, any Error>) {
         let (waiting, isAbandoned) = state.withLock { state in
             state.result = result
-            defer { state.waiting = [:] }
-            return (state.waiting.values, state.isAbandoned)
+            defer { state.waiting = [] }
+            return (state.waiting, state.isAbandoned)
         }
-        for waiter in waiting {
+        for (_, waiter) in waiting {
             // They have come after it was cancelled, for which they can do nothing.
             if isAbandoned, case .failure = result { waiter.resume(throwing: Abandoned()) } else { waiter.resume(returning: result) }
         }
@@ -88,7 +88,7 @@ final class PendingValue: Sendable {
                 let answer = state.withLock { state -> Result<Result<any Sendable, any Error>, any Error>? in
                     if let result = state.result { return .success(result) }
                     if Task.isCancelled { return .failure(CancellationError()) }
-                    state.waiting[number] = waiter
+                    state.waiting.append((number, waiter))
                     return nil
                 }
                 if let answer { waiter.resume(with: answer) }
@@ -100,7 +100,8 @@ final class PendingValue: Sendable {
 
     private func giveUp(_ number: Int) {
         let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
-            guard let waiter = state.waiting.removeValue(forKey: number) else { return (nil, nil) }
+            guard let index = state.waiting.firstIndex(where: { $0.number == number }) else { return (nil, nil) }
+            let waiter = state.waiting.remove(at: index).waiter
             guard endsWithoutWaiters, state.waiting.isEmpty else { return (waiter, nil) }
             state.isAbandoned = true
             return (waiter, state.task)
