@@ -87,7 +87,7 @@ final class ClusterNodes: @unchecked Sendable {
         process.arguments = (network?.launcher(node) ?? []) + ["dqlite-demo", "-a", "127.0.0.1:\(firstPort + 10 + node)", "-d", address(node), "-D", folder.appending(path: "n\(node)").path]
         if node > 1 { process.arguments! += ["-j", address(1)] }
         let log = folder.appending(path: "\(node).log")
-        if !FileManager.default.fileExists(atPath: log.path) { FileManager.default.createFile(atPath: log.path, contents: nil) }
+        if !FileManager.default.fileExists(atPath: log.path) { try Data().write(to: log) }
         let output = try FileHandle(forWritingTo: log)
         try output.seekToEnd()
         (process.standardOutput, process.standardError) = (output, output)

@@ -1,6 +1,6 @@
 import Foundation
 package import Perilune
-package import Testing
+internal import Testing
 
 /// A test that is written in Lua.
 ///

@@ -152,7 +152,7 @@ struct ChangeCollector {
 
     private mutating func compareAll() throws {
         let names = (schema.tables + start.schema.tables).filter { $0.kind != .shadow }.map { ($0.name.foldedName, $0.name) }
-        for (_, name) in Dictionary(names) { first, _ in first }.sorted(by: { $0.key < $1.key }) {
+        for (_, name) in Dictionary(names, uniquingKeysWith: { first, _ in first }).sorted(by: { $0.key < $1.key }) {
             let (new, old) = (schema.table(name), start.schema.table(name))
             if report.schema.isEmpty {
                 try compareForPlan(new, old, keepsRowIDs: false, isTouched: false)

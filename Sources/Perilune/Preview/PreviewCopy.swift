@@ -60,7 +60,7 @@ final class PreviewCopy: Sendable {
         if let folder, let other = clone.folder {
             try FileManager.default.copyItem(atPath: folder + "/former.sqlite", toPath: other + "/former.sqlite")
         } else {
-            try writer.writeWithoutTransaction { _ in clone.former.take(from: former) }
+            writer.writeWithoutTransaction { _ in clone.former.take(from: former) }
         }
         return clone
     }

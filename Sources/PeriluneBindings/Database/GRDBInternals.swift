@@ -48,7 +48,7 @@ private struct HiddenArray: Sendable {
 
     /// `nil` if there is no such field on the way, if one holds no object, or if the last one holds no array.
     init?(at path: String..., in root: AnyClass) {
-        var references: [Int] = [], owner = root
+        var references: [Int] = [], owner: AnyClass = root
         for name in path.dropLast() {
             guard let field = Self.field(name, of: owner), let next = Self.objectType(field.type) else { return nil }
             references.append(field.offset)
@@ -87,7 +87,7 @@ private struct HiddenArray: Sendable {
     }
 }
 
-private protocol FoundArray {
+private protocol FoundArray: SendableMetatype {
     static func count(at address: UnsafeRawPointer) -> Int
 }
 

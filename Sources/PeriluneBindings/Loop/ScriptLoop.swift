@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PeriluneDependencies
-package import PeriluneLua
+internal import PeriluneLua
 
 /// What the scripts of a state wait for, and the calls of their functions that are due.
 ///

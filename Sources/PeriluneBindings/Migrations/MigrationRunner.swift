@@ -108,7 +108,7 @@ struct MigrationRunner {
             try ClusterDatabase.asDatabaseErrors { try cluster.load(into: db) }
             database.clusterLoads = cluster.loads
         }
-        defer { try? database.writer.writeWithoutTransaction { _ in cluster.endAccess() } }
+        defer { database.writer.writeWithoutTransaction { _ in cluster.endAccess() } }
         return try body()
     }
 

@@ -70,7 +70,7 @@ extension Request {
         var source = inner.source
         while case .request(let inner) = source.body { source = inner.source }
         guard case .table = source.body else { return nil }
-        let kept = try withoutColumns.with { $0.annotations = [] }.select(table.primaryKey.map { try SelectedColumn(self.source.column($0)) })
+        let kept = try withoutColumns.with { $0.annotations = [] }.select(table.primaryKey.map { SelectedColumn(self.source.column($0)) })
         let key = table.primaryKey.map(source.column)
         return Request(source: source, filter: try (key.count == 1 ? key[0] : Expression.row(key)).isIn(kept))
     }

@@ -68,7 +68,7 @@ extension Request {
         let values = try rows.select(columns)
         let table = try values.resultTable(named: table.name)
         let found = Request(source: RequestSource(table, body: .request(values), schema: nil))
-        let kept = try found.filter(found.column(Self.holds)).select(key.indices.map { try SelectedColumn(found.source.column($0)) })
+        let kept = try found.filter(found.column(Self.holds)).select(key.indices.map { SelectedColumn(found.source.column($0)) })
         let own = key.count == 1 ? key[0] : try Expression.row(key)
         return Request(
             source: source, filter: try own.isIn(kept), orders: orders, limit: limit, offset: offset, parts: self.parts)

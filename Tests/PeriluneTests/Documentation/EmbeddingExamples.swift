@@ -221,7 +221,7 @@ struct EmbeddingExamples {
             }
             // example
             try await pool.write { db in
-                try changes.inverted().apply(to: db) { conflict in conflict.kind == .data ? .replace : .abort }
+                _ = try changes.inverted().apply(to: db) { conflict in conflict.kind == .data ? .replace : .abort }
             }
             // end
             #expect(try await pool.read(totals) == [12.5, 3])
