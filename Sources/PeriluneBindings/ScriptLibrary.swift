@@ -35,6 +35,8 @@ final class ScriptLibrary {
         try perilune.setFunction("now") { [dates] _ in [try dates.make(environment.now())] }
         try EnvironmentBinding(environment: environment, state: state).install(in: perilune)
         try state.globals.set("perilune", .table(perilune))
+        // Who is used to require what is a global finds it so. The state belongs to what holds the resolver.
+        try state.addModuleResolver { [unowned state] name in name == "perilune" ? .value(try state.globals.get("perilune")) : nil }
     }
 
     private func defineValues() throws {

@@ -21,7 +21,8 @@ extension ScriptHost {
     ///   - name: What scripts require; dots may be in it.
     ///   - documentation: What it is for, for people.
     ///   - define: Adds the functions.
-    /// - Throws: `LuaError` with code `usage` if a script has required a module of that name, which it would go on using.
+    /// - Throws: `LuaError` with code `usage` if a script has required a module of that name, which it would go on using, or if scripts get
+    ///   something else by it: a library of Lua, or `perilune`.
     public func register(module name: String, _ documentation: String = "", _ define: @Sendable (ScriptModule) -> Void) throws {
         let module = ScriptModule(name)
         define(module)
@@ -60,9 +61,16 @@ final class ModuleRegistry {
         self.effects = effects
     }
 
+    /// What `require` has before it asks for modules.
+    private static let taken: Set = ["_G", "coroutine", "debug", "io", "math", "os", "package", "perilune", "string", "table", "utf8"]
+
     var all: [RegisteredModule] { modules.values.sorted { $0.name < $1.name } }
 
     func add(_ module: RegisteredModule) throws(LuaError) {
+        guard !Self.taken.contains(module.name) else {
+            let thing = module.name == "perilune" ? "the table" : "the library of Lua"
+            throw LuaError(.usage, "the module `\(module.name)` cannot be registered: by this name scripts get \(thing)")
+        }
         guard !required.contains(module.name) else {
             throw LuaError(
                 .usage, "the module `\(module.name)` cannot be registered again, because a script has required it; register modules before running scripts")

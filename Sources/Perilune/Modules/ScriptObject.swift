@@ -17,6 +17,9 @@ public import PeriluneLua
 ///     }
 /// }
 /// ```
+///
+/// A value that is handed over twice is two userdata. They are equal (`==`) in Lua if they hold the same object, or equal values of a type
+/// that is `Equatable`; as keys of a table they differ.
 public protocol ScriptObject: LuaCoded, Sendable {
     /// What messages call a value: "expected letter, got a string".
     static var scriptName: String { get }
@@ -41,7 +44,16 @@ extension ScriptObject {
         let described = ScriptObjectType<Self>(type)
         Self.describe(described)
         if let failure = described.failure { throw failure }
+        try type.metamethod("__eq") { [unowned type] arguments in
+            guard let one = try? type.value(of: arguments[1]), let other = try? type.value(of: arguments[2]) else { return [false] }
+            return [.boolean(one.isSame(as: other))]
+        }
         return .userdata(try type.make(self))
+    }
+
+    private func isSame(as other: Self) -> Bool {
+        if let equatable = self as? any Equatable { return equatable.isEqual(to: other) }
+        return Self.self is AnyObject.Type && self as AnyObject === other as AnyObject
     }
 
     /// Passed through by `LuaDecoder`; other decoders cannot make one.
@@ -110,4 +122,8 @@ extension LuaMethodArguments {
         position += 1
         return try decode(position, as: type)
     }
+}
+
+extension Equatable {
+    fileprivate func isEqual(to other: Any) -> Bool { other as? Self == self }
 }

@@ -388,6 +388,36 @@ struct ModuleTests {
         try await host.register(module: "n") { $0.function("number") { () -> Int in 4 } }
     }
 
+    @Test(arguments: ScriptPlace.allCases) func `no module takes the name of what scripts have`(_ place: ScriptPlace) async throws {
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
+        for name in ["string", "os", "perilune"] {
+            let error = await #expect(throws: LuaError.self) { try await host.register(module: name) { _ in } }
+            #expect(error?.code == .usage)
+            #expect(error?.message.hasPrefix("the module `\(name)` cannot be registered: by this name scripts get the ") == true)
+        }
+        #expect(try await host.run(source: "return require('perilune') == perilune and require('string') == string"))
+    }
+
+    @Test func `an object that is handed over twice is equal to itself`() async throws {
+        let host = try await ScriptHost()
+        let (one, other) = (Letter(to: "a"), Letter(to: "a"))
+        try await host.register(module: "mail") { mail in
+            mail.function("one") { () -> Letter in one }
+            mail.function("other") { () -> Letter in other }
+            mail.function("price") { (euros: Int) -> Price in Price(euros: euros) }
+            mail.function("mark") { () -> Mark in Mark() }
+        }
+        try await host.run(source: """
+            local mail = require "mail"
+            assert(mail.one() == mail.one() and not (mail.one() ~= mail.one()))
+            assert(mail.one() ~= mail.other() and mail.one() ~= mail.mark() and mail.price(1) ~= mail.one())
+            assert(mail.price(1) == mail.price(1) and mail.price(1) ~= mail.price(2))
+            -- Without an identity and without ==, a value is equal to its own userdata only.
+            local mark = mail.mark()
+            assert(mark == mark and mark ~= mail.mark() and not rawequal(mail.one(), mail.one()))
+            """)
+    }
+
     @Test(arguments: ScriptPlace.allCases) func `what is registered documents itself`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.register(module: "mail", "Letters to customers.") { mail in
@@ -480,4 +510,16 @@ final class Letter: ScriptObject {
         letter.method("copies") { (letter, count: Int) in String(repeating: letter.to, count: count) }
         letter.method("burn") { (letter) in letter.isBurnt.withLock { $0 = true } }
     }
+}
+
+private struct Price: ScriptObject, Equatable {
+    let euros: Int
+
+    static let scriptName = "price"
+    static func describe(_ price: ScriptObjectType<Price>) {}
+}
+
+private struct Mark: ScriptObject {
+    static let scriptName = "mark"
+    static func describe(_ mark: ScriptObjectType<Mark>) {}
 }

@@ -2,8 +2,8 @@
 ---@page The table perilune
 ---Values, types, JSON, logging, and what a script gets from its host.
 ---
----`perilune` is a global of every script. The functions that open databases, make record classes and start tasks have pages of their
----own; here is everything else.
+---`perilune` is a global of every script, and what `require "perilune"` gives. The functions that open databases, make record classes
+---and start tasks have pages of their own; here is everything else.
 
 ---NULL where `nil` cannot stand: as a table field, a list element, or an assigned value.
 ---@class perilune.null: userdata
