@@ -82,6 +82,8 @@ struct ImportCommand: ParsableCommand {
         let colors = common.errorColors, start = ContinuousClock.now
         let sources = try files.map { try ImportSource($0, settings) }
         for source in sources { show(source, colors) }
+        // Found out before anything is written.
+        let badRows = try errors.map { try OutputFile($0, besides: files) }
         let isNew = create && !FileManager.default.fileExists(atPath: path)
         let queue = try DatabaseFile.open(path, isReadonly: false, makesFile: create)
         Interrupts.onFirst { queue.interrupt() }
@@ -98,7 +100,7 @@ struct ImportCommand: ParsableCommand {
             try? queue.close()
             DatabaseFile.removeIfEmpty(path)
         }
-        try report(outcome.get(), colors, ContinuousClock.now - start)
+        try report(outcome.get(), badRows, colors, ContinuousClock.now - start)
     }
 
     private var settings: ImportSettings {
@@ -116,17 +118,17 @@ struct ImportCommand: ParsableCommand {
         CommandOutput.note("\(source.path): \(source.description): \(columns)", colors)
     }
 
-    private func report(_ outcome: Importer.Outcome, _ colors: Colors, _ duration: Duration) throws {
-        if outcome.badCount > 0, errors == nil { throw Self.failure(outcome) }
+    private func report(_ outcome: Importer.Outcome, _ badRows: OutputFile?, _ colors: Colors, _ duration: Duration) throws {
+        if outcome.badCount > 0, badRows == nil { throw Self.failure(outcome) }
         var text = "\(ConsoleRenderer.grouped(outcome.rows)) \(outcome.rows == 1 ? "row" : "rows") into \(table)"
         if outcome.madeTable { text += ", created by this import" }
         let updated = outcome.rows - outcome.inserted
         if upsert { text += ": \(ConsoleRenderer.grouped(outcome.inserted)) inserted, \(ConsoleRenderer.grouped(updated)) updated" }
         text += ", \(TimeText.text(duration))"
         CommandOutput.note(text, colors)
-        guard let errors, outcome.badCount > 0 else { return }
-        let lines = outcome.badRows.map { "\($0.description)\n\($0.text)\n" }
-        try OutputFile.write(Array(lines.joined().utf8), to: errors)
+        guard let badRows, let errors, outcome.badCount > 0 else { return }
+        for row in outcome.badRows { try badRows.write(Array("\(row.description)\n\(row.text)\n".utf8)) }
+        try badRows.finish()
         CommandOutput.note("\(outcome.badCount) invalid \(outcome.badCount == 1 ? "row" : "rows") written to \(errors)", colors)
         throw ExitCode(ExitStatus.badData)
     }

@@ -28,7 +28,7 @@ struct InitCommand: ParsableCommand {
                 CommandOutput.note("\(path) already exists", colors)
                 continue
             }
-            let parent = (path as NSString).deletingLastPathComponent
+            let parent = PathParts(path).folder
             if !parent.isEmpty { try OutputFolder.make(parent) }
             try OutputFile.write(Array(text.utf8), to: path)
             try StandardStreams.write(Array((path + "\n").utf8))

@@ -49,7 +49,8 @@ enum DatabaseFile {
         return nearestName(to: String(path.dropFirst(folder.count)), among: databases).map { folder + $0 }
     }
 
-    private static func isDatabase(_ path: String) -> Bool {
+    /// Whether a file is there that begins as databases do.
+    static func isDatabase(_ path: String) -> Bool {
         guard isFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }
         return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)

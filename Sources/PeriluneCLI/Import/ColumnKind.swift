@@ -47,6 +47,21 @@ enum ColumnKind: String, Sendable {
         }
     }
 
+    /// The value of one that is none of a text, as JSON has them; `nil` if it is not of this kind. Texts are what they would be in quotes,
+    /// but for empty ones.
+    func value(_ cell: Cell) -> Cell? {
+        switch (self, cell) {
+        case (_, .null), (_, .blob), (.blob, _): cell
+        case (.text, .boolean(let isTrue)): .text(Array("\(isTrue)".utf8))
+        case (.text, _), (.numeric, _), (.real, .integer), (.real, .real), (.integer, .integer), (.date, .integer), (.date, .real): cell
+        case (.integer, .boolean), (.real, .boolean), (.boolean, .boolean), (.boolean, .integer(0)), (.boolean, .integer(1)): cell
+        // As SQLite keeps it.
+        case (.integer, .real(let number)): Int64(exactly: number).map(Cell.integer)
+        case (_, .text(let bytes)): bytes.isEmpty ? nil : value(bytes, isQuoted: true)
+        case (.date, .boolean), (.boolean, _): nil
+        }
+    }
+
     /// What a message expects.
     var expectation: String {
         switch self {

@@ -43,6 +43,8 @@ struct ImportSource {
     private var json: JSONRows?
     private var separator = UInt8(ascii: ",")
     private var hasHeader = false
+    /// What keeps a row of names from being a header.
+    private var repeatedName: String?
     private var fieldCount = 0
 
     var size: Int { bytes.count }
@@ -76,7 +78,8 @@ struct ImportSource {
         } else {
             separator = settings.separator ?? (format == .tsv ? 0x09 : DelimitedText.separator(of: bytes))
             try takeDelimitedColumns(settings)
-            description = "\(Self.name(of: separator)), \(hasHeader ? "header" : "no header"), \(columns.count) columns"
+            let header = hasHeader ? "header" : "no header" + (repeatedName.map { " (`\($0)` is in the first row twice)" } ?? "")
+            description = "\(Self.name(of: separator)), \(header), \(columns.count) columns"
         }
         if encoding != .utf8 { description += ", \(encoding.rawValue)" }
     }
@@ -141,6 +144,7 @@ struct ImportSource {
         guard text.next(into: &fields) else { throw Self.failure(path, "it has no rows") }
         let first = fields.map { text.value($0) }
         hasHeader = settings.hasHeader ?? Self.looksLikeHeader(first)
+        if settings.hasHeader == nil, let name = Self.repeatedName(first) { repeatedName = name }
         fieldCount = first.count
         var names = hasHeader ? first.map { String(decoding: $0, as: UTF8.self).trimmed } : first.indices.map { "column\($0 + 1)" }
         if let given = settings.columns {
@@ -157,9 +161,18 @@ struct ImportSource {
         }
     }
 
-    /// Whether the values of the first row can be names: none is empty or a number, and none is there twice.
+    /// Whether the values of the first row can be names, and none is there twice.
     private static func looksLikeHeader(_ fields: [[UInt8]]) -> Bool {
-        fields.allSatisfy { !$0.isEmpty && !NumberText.isNumber($0) } && Set(fields).count == fields.count
+        canBeNames(fields) && Set(fields).count == fields.count
+    }
+
+    private static func canBeNames(_ fields: [[UInt8]]) -> Bool { fields.allSatisfy { !$0.isEmpty && !NumberText.isNumber($0) } }
+
+    /// A value that is in a row of possible names twice.
+    private static func repeatedName(_ fields: [[UInt8]]) -> String? {
+        var known: Set<[UInt8]> = []
+        guard canBeNames(fields), let repeated = fields.first(where: { !known.insert($0).inserted }) else { return nil }
+        return DisplayText.cut(DisplayText.escaped(repeated), to: 40, ellipsis: "…")
     }
 
     private func kinds(after text: DelimitedText, first: [[UInt8]]?) -> [ColumnKind?] {
@@ -232,24 +245,17 @@ struct ImportSource {
             guard filled.insert(place).inserted else {
                 return .flaw(column: name, message: "the object has two fields of this name, which columns have in any case of letters")
             }
-            if let expected = Self.refusal(of: value, by: kinds[place]) {
-                return .flaw(column: name, message: "expected \(expected), got \(Self.text(value)?.text ?? "null")")
+            guard let cell = kinds[place].value(value) else {
+                return .flaw(column: name, message: "expected \(Self.expectation(kinds[place], value)), got \(Self.text(value)?.text ?? "null")")
             }
-            // As CSV has it.
-            if case .boolean(let isTrue) = value, kinds[place] == .text {
-                cells[place] = .text(Array("\(isTrue)".utf8))
-            } else {
-                cells[place] = value
-            }
+            cells[place] = cell
         }
         return .cells(cells)
     }
 
-    /// What a column expects in the place of a value; `nil` if it takes that.
-    private static func refusal(of value: Cell, by kind: ColumnKind) -> String? {
-        guard case .text(let bytes) = value else { return nil }
-        if kind == .integer || kind == .real, NumberText.isLongInteger(bytes) { return "an integer of 64 bits" }
-        return kind == .date && kind.value(bytes, isQuoted: true) == nil ? kind.expectation : nil
+    private static func expectation(_ kind: ColumnKind, _ value: Cell) -> String {
+        if case .text(let bytes) = value, kind == .integer || kind == .real, NumberText.isLongInteger(bytes) { return "an integer of 64 bits" }
+        return kind.expectation
     }
 
     private static func text(_ cell: Cell) -> JSONText? {

@@ -84,7 +84,7 @@ struct Importer {
         }
         let names = sources.flatMap { $0.columns.map(\.name) }, known = Set(names.map(\.foldedName))
         if let missing = primaryKey.first(where: { !known.contains($0.foldedName) }) {
-            throw failure("--primary-key names \(missing), which no file has", help: "available: \(names.joined(separator: ", "))")
+            throw failure("--primary-key names \(missing), which no file has", help: Self.suggestion(missing, among: names))
         }
         if let cluster = ClusterDatabase.of(db) {
             try cluster.prepare(definition(sources), in: db).execute()
@@ -110,6 +110,12 @@ struct Importer {
         return "CREATE TABLE \(table.quotedName) (\(columns.joined(separator: ", "))\(key.joined()))"
     }
 
+    /// The nearest name, and all of them.
+    private static func suggestion(_ name: String, among names: [String]) -> String {
+        let nearest = nearestName(to: name, among: names).map { "did you mean `\($0)`? " } ?? ""
+        return nearest + "available: \(names.joined(separator: ", "))"
+    }
+
     private func failure(_ message: String, help: String? = nil) -> CommandFailure {
         CommandFailure(ErrorReport(message, kind: "usage", help: help), status: ExitStatus.failure)
     }
@@ -119,10 +125,9 @@ struct Importer {
         let there = schema.columns.filter { $0.hidden == 0 }
         return try source.columns.map { column in
             if let found = there.first(where: { $0.name.foldedName == column.name.foldedName }) { return found }
-            let nearest = nearestName(to: column.name, among: there.map(\.name)).map { "did you mean `\($0)`? " } ?? ""
             throw failure(
                 "\(source.path): \(schema.name) has no column \(column.name)",
-                help: nearest + "available: \(there.map(\.name).joined(separator: ", ")); use --columns to name the fields of the file")
+                help: Self.suggestion(column.name, among: there.map(\.name)) + "; use --columns to name the fields of the file")
         }
     }
 
@@ -134,7 +139,8 @@ struct Importer {
         let key = primaryKey.isEmpty ? schema.key : primaryKey
         guard !key.isEmpty else { throw failure("\(schema.name) has no primary key", help: "use --primary-key to name the columns that identify a row") }
         if let missing = key.first(where: { name in !columns.contains { $0.name.foldedName == name.foldedName } }) {
-            throw failure("the file has no column \(missing), which --upsert needs to identify rows")
+            let names = columns.map(\.name)
+            throw failure("the file has no column \(missing), which --upsert needs to identify rows", help: Self.suggestion(missing, among: names))
         }
         let folded = Set(key.map(\.foldedName))
         let others = columns.filter { !folded.contains($0.name.foldedName) }.map(\.name.quotedName)

@@ -9,11 +9,13 @@ final class OutputFile {
     private let file: UnsafeMutablePointer<FILE>
     private var isFinished = false
 
-    /// - Throws: ``CommandFailure`` if it cannot be written.
-    init(_ path: String) throws {
+    /// - Parameter inputs: Files that the command reads.
+    /// - Throws: ``CommandFailure`` if it cannot be written, or would replace a database or one of the inputs.
+    init(_ path: String, besides inputs: [String] = []) throws {
         self.path = path
-        let folder = (path as NSString).deletingLastPathComponent, name = (path as NSString).lastPathComponent
-        temporaryPath = (folder.isEmpty ? "" : folder + "/") + ".\(name).\(getpid())"
+        try Self.requireReplaceable(path, inputs)
+        let parts = PathParts(path)
+        temporaryPath = (parts.folder.isEmpty ? "" : parts.folder + "/") + ".\(parts.name).\(getpid())"
         guard let file = fopen(temporaryPath, "wxe") else { throw Self.failure(path) }
         self.file = file
     }
@@ -40,6 +42,17 @@ final class OutputFile {
         let file = try OutputFile(path)
         try file.write(bytes)
         try file.finish()
+    }
+
+    private static func requireReplaceable(_ path: String, _ inputs: [String]) throws {
+        let isInput = inputs.contains { isSameFile($0, path) }
+        guard isInput || DatabaseFile.isDatabase(path) else { return }
+        throw CommandFailure(ErrorReport("refusing to overwrite \(path): it is \(isInput ? "a file that is read" : "a database")", kind: "io"))
+    }
+
+    private static func isSameFile(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino && first.st_dev == second.st_dev
     }
 
     private static func failure(_ path: String) -> CommandFailure {

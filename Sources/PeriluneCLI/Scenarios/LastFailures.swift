@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Perilune
 internal import PeriluneDependencies
 internal import PeriluneScenarios
 
@@ -21,7 +22,7 @@ struct LastFailures {
     /// A file name for a folder: its last part for people, its hash for the rest.
     private static func name(of folder: String) -> String {
         let hash = folder.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-        let last = (folder as NSString).lastPathComponent.filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+        let last = PathParts(folder).name.filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
         return "\(last)-\(String(hash, radix: 16))"
     }
 

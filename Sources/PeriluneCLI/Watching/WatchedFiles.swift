@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Perilune
 
 /// The files that a script has used, of which some may not exist yet.
 final class WatchedFiles {
@@ -16,11 +17,11 @@ final class WatchedFiles {
     @discardableResult
     func add(_ path: String) -> Bool {
         guard !known.contains(path) else { return false }
-        let folder = (path as NSString).deletingLastPathComponent
+        let parts = PathParts(path)
         // A folder that does not exist is looked for again the next time.
-        guard let watch = inotify.add(folder.isEmpty ? "." : folder) else { return false }
+        guard let watch = inotify.add(parts.folder.isEmpty ? "." : parts.folder) else { return false }
         known.insert(path)
-        folders[watch, default: [:]][(path as NSString).lastPathComponent] = path
+        folders[watch, default: [:]][parts.name] = path
         return true
     }
 

@@ -37,8 +37,7 @@ struct ScenarioLocation: Sendable, Equatable {
         }
     }
 
-    /// The folder that a path leads into; empty for the current one. (`NSString.deletingLastPathComponent` ends the process if the
-    /// path is one character.)
+    /// The folder that a path leads into, for one with a slash at its end that folder itself; empty for the current one.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "" }
         return slash == path.startIndex ? "/" : String(path[..<slash])

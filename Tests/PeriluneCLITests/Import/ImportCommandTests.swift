@@ -210,6 +210,52 @@ import Testing
         #expect(result.status == 65 && result.errors.contains("got \"soon\""), "\(result.errors)")
     }
 
+    @Test func `values of JSON are checked as those of CSV`() throws {
+        let folder = try TestFolder(["a.jsonl": """
+            {"id":1,"r":"1.5","n":"12","ok":"yes","d":5,"t":true,"x":"12"}
+            {"id":2,"r":1,"n":3.0,"ok":1,"d":"2020-01-01","t":1.5,"x":"a"}
+            {"id":3,"r":"x"}
+            {"id":4,"n":1.5}
+            {"id":5,"n":""}
+            {"id":6,"ok":7}
+            {"id":7,"ok":"maybe"}
+            {"id":8,"d":true}
+            """])
+        let table = "db:execute[[CREATE TABLE t (id INTEGER PRIMARY KEY, r REAL, n INTEGER, ok BOOLEAN, d DATE, t TEXT, x)]]"
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", table).status == 0)
+        let result = try folder.perilune("import", "a.jsonl", "--table", "t", "--database", "x.sqlite", "--errors", "e")
+        #expect(result.status == 65 && result.errors.contains("6 invalid rows written to e"), "\(result.errors)")
+        let bad = try String(contentsOfFile: folder.path + "/e", encoding: .utf8)
+        for message in [
+            "3: column r: expected a number, got \"x\"", "4: column n: expected an integer, got 1.5", "5: column n: expected an integer, got \"\"",
+            "6: column ok: expected true or false, got 7", "7: column ok: expected true or false, got \"maybe\"", "8: column d: expected a date",
+        ] { #expect(bad.contains("a.jsonl:\(message)"), "\(bad)") }
+        let kept = "SELECT group_concat(quote(r) || quote(n) || quote(ok) || quote(d) || quote(t) || quote(x), ' ') AS it FROM t"
+        #expect(try rows(folder, kept) == "{\"it\":\"1.51215'true''12' 1.031'2020-01-01''1.5''a'\"}\n")
+    }
+
+    @Test func `the file of invalid rows is none that is read, and no database`() throws {
+        let folder = try TestFolder(["a.csv": "n\n1\nx\n"])
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (n INTEGER)]]").status == 0)
+        for (file, message) in [
+            ("./a.csv", "refusing to overwrite ./a.csv: it is a file that is read"), ("x.sqlite", "refusing to overwrite x.sqlite: it is a database"),
+            ("none/e", "cannot write none/e: No such file or directory"),
+        ] {
+            let result = try folder.perilune("import", "a.csv", "--table", "t", "--database", "x.sqlite", "--errors", file)
+            #expect(result.status == 74 && result.errors.contains(message), "\(result.errors)")
+        }
+        #expect(try rows(folder, "SELECT count(*) AS n FROM t") == "{\"n\":0}\n")
+    }
+
+    @Test func `what keeps a row of names from being a header is said`() throws {
+        let folder = try TestFolder(["a.csv": "isbn,isbn,n\na,b,c\n", "b.csv": "isbn,n\na,1\n"])
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (isbn TEXT PRIMARY KEY, n)]]").status == 0)
+        var result = try folder.perilune("import", "a.csv", "--table", "t", "--database", "x.sqlite")
+        #expect(result.errors.contains("no header (`isbn` is in the first row twice), 3 columns"), "\(result.errors)")
+        result = try folder.perilune("import", "b.csv", "--table", "t", "--database", "x.sqlite", "--upsert", "--primary-key", "isbm")
+        #expect(result.status == 1 && result.errors.contains("did you mean `isbn`? available: isbn, n"), "\(result.errors)")
+    }
+
     @Test(arguments: [("[]", "it has no rows"), ("[{}]", "it has no fields"), ("[{\"a\":01}]", "expected a value"), ("[{\"a\":-}]", "expected a value")])
     func `what has no columns leaves no file behind`(text: String, message: String) throws {
         let folder = try TestFolder(["a.json": text])

@@ -44,7 +44,7 @@ public enum ScriptWorker {
     private static func program() throws -> String {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
         if isOwnProgram.load(ordering: .acquiring) { return own }
-        let worker = (own as NSString).deletingLastPathComponent + "/perilune-worker"
+        let worker = PathParts(own).folder + "/perilune-worker"
         guard FileManager.default.isExecutableFile(atPath: worker) else {
             throw LuaError(
                 .usage,

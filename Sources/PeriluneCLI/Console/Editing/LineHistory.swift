@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import Perilune
 internal import PeriluneDependencies
 
 /// What was typed before, the oldest first, in a file of the project.
@@ -44,7 +45,7 @@ struct LineHistory {
     /// Failing to write the history is not an error: the console goes on.
     private func append(_ line: String) {
         guard let path else { return }
-        let folder = (path as NSString).deletingLastPathComponent
+        let folder = PathParts(path).folder
         try? FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         // What was typed may be secret. One write: other consoles append to the same file.

@@ -1,0 +1,20 @@
+/// The folder of a path, and the name in it.
+///
+/// That of Foundation, `NSString.deletingLastPathComponent`, traps for names of one letter.
+package struct PathParts: Equatable {
+    /// Without a slash at its end; empty for a name alone, and `/` for what is in that.
+    package let folder: String
+    package let name: String
+
+    package init(_ path: String) {
+        let slash = UInt8(ascii: "/")
+        var bytes = Array(path.utf8)
+        while bytes.count > 1, bytes.last == slash { bytes.removeLast() }
+        guard let last = bytes.lastIndex(of: slash) else {
+            (folder, name) = ("", String(decoding: bytes, as: UTF8.self))
+            return
+        }
+        folder = last == 0 ? "/" : String(decoding: bytes[..<last], as: UTF8.self)
+        name = String(decoding: bytes[(last + 1)...], as: UTF8.self)
+    }
+}
