@@ -13,7 +13,8 @@ struct ImportCommand: ParsableCommand {
             and the types of its columns. Columns are matched by name. An empty field is
             NULL; `""` is an empty string. In a file of one column an empty line is a row.
             Numbers with leading zeros, such as 007, stay text, and so do integers of more
-            than 64 bits. In JSON {"$blob":"<base64>"} is a blob, as `query` writes it.
+            than 64 bits. Dates are checked and stored as they are: `help dates` says which
+            form records compare. In JSON {"$blob":"<base64>"} is a blob, as `query` writes it.
 
             Either all rows are imported or none: invalid rows are reported with line and
             column. With --errors FILE invalid rows are written to that file, and the

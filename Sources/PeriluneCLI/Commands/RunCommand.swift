@@ -84,7 +84,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         }
         try isolating.validate(isSandboxed: limits.sandbox)
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
-        if watch, file == nil || file == "-" { throw ValidationError("--watch requires a FILE") }
+        if watch, file == nil || file == "-" { throw ValidationError("expected a FILE to watch, got \(file ?? "-e")") }
         // The command itself reports a variable that names no context.
         if !previewing.preview, (try? context.resolved())?.context != .preview {
             if let name = previewing.firstForPreview { throw ValidationError("\(name) requires --preview") }

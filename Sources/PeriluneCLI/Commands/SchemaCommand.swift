@@ -28,7 +28,8 @@ struct SchemaCommand: AsyncParsableCommand {
             --format lua writes a Lua migration: it uses the schema builder for each table
             that the builder can recreate exactly, and SQL for the others. --format diagram
             writes an entity-relationship diagram for Mermaid, or, to a file NAME.svg, a
-            picture of the tables and their foreign keys.
+            picture of the tables and their foreign keys. Migrations and diagrams of the
+            whole schema leave out the tables in which Perilune keeps what it has done.
 
             EXAMPLES:
               perilune schema --database shop.sqlite
@@ -70,14 +71,17 @@ struct SchemaCommand: AsyncParsableCommand {
     }
 
     private func text(_ queue: DatabaseQueue) async throws -> String {
+        let format = isPicture ? .diagram : format ?? output.output.flatMap(SchemaFormat.init(fileName:)) ?? .sql
+        let leavesOutOwn = table == nil && (format == .lua || format == .diagram)
         let (tables, statements, names) = try await DatabaseFile.reading(queue) { [table] db in
-            let tables = try TableDescription.readAll(in: db, named: table)
+            let tables = try TableDescription.readAll(in: db, named: table).filter { !leavesOutOwn || !OwnTables.contain($0.name) }
             let names = tables.isEmpty ? try TableDescription.readAll(in: db).map(\.name) : []
-            return (tables, try SchemaStatements.read(in: db, of: tables.first.flatMap { table == nil ? nil : $0.name }), names)
+            let name = tables.first.flatMap { table == nil ? nil : $0.name }
+            return (tables, try SchemaStatements.read(in: db, of: name, leavesOutOwn: leavesOutOwn), names)
         }
         if let table, tables.isEmpty { throw Self.unknown(table, among: names) }
         if isPicture { return SchemaPicture(tables.filter { $0.kind == "table" }).text }
-        switch format ?? output.output.flatMap(SchemaFormat.init(fileName:)) ?? .sql {
+        switch format {
         case .sql: return SchemaStatements.text(statements)
         case .json: return SchemaText.json(tables)
         case .diagram: return SchemaText.diagram(tables.filter { $0.kind == "table" })

@@ -22,8 +22,22 @@ struct WatchCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "The script, with options and arguments as for run.", completion: .file(extensions: ["lua"]))
     var arguments: [String] = []
 
+    /// What is wrong is wrong with `watch`, not with a command that was not given.
+    func validate() throws {
+        do {
+            _ = try command()
+        } catch where arguments.contains("--help") || arguments.contains("-h") {
+            throw CleanExit.helpRequest(self)
+        } catch {
+            throw ValidationError(RunCommand.message(for: error))
+        }
+    }
+
     func run() async throws {
-        let command = try RunCommand.parse(["--watch"] + RunArguments.arranged(arguments))
-        try await command.run()
+        try await command().run()
+    }
+
+    private func command() throws -> RunCommand {
+        try RunCommand.parse(["--watch"] + RunArguments.arranged(arguments))
     }
 }

@@ -157,6 +157,8 @@ final class ConsoleSession {
 
     private func show(error report: ErrorReport) {
         hasFailed = true
+        var report = report
+        if let line = editor.line { report.message = "near line \(line): \(report.message)" }
         if options.isTerminal { show(report.text(colors: options.colors)) } else { StandardStreams.writeError(report.text(colors: options.errorColors)) }
     }
 
@@ -173,7 +175,7 @@ final class ConsoleSession {
 
     private func nearestGlobal(to name: String) async -> String? {
         let names = (try? await place.evaluator.members(of: [], separator: "")) ?? []
-        return nearestName(to: name, among: names.filter { $0 != name })
+        return nearestName(to: name, among: names.filter { $0 != name && !Highlighter.luaKeywords.contains($0) })
     }
 
     // MARK: - Asking
@@ -203,7 +205,10 @@ final class ConsoleSession {
         case "models": await models()
         case "plan": await plan(argument)
         case "timing":
-            showsTiming = argument == "on" || argument != "off" && !showsTiming
+            guard ["", "on", "off"].contains(argument) else {
+                return show(error: ErrorReport(":timing: expected on, off or nothing, got \(argument)", kind: "usage"))
+            }
+            showsTiming = argument.isEmpty ? !showsTiming : argument == "on"
             show("timing is \(showsTiming ? "on" : "off")\n")
         case "last": await last()
         case "reload": await reload()

@@ -5,17 +5,20 @@ package enum SchemaStatements {
     /// The statements that make the schema of the main database again: tables, then indexes, views and triggers, each in the order in
     /// which they were made. Without what SQLite and virtual tables make for themselves.
     ///
-    /// - Parameter table: The name of the table or view whose statements are wanted alone, in any case.
-    package static func read(in db: Database, of table: String? = nil) throws -> [String] {
-        try String.fetchAll(
+    /// - Parameters:
+    ///   - table: The name of the table or view whose statements are wanted alone, in any case.
+    ///   - leavesOutOwn: Whether tables in which Perilune keeps what it does are left out: they are not made by migrations.
+    package static func read(in db: Database, of table: String? = nil, leavesOutOwn: Bool = false) throws -> [String] {
+        let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT sql FROM sqlite_schema
+                SELECT sql, tbl_name FROM sqlite_schema
                 WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
                 AND name NOT IN (SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow')
                 AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
                 ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid
                 """, arguments: [table])
+        return rows.filter { !leavesOutOwn || !OwnTables.contain($0["tbl_name"]) }.map { $0["sql"] }
     }
 
     /// Statements as a text, one after the other.

@@ -49,6 +49,27 @@ import Testing
         }
     }
 
+    @Test func `a migration and a diagram of a migrated database leave out what Perilune keeps`() throws {
+        let folder = try TestFolder(["m/1.sql": "CREATE TABLE t (a);"])
+        try #require(try folder.perilune("migrate", "m", "--database", "x.sqlite").status == 0)
+        #expect(try folder.perilune("schema", "--database", "x.sqlite").output.contains("grdb_migrations"))
+        #expect(try folder.perilune("schema", "--database", "x.sqlite", "--format", "diagram").output == "erDiagram\n    t {\n        ANY a\n    }\n")
+        #expect(try folder.perilune("schema", "grdb_migrations", "--database", "x.sqlite", "--format", "lua").output.contains("grdb_migrations"))
+        try folder.write(folder.perilune("schema", "--database", "x.sqlite", "--format", "lua").output, to: "n/0001_start.lua")
+        let migrated = try folder.perilune("migrate", "n", "--database", "y.sqlite")
+        #expect(migrated.status == 0, "\(migrated.errors)")
+    }
+
+    @Test func `what is written replaces no database, and may have a name of one letter`() throws {
+        let folder = try makeFolder()
+        for command in [["query", "SELECT 1 AS x"], ["schema"], ["dump"]] {
+            let result = try CommandProcess(TestFolder.binary, command + ["--database", "x.sqlite", "--output", "x.sqlite"], in: folder).wait()
+            #expect(result.status == 74 && result.errors.contains("refusing to overwrite x.sqlite: it is a database"), "\(result.errors)")
+            #expect(try CommandProcess(TestFolder.binary, command + ["--database", "x.sqlite", "--output", "o"], in: folder).wait().status == 0)
+        }
+        #expect(try folder.perilune("query", "--database", "x.sqlite", "SELECT count(*) AS n FROM author").status == 0)
+    }
+
     @Test func `JSON and the diagram name columns and keys`() throws {
         let folder = try makeFolder()
         let json = try folder.perilune("schema", "book", "--database", "x.sqlite", "--format", "json").output

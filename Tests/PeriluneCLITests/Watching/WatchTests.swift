@@ -71,6 +71,10 @@ import Testing
         #expect(WatchSession.arguments(of: ["run", "a.lua", "--watch", "x", "--watch"]) == ["run", "--", "a.lua", "x", "--watch"])
         let folder = try TestFolder()
         #expect(try folder.perilune("watch").errors.contains("expected a FILE"))
-        #expect(try folder.perilune("run", "--watch", "-").errors.contains("--watch requires a FILE"))
+        #expect(try folder.perilune("run", "--watch", "-").errors.contains("expected a FILE to watch, got -"))
+        for (option, message) in [("-", "expected a FILE to watch, got -\nUsage: perilune watch"), ("--previw", "Did you mean '--preview'?\nUsage: perilune watch")] {
+            let errors = try folder.perilune("watch", option, "x.lua").errors
+            #expect(errors.contains(message), "\(errors)")
+        }
     }
 }

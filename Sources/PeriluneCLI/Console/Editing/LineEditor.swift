@@ -13,6 +13,13 @@ protocol LineEditor: AnyObject, Sendable {
 
     /// Keeps a statement for the next time.
     func remember(_ text: String)
+
+    /// The line in which the statement that was last read begins, from 1; `nil` where people see what they have typed.
+    var line: Int? { get }
+}
+
+extension LineEditor {
+    var line: Int? { nil }
 }
 
 /// What came of reading.
