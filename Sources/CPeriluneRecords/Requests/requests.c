@@ -71,10 +71,11 @@ static bool has_usual_arguments(lua_State *L, int count) {
     return count == 1 || (count == 2 && (lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable)));
 }
 
-/* Whether the request is good for the database. An open access that may have to be another one for this statement is not for it. */
+/* Whether the request is good for the database. An open access that may have to be another one for this statement is not for it; nor is
+** a class whose table has not been read, as after fetches of no rows: whether the Lua part has to see its records is not known then. */
 static bool is_runnable(const compiled_request *request, const pdb_database *database, const pdb_access *access) {
     return (access == NULL || access->mode != PDB_READ_STATEMENT) && request->generation == database->schema_generation &&
-           !prec_decodes_in_lua(request->model);
+           request->model->is_described && !prec_decodes_in_lua(request->model);
 }
 
 static int finish(lua_State *L, int status, lua_KContext context) {
