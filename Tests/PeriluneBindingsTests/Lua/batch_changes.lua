@@ -61,3 +61,19 @@ test("mistakes", function()
   fails("argument", function() Player:group("team"):delete_all() end)
   fails("readonly", function() db:read(function() Player:filter(1):update_all{ score = 1 } end) end)
 end)
+
+test("update_all checks and converts what it writes as an insert does", function()
+  db:execute[[
+    CREATE TABLE task (id INTEGER PRIMARY KEY, day DATE, is_done BOOLEAN, mood TEXT, note TEXT);
+    INSERT INTO task (id) VALUES (1), (2)]]
+  local Mood = perilune.enum{ good = "g", bad = "b" }
+  local Task = perilune.record("task", { types = { mood = Mood, note = "json" } })
+  Task:filter(1):update_all{ day = "2024-01-08", is_done = true, mood = Mood.bad, note = { a = 1 } }
+  equal({ db:fetch_one("SELECT day, is_done + 0, mood, note FROM task WHERE id = 1"):unpack() }, { "2024-01-08 00:00:00.000", 1, "b", '{"a":1}' })
+  equal(Task:find(1).day, perilune.date "2024-01-08")
+  for column, wrong in pairs{ day = "soon", is_done = "yes", mood = "b" } do
+    equal(fails("conversion", function() Task:update_all{ [column] = wrong } end).column, column)
+  end
+  Task:filter(2):update_all{ day = perilune.sql("'today'"), mood = perilune.null }
+  equal(db:fetch_value "SELECT day FROM task WHERE id = 2", "today")
+end)

@@ -129,3 +129,21 @@ test("a record that cannot be inserted leaves nothing", function()
   matches(fails("argument", function() Author:find_or_create("x") end), "table of columns")
   matches(fails("argument", function() Author:select("id"):find_or_create{ id = 1 } end), "select")
 end)
+
+test("what is found is what an insert of the same values stores", function()
+  db:execute "CREATE TABLE stay (id INTEGER PRIMARY KEY, day DATE, is_paid BOOLEAN, mood TEXT, bytes BLOB)"
+  local Mood = perilune.enum{ good = "g", bad = "b" }
+  local Stay = perilune.record("stay", { types = { mood = Mood } })
+  for _, key in ipairs{ { day = "2024-01-08" }, { is_paid = true, day = "2024-01-09" }, { mood = Mood.bad }, { bytes = "x" },
+    { day = perilune.null, bytes = "y" } } do
+    local made, is_new = Stay:find_or_create(key)
+    equal(is_new, true)
+    equal({ Stay:find_or_create(key).id, Stay:find_or_build(key).id }, { made.id, made.id })
+  end
+  db:execute "INSERT INTO stay (id, day) VALUES (90, '2023-05-05')"
+  for _, day in ipairs{ "2023-05-05", "2023-05-05 00:00:00.000", perilune.date "2023-05-05" } do
+    equal(Stay:find_or_create{ day = day }.id, 90)
+  end
+  fails("conversion", function() Stay:find_or_create{ day = "soon" } end)
+  equal(Stay:fetch_count(), 6)
+end)

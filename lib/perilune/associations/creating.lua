@@ -4,11 +4,14 @@
 --     melville:books():build{ title = "Omoo" }                      -- not inserted yet
 --     Author:find_or_create({ name = "Melville" }, { country = "US" })
 
+local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local marks = require "perilune.runtime.marks"
 local records = require "perilune.native.records"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 local classes = require "perilune.requests.classes"
 local conditions = require "perilune.requests.conditions"
 local expression = require "perilune.expressions.expression"
@@ -142,6 +145,24 @@ local function check_key(method, key)
   return key
 end
 
+--- The rows of a request that have the fields of a key, as an insert of these would have stored them.
+local function with_key(self, key, db)
+  local source, others, found = self.node.root.source, {}, self
+  local info = record_info.of_class(source.class, db)
+  for name, value in next, key do
+    local column = type(name) == "string" and source:column_named(name, self.node.alias)
+    local is_converted = column and column.shape.op == "column" and info.converters[column.shape.detail] and value ~= null
+    if is_converted then
+      local stored = {}
+      for index, form in ipairs(record_values.sought(info, column.shape.detail, value)) do stored[index] = perilune.value(form) end
+      found = found:filter(#stored == 1 and column:eq(stored[1]) or column:is_in(stored))
+    else
+      others[name] = value
+    end
+  end
+  return next(others) ~= nil and found:filter(others) or found
+end
+
 --- The first record with these fields; where there is none, a new one with them and others. It is not inserted yet.
 -- @tparam ?database db
 -- @tparam table key columns with values
@@ -152,7 +173,8 @@ function verbs:find_or_build(...)
   local db, key, others = take_database("find_or_build", 2, ...)
   key, others = check_key("find_or_build", key), check_fields("find_or_build", 2, others)
   class_of(self, "find_or_build")
-  local found = self:filter(key):fetch_one(db)
+  db = request_plans.database_for(db, "find_or_build")
+  local found = with_key(self, key, db):fetch_one(db)
   if found then return found, false end
   return build(self, "find_or_build", db, key, others), true
 end
@@ -165,7 +187,7 @@ function verbs:find_or_create(...)
   db = request_plans.database_for(db, "find_or_create")
   local found, is_new
   records.with_access(db, "guard", function()
-    found = self:filter(key):fetch_one(db)
+    found = with_key(self, key, db):fetch_one(db)
     if found then return end
     found, is_new = insert(self, build(self, "find_or_create", db, key, others), db), true
   end)

@@ -13,6 +13,8 @@ local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local named_expressions = require "perilune.requests.named_expressions"
 local fields = require "perilune.records.fields"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 local classes = require "perilune.requests.classes"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
@@ -61,9 +63,16 @@ end
 
 -- Assignments -----------------------------------------------------------------------------------------------------------------
 
-local function value_of(self, column, value)
+--- What a column is given: an expression as it is, a value as an insert stores it. Raises for one that no insert would store.
+local function value_of(self, db, column, value)
   if value == null then return expression.of_value(value) end
-  return expression.operand(expression.as_column(column.shape, value), "update_all: `" .. column.shape.detail .. "`")
+  local name, class = column.shape.detail, self.node.root.source.class
+  if class and not marks.is_expression(value) and not marks.is_request(value) then
+    value = record_values.store(record_info.of_class(class, db), nil, name, value)
+  else
+    value = expression.as_column(column.shape, value)
+  end
+  return expression.operand(value, "update_all: `" .. name .. "`")
 end
 
 --- What behaviours of the class say of changes of many rows: immutable columns stay, versions are counted up.
@@ -83,7 +92,7 @@ local function add_behaviours(self, names, assignments)
 end
 
 --- All values as one expression, whose detail is the columns.
-local function read_assignments(self, assignments)
+local function read_assignments(self, db, assignments)
   if type(assignments) == "function" then
     assignments = assignments(self.node.root.source:columns_table(self.node.alias))
   end
@@ -111,7 +120,7 @@ local function read_assignments(self, assignments)
   for index, name in ipairs(names) do
     local column = named_expressions.check_column(self.node.root.source:column(name), "update_all")
     names[index] = column.shape.detail
-    values[index] = value_of(self, column, assignments[name])
+    values[index] = value_of(self, db, column, assignments[name])
     shapes[index] = values[index].shape
   end
   return expression.join_all(expression.shape_of_list("assignments", shapes, table.concat(names, "\0")), values)
@@ -187,7 +196,7 @@ function changes.update_all(self, ...)
   local db, assignments, options = shift("update_all", 2, ...)
   db = request_plans.database_for(db, "update_all")
   options = read_options("update_all", options)
-  local values = read_assignments(self, assignments)
+  local values = read_assignments(self, db, assignments)
   local returning = read_returning(self, "update_all", options.returning)
   local change = statement("update", options.on_conflict, returning, values)
   return request.derive_with(self, "update", change), db, returning

@@ -7,7 +7,8 @@
 ---out: the innermost open block, or the default database.
 
 ---What `filter` and `having` take: a table of columns and values, an expression, a key, or SQL with arguments. In a table a list means
----one of its values, and `perilune.null` means NULL.
+---one of its values, and `perilune.null` means NULL. A text is compared as it is: a column of dates, which stores
+---`2026-03-01 00:00:00.000`, has `perilune.date("2026-03-01")`, not `"2026-03-01"`.
 ---@alias perilune.condition table<string, any>|perilune.expression|string|integer
 
 ---@class perilune.request
@@ -15,7 +16,7 @@
 ---@raises argument: an argument has the wrong type; unknown_column: the column does not exist; unknown_table: the table does not exist
 local request = {}
 
----Returns the request with one more condition.
+---Returns the request with one more condition. Texts are compared as they are: for a column of dates give a `perilune.date`.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
 ---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
@@ -444,7 +445,7 @@ function request:page(number, size, db) end
 ---@return fun(): perilune.record[]?
 function request:in_batches(size, db) end
 
----Updates all rows. Columns are given values or expressions, which see the rows as they were.
+---Updates all rows. Columns are given values, which are checked and stored as an insert does, or expressions, which see the rows as they were.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows)  --> 2
 ---```
@@ -452,7 +453,7 @@ function request:in_batches(size, db) end
 ---@param changes table<string, any>
 ---@param options? { returning?: boolean|string|string[], on_conflict?: string } with `returning` the changed records are returned
 ---@return perilune.execute_result|perilune.record[]
----@raises constraint_*: a constraint is violated
+---@raises constraint_*: a constraint is violated; conversion: a column does not take a value
 function request:update_all(db, changes, options) end
 
 ---Deletes all rows.
