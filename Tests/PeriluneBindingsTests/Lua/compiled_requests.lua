@@ -191,3 +191,13 @@ test("a finalizer may fetch records while others are made", function()
   collectgarbage()
   equal(found, 3000)
 end)
+
+test("columns are converted also where the request found no rows before", function()
+  db:execute "CREATE TABLE copy (id INTEGER PRIMARY KEY, js TEXT)"
+  local Copy = perilune.record("copy", { types = { js = "json" } })
+  local all, first = Copy:filter{ id = 1 }, Copy:order("id")
+  equal({ #all:fetch_all(), first:fetch_one() }, { 0 })
+  db:execute "INSERT INTO copy VALUES (1, '[1]')"
+  equal(all:fetch_all()[1].js, { 1 })
+  equal(first:fetch_one().js, { 1 })
+end)
