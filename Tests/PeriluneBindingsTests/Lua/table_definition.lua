@@ -437,6 +437,7 @@ test("a key can consist of what rows belong to", function()
     .. '"book_id" INTEGER NOT NULL REFERENCES "book"("id") ON DELETE CASCADE, '
     .. 'PRIMARY KEY ("author_id", "book_id")) WITHOUT ROWID')
   equal(sql_of("authorship_on_author_id"), nil)
+  equal(sql_of("authorship_on_book_id"), 'CREATE INDEX "authorship_on_book_id" ON "authorship"("book_id")')
   refused("definition", function(t) t:primary_key(function(t) t:belongs_to("t") end) end, "cannot refer to itself")
 end)
 

@@ -45,7 +45,7 @@ function belonging.make(definition, name, options, place)
     is_unique = options.unique or false,
     not_null_policy = false,
     columns = false,
-    is_in_key = false,
+    is_served_by_key = false,
   }, Belonging)
   if not sql_names.same(self.table_name, definition.name) then
     belonging.expand(self, table_reference.key_of(definition.db, self.table_name, place))
@@ -103,7 +103,7 @@ function belonging.finish(self, constraints, indexes)
     names[index] = column.name
     if self.not_null_policy then column.clauses.not_null = "NOT NULL" .. self.not_null_policy end
   end
-  local is_indexed = self.options.indexed ~= false and not self.is_in_key
+  local is_indexed = self.options.indexed ~= false and not self.is_served_by_key
   if #names == 1 then
     self.columns[1].clauses.references = self.reference
     self.columns[1].clauses.unique = self.is_unique and "UNIQUE" or nil

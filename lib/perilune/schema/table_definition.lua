@@ -202,9 +202,10 @@ function methods:belongs_to(name, options)
   definition.parts[#definition.parts + 1] = { belonging = part }
   if definition.key_block then
     if not part.columns then checks.refuse(place, "a primary key cannot refer to itself") end
-    part.is_in_key = true
     part:not_null()
     table.insert(definition.primary_key, part)
+    -- The index of a key finds rows by the first of its columns, not by others.
+    part.is_served_by_key = definition.primary_key[1] == part
   end
   return part
 end
