@@ -190,3 +190,19 @@ test("errors speak of the table, not of the one that is to take its place", func
   equal(err.message, "NOT NULL constraint failed: a%1-b.n")
   equal(db:fetch_value('SELECT COUNT(*) FROM "a%1-b"'), 1)
 end)
+
+test("a dropped column takes along what its own definition says, and nothing else", function()
+  db:execute "CREATE TABLE p (id INTEGER PRIMARY KEY)"
+  for _, own in ipairs{ "TEXT UNIQUE", "INTEGER CHECK (a > 0)", "INTEGER REFERENCES p(id)" } do
+    db:execute("CREATE TABLE x (id INTEGER PRIMARY KEY, a " .. own .. ", b)")
+    db:alter_table("x", function(t) t:drop_column("a") end)
+    matches(db:fetch_value "SELECT sql FROM sqlite_schema WHERE name = 'x'", "(id INTEGER PRIMARY KEY, b)")
+    db:drop_table("x")
+  end
+  for _, other in ipairs{ "b, UNIQUE (a, b)", "b, CHECK (a > b)", "b CHECK (a > 0)", "b, FOREIGN KEY (a) REFERENCES p(id)" } do
+    db:execute("CREATE TABLE x (id INTEGER PRIMARY KEY, a, " .. other .. ")")
+    fails("sql", function() db:alter_table("x", function(t) t:drop_column("a") end) end)
+    equal(db:columns("x")[2].name, "a")
+    db:drop_table("x")
+  end
+end)

@@ -387,7 +387,8 @@ function t:auto_incremented_primary_key(name, options) end
 ---@return perilune.column_definition? column the new column
 function t:primary_key(first, second, third) end
 
----Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`.
+---Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`. In the block of a primary
+---key the first columns of the key need no index of their own.
 ---```lua
 ---db:create_table("review", function(t) t:belongs_to("book", { on_delete = "cascade" }):not_null() end)
 ---print(db:foreign_keys("review")[1].columns[1])  --> book_id
@@ -647,7 +648,8 @@ function alteration:add_column_sql(sql) end
 ---@raises unknown_column: the column does not exist
 function alteration:rename_column(name, new_name) end
 
----Drops a column that nothing names: no key, check, index, view or trigger.
+---Drops a column, and with it what its own definition says: `UNIQUE`, `CHECK`, `REFERENCES`. A column that something else names is not
+---dropped: a key or check that stands for itself in the table, a check of another column, an index, a view or a trigger.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_column("pages") end)
 ---print(#db:columns("book"))  --> 5
