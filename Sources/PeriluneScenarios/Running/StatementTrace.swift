@@ -8,14 +8,16 @@ internal import PeriluneRecords
 /// What statements the database of a scenario has run, with the place in the script that called them. Used on the thread that runs the
 /// scenario.
 ///
-/// Statements that begin and end transactions, PRAGMAs and looks at the schema are left out, and so is all that runs while the trace is
-/// paused. It must live longer than the connections that it traces.
+/// Statements that begin and end transactions, PRAGMAs and looks at the schema are left out, those that virtual tables run for the ones of
+/// the script, and all that runs while the trace is paused. It must live longer than the connections that it traces.
 final class StatementTrace {
     /// How many have ended.
     private(set) var count = 0
     private let clock: ScenarioClock
     private var ended: EndedStatement?
     private var active: [ActiveStatement] = []
+    /// Of virtual tables.
+    private var inner: Set<OpaquePointer> = []
     private var pauses = 0
     private var collections: [Collection] = []
 
@@ -43,8 +45,8 @@ final class StatementTrace {
         // Not retained: see above.
         let code = sqlite3_trace_v2(
             db.sqliteConnection, events,
-            { event, trace, statement, _ in
-                Unmanaged<StatementTrace>.fromOpaque(trace!).takeUnretainedValue().receive(event, OpaquePointer(statement!))
+            { event, trace, statement, detail in
+                Unmanaged<StatementTrace>.fromOpaque(trace!).takeUnretainedValue().receive(event, OpaquePointer(statement!), detail)
                 return 0
             }, Unmanaged.passUnretained(self).toOpaque())
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
@@ -74,17 +76,17 @@ final class StatementTrace {
 
     // MARK: - What SQLite reports
 
-    private func receive(_ event: CUnsignedInt, _ statement: OpaquePointer) {
+    private func receive(_ event: CUnsignedInt, _ statement: OpaquePointer, _ detail: UnsafeMutableRawPointer?) {
         switch CInt(event) {
         case SQLITE_TRACE_ROW:
             if let index = index(of: statement) { active[index].rows += 1 }
         case SQLITE_TRACE_STMT:
             // SQLite has asked for the present for the trace's sake: a clock that goes on with each reading takes it back.
             clock.forgetReading()
-            begin(statement)
+            if InnerStatements.include(statement, reportedAs: detail) { inner.insert(statement) } else { begin(statement) }
         default:
             clock.forgetReading()
-            end(statement)
+            if inner.remove(statement) == nil { end(statement) }
         }
     }
 
