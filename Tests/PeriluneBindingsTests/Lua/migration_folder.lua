@@ -228,3 +228,19 @@ test("a migration that fails leaves no checksum", function()
   fails("sql", m.migrate, m, db)
   equal(db:fetch_values("SELECT identifier FROM perilune_migration"), { "1" })
 end)
+
+test("what is wrong with the options of a file is said with its path", function()
+  local function wrong(kind, options, part)
+    local path = folder{ ["1_a.lua"] = "return { up = function() end, " .. options .. " }" }
+    local err = fails(kind, perilune.migrator, { folder = path })
+    matches(err.message, path .. "/1_a.lua: " .. part)
+    return err
+  end
+  equal(wrong("unknown_option", "dwon = 1", "no option `dwon`; did you mean `down`?").suggestion, "down")
+  wrong("argument", 'foreign_keys = "of"', 'option foreign_keys: expected "deferred", "immediate" or "disabled", got the string "of"')
+  wrong("argument", "merges = 'a'", "option merges: expected a list of names")
+  wrong("argument", "down = 5", "option down: expected a function or SQL, got the integer 5")
+  local m = perilune.migrator()
+  matches(fails("argument", m.register, m, "a", { down = 5 }, "SELECT 1").message, "m:register: option down")
+  equal(fails("unknown_option", m.register, m, "a", { dwon = 5 }, "SELECT 1").suggestion, "down")
+end)

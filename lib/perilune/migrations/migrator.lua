@@ -35,30 +35,38 @@ end
 
 -- MARK: Registering
 
-local function read_merges(merges)
+local function read_merges(place, merges)
   if type(merges) ~= "table" then
-    errors.raise("argument", "m:register: option merges: expected a list of names, got " .. errors.describe(merges))
+    errors.raise("argument", place .. ": option merges: expected a list of names, got " .. errors.describe(merges))
   end
   local names = {}
   for index, name in ipairs(merges) do
     if type(name) ~= "string" then
-      errors.raise("argument", "m:register: option merges: expected a list of names, got " .. errors.describe(name)
+      errors.raise("argument", place .. ": option merges: expected a list of names, got " .. errors.describe(name)
         .. " in it")
     end
     names[index] = name
   end
   if next(merges, #names > 0 and #names or nil) ~= nil then
-    errors.raise("argument", "m:register: option merges: expected a list of names, got a table with other keys")
+    errors.raise("argument", place .. ": option merges: expected a list of names, got a table with other keys")
   end
   return names
 end
 
-local function read_checks(value)
+local function read_checks(place, value)
   for _, name in ipairs(foreign_key_checks) do
     if name == value then return name end
   end
-  errors.raise("argument", 'm:register: option foreign_keys: expected "deferred", "immediate" or "disabled", got '
+  errors.raise("argument", place .. ': option foreign_keys: expected "deferred", "immediate" or "disabled", got '
     .. errors.describe(value))
+end
+
+--- Checks the names of options; an error says in which file they stand, as no line of a script does.
+local function check_option_names(place, options, file)
+  local is_known, err = pcall(checks.option_names, place, options, { foreign_keys = true, merges = true, down = true })
+  if is_known then return end
+  if not file or err.kind ~= "unknown_option" then error(err, 0) end
+  errors.raise(err.kind, file .. ": " .. err.message, { name = err.name, suggestion = err.suggestion })
 end
 
 --- A function of a migration, which finds the database that is migrated wherever a script finds the default one. It may be another
@@ -75,14 +83,15 @@ local function add(state, name, options, body, source)
   if type(name) ~= "string" then
     errors.raise("argument", "m:register: argument 1: expected the name of a migration, got " .. errors.describe(name))
   end
-  checks.option_names("m:register", options, { foreign_keys = true, merges = true, down = true })
+  local place = source.file or "m:register"
+  check_option_names(place, options, source.file)
   if options.down ~= nil and type(options.down) ~= "function" and type(options.down) ~= "string" then
-    errors.raise("argument", "m:register: option down: expected a function or SQL, got " .. errors.describe(options.down))
+    errors.raise("argument", place .. ": option down: expected a function or SQL, got " .. errors.describe(options.down))
   end
   local entry = {
     name = name,
-    foreign_keys = options.foreign_keys == nil and "deferred" or read_checks(options.foreign_keys),
-    merges = options.merges == nil and {} or read_merges(options.merges),
+    foreign_keys = options.foreign_keys == nil and "deferred" or read_checks(place, options.foreign_keys),
+    merges = options.merges == nil and {} or read_merges(place, options.merges),
     body = type(body) == "function" and on_its_database(body) or nil,
     down = type(options.down) == "function" and on_its_database(options.down) or options.down,
     sql = source.sql,
@@ -266,7 +275,7 @@ local function seen_after(state, seen, target)
   end
   for _, entry in ipairs(state.list) do
     if entry.name == target then
-      errors.raise("migration", ("m:migrate_down: the migration `%s` has not been applied"):format(target),
+      errors.raise("migration", ("the migration `%s` has not been applied"):format(target),
         { migration = target })
     end
   end
