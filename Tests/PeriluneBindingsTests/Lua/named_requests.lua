@@ -108,3 +108,13 @@ test("a named request that is defined again takes the place of the former one, t
   equal(Twice:some():pluck("id"), { 2 })
   fails("argument", function() Twice.requests.some = 5 end)
 end)
+
+test("what is called nearly like a named request is told so, also on a class that extends the one that names it", function()
+  local Base = perilune.record("author")
+  function Base.requests:overdue() return self end
+  local Derived = Base:extend()
+  for _, class in ipairs{ Base, Derived } do
+    equal(fails("unknown_method", function() class:overdu() end).suggestion, "overdue")
+    equal(fails("unknown_method", function() class:all():overdu() end).suggestion, "overdue")
+  end
+end)

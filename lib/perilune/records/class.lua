@@ -387,7 +387,7 @@ end
 --- Raises for what a class does not have.
 -- @tparam ?table info of the class
 function record.raise_unknown_member(info, name)
-  local verbs, names = record.request_methods(), info and own_names(info) or {}
+  local verbs, names = record.request_methods(info), info and own_names(info) or {}
   for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
   for verb in pairs(verbs) do names[#names + 1] = verb end
   table.sort(names)

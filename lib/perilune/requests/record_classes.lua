@@ -24,9 +24,13 @@ function marks.request_of(value)
 end
 
 --- The methods that classes have of requests: another table with them by name.
-function record.request_methods()
+-- @tparam ?table info of a class, whose named requests are among them
+function record.request_methods(info)
   local methods = {}
   for name, method in pairs(record_classes.load_methods().methods) do methods[name] = method end
+  if info then
+    for name in pairs(require("perilune.requests.source").of_class(info.class).all_requests()) do methods[name] = true end
+  end
   return methods
 end
 
