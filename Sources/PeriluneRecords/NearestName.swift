@@ -3,22 +3,23 @@
 ///
 /// - Parameters:
 ///   - name: What was written.
-///   - names: What exists. Of two that are equally near, the first wins.
+///   - names: What exists. Of two that are equally near, one that begins with the same letter wins, or else the first.
 /// - Returns: `nil` if nothing is near: more than a third of the letters differ, at least one may; and nothing is the same name
 ///   with a word more or less, as `order` and `order_by`.
 package func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let written = foldedScalars(name)
     // Names come from scripts: a long one is not worth quadratic work.
     guard !written.isEmpty, written.count <= longestComparedName else { return nil }
-    var nearest: (name: String, distance: Int)?
+    var nearest: (name: String, rank: (distance: Int, otherInitial: Int))?
     for candidate in names where candidate != name {
         let scalars = foldedScalars(candidate)
         let limit = max(1, max(written.count, scalars.count) / 3)
         guard abs(scalars.count - written.count) <= limit, scalars.count <= longestComparedName else { continue }
         let distance = editDistance(written, scalars)
         // A name of one letter has every other such name at distance 1.
-        guard distance <= limit, distance < scalars.count, distance < nearest?.distance ?? .max else { continue }
-        nearest = (candidate, distance)
+        guard distance <= limit, distance < scalars.count else { continue }
+        let rank = (distance: distance, otherInitial: scalars.first == written.first ? 0 : 1)
+        if nearest.map({ rank < $0.rank }) ?? true { nearest = (candidate, rank) }
     }
     return nearest?.name ?? nameWithAWordMoreOrLess(written, names)
 }

@@ -20,6 +20,11 @@ import Testing
         #expect(nearestName(to: "nmae", among: ["nail", "name"]) == "name")
     }
 
+    @Test func `of two that are equally near the one with the same first letter wins`() {
+        #expect(nearestName(to: "dsc", among: ["asc", "desc"]) == "desc")
+        #expect(nearestName(to: "ook", among: ["book", "ok"]) == "ok")
+    }
+
     @Test func `the first of two that are equally near wins`() {
         #expect(nearestName(to: "boot", among: ["book", "boat"]) == "book")
     }
