@@ -129,8 +129,9 @@ extension ErrorReport {
         "  " + label + String(repeating: " ", count: max(1, 6 - label.utf8.count)) + text
     }
 
+    /// Lua indents lines of messages by tabs: what was looked for where a module was not found.
     private static func indented(_ text: String, by columns: Int = 2) -> String {
-        DisplayText.escaped(text, keepingLineBreaks: true)
+        DisplayText.escaped(text.replacing("\n\t", with: "\n  "), keepingLineBreaks: true)
             .split(separator: "\n", omittingEmptySubsequences: false)
             .joined(separator: "\n" + String(repeating: " ", count: columns))
     }

@@ -36,6 +36,11 @@ import Testing
                 """)
     }
 
+    @Test func `lines of a message that Lua indents by tabs are indented by spaces`() {
+        let report = ErrorReport("module 'm' not found:\n\tno file './m.lua'\n\tno \t'", kind: "runtime")
+        #expect(report.text == "error: module 'm' not found:\n    no file './m.lua'\n    no \\t'\n")
+    }
+
     @Test func `a report in colors says the same`() {
         let text = full.text { part, text in part == .error ? "\u{1B}[1;31m\(text)\u{1B}[0m" : "\u{1B}[2m\(text)\u{1B}[0m" }
         #expect(text.hasPrefix("\u{1B}[1;31merror:\u{1B}[0m no such column"))
