@@ -1,15 +1,18 @@
 /* The blocks of scripts: read, write, in_transaction, in_savepoint and the like. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
+enum { longest_word = 40 }; /* longer ones are not quoted in messages */
+
 /* Takes the first result of a block that ends a transaction, which says how. Leaves the others. */
 static int take_completion(lua_State *L, pdb_access_request *request, int first) {
     const char *completion = lua_type(L, first) == LUA_TSTRING ? lua_tostring(L, first) : "";
     if (strcmp(completion, "commit") == 0) request->completion = PDB_COMMIT;
     else if (strcmp(completion, "rollback") == 0) request->completion = PDB_ROLLBACK;
     else {
+        bool is_word = *completion && strlen(completion) <= longest_word;
+        const char *got = lua_gettop(L) < first ? "nothing" : is_word ? lua_pushfstring(L, "\"%s\"", completion) : plua_type_name(L, first);
         return plua_raise(L, "argument", "%s: the block must return \"commit\" or \"rollback\" as its first value, got %s",
-                              request->mode == PDB_SAVEPOINT ? "in_savepoint" : "in_transaction",
-                              lua_gettop(L) < first ? "nothing" : plua_type_name(L, first));
+                              request->mode == PDB_SAVEPOINT ? "in_savepoint" : "in_transaction", got);
     }
     return lua_gettop(L) - first;
 }

@@ -21,6 +21,8 @@ import PeriluneLuaFileTools
                 matches(fails("argument", db[verb], db, function(db) db:execute("INSERT INTO t VALUES (1)") end), verb)
               end
             end
+            matches(fails("argument", db.in_transaction, db, function() return "comit" end).message, 'as its first value, got "comit"')
+            matches(fails("argument", db.in_savepoint, db, function() return ("x"):rep(99) end).message, "as its first value, got a string")
             equal(count(), 0)
             """)
     }
