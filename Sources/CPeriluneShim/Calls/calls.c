@@ -46,9 +46,9 @@ static int async_finished(lua_State *L, int status, lua_KContext nested_calls) {
 
 static int swift_async_function(lua_State *L) {
     if (!plua_context_of(L)->has_driver || !lua_isyieldable(L)) {
-        return plua_raise(L, "yield", "an asynchronous function cannot be called in a run that the host started "
+        return plua_raise(L, "yield", "%s: an asynchronous function cannot be called in a run that the host started "
                                           "synchronously, nor inside a database block, perilune.with, a metamethod, an iterator "
-                                          "or a callback of table.sort or string.gsub");
+                                          "or a callback of table.sort or string.gsub", lua_tostring(L, lua_upvalueindex(2)));
     }
     int result = call_swift(L);
     if (result != PLUA_YIELD) return result >= 0 ? result : lua_error(L);
@@ -80,10 +80,11 @@ void plua_push_function(lua_State *L, void *function) {
     lua_pushcclosure(L, swift_function, 1);
 }
 
-void plua_push_async_function(lua_State *L, void *function) {
+void plua_push_async_function(lua_State *L, void *function, const char *name) {
     push_function_metatable(L);
     plua_push_object(L, function);
-    lua_pushcclosure(L, swift_async_function, 1);
+    lua_pushstring(L, name);
+    lua_pushcclosure(L, swift_async_function, 2);
 }
 
 /* MARK: - From Swift to Lua */

@@ -276,7 +276,7 @@ int plua_collect_object(lua_State *L);
 void plua_push_function(lua_State *L, void *function);
 
 /* The same for an asynchronous Swift function. [-0, +1, m] */
-void plua_push_async_function(lua_State *L, void *function);
+void plua_push_async_function(lua_State *L, void *function, const char *name);
 
 /* The light userdata that an asynchronous call yields towards its driver. */
 extern const char plua_async_marker;

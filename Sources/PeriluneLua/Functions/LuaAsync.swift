@@ -47,7 +47,7 @@ extension LuaState {
             core.pendingOperation = PendingOperation(operation: operation, arguments: arguments.values)
             return CInt(PLUA_YIELD)
         }
-        plua_push_async_function(core.L, Unmanaged.passRetained(function).toOpaque())
+        plua_push_async_function(core.L, Unmanaged.passRetained(function).toOpaque(), name)
         return LuaFunction(LuaReference(takingTopOf: core))
     }
 
