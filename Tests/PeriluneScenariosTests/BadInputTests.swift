@@ -92,6 +92,25 @@ import Testing
         }
     }
 
+    @Test func `a line at which no scenario can be is a mistake of the caller`() async throws {
+        let project = try ScenarioProject("\nscenario('one', function(t) end)\n\n")
+        func run(_ line: Int) async throws -> Int {
+            try await project.run { $0.paths = [ScenarioPath("\(project.path)/scenarios/a_scenario.lua:\(line)")] }.summary.results.count
+        }
+        #expect(try await run(2) == 1)
+        #expect(try await run(3) == 1)
+        let before = await #expect(throws: ScenarioUsageError.self) { try await run(1) }
+        #expect(before?.description.hasSuffix("a_scenario.lua:1; the first one of the file is at line 2") == true)
+        let behind = await #expect(throws: ScenarioUsageError.self) { try await run(99) }
+        #expect(behind?.description.hasSuffix("a_scenario.lua:99, behind the end of the file; its last scenario is at line 2") == true)
+    }
+
+    @Test func `a folder of migrations that is not there is told as to a person`() async throws {
+        let project = try ScenarioProject("scenario('one', function(t) end)")
+        let run = try await project.run { $0.migrations = "nofolder" }
+        #expect(try run.result("one").failures.first?.message == "cannot read the folder of migrations nofolder: it does not exist")
+    }
+
     @Test func `a transaction that is left open is reported, and rolled back`() async throws {
         let project = try ScenarioProject("""
             scenario("leak", function(t)

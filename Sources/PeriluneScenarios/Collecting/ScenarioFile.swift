@@ -14,6 +14,8 @@ struct ScenarioFile: Sendable {
     let supports: [Source]
     let place: ScenarioLocation
     var path: String { source.path }
+    /// With the empty one behind a last line break, where a cursor may stand.
+    var lineCount: Int { source.text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).count }
 
     /// Reads a file and what belongs to it.
     init(_ place: ScenarioLocation) throws {

@@ -81,6 +81,19 @@ public struct ScenarioPath: Sendable, Equatable {
         if path.hasPrefix("./"), path.count > 2 { path.removeFirst(2) }
     }
 
+    /// Refuses a line at which no scenario can be: before the first one, or behind the end of the file.
+    ///
+    /// - Throws: ``ScenarioUsageError``.
+    func check(lineCount: Int, _ scenarios: [Scenario]) throws {
+        let lines = scenarios.map(\.line)
+        guard let line, let first = lines.min(), let last = lines.max() else { return }
+        guard line < first || line > max(last, lineCount) else { return }
+        throw ScenarioUsageError(
+            line < first
+                ? "no scenario is at \(path):\(line); the first one of the file is at line \(first)"
+                : "no scenario is at \(path):\(line), behind the end of the file; its last scenario is at line \(last)")
+    }
+
     /// Those that are meant by the line: at it, else the nearest before it.
     func select(_ scenarios: [Scenario]) -> [Scenario] {
         guard let line, let nearest = scenarios.map(\.line).filter({ $0 <= line }).max() else { return line == nil ? scenarios : [] }

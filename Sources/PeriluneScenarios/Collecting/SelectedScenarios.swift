@@ -35,7 +35,7 @@ public struct SelectedScenarios: Sendable {
 
     /// Loads the files and chooses.
     ///
-    /// - Throws: ``ScenarioUsageError`` if a path does not exist.
+    /// - Throws: ``ScenarioUsageError`` if a path does not exist, or no scenario is at its line.
     init(_ options: ScenarioOptions, collector: ScenarioCollector) throws {
         var seen: Set<String> = []
         var wanted: [(path: ScenarioPath, place: ScenarioLocation)] = []
@@ -51,13 +51,13 @@ public struct SelectedScenarios: Sendable {
                 wanted.append((path, place))
             }
         }
-        for (item, collected) in zip(wanted, collector.collect(wanted.map(\.place))) { add(collected, at: item.path, options) }
+        for (item, collected) in zip(wanted, collector.collect(wanted.map(\.place))) { try add(collected, at: item.path, options) }
         removeRepeated(options)
         focus(options)
         arrange(options)
     }
 
-    private mutating func add(_ collected: ScenarioCollector.Collected, at path: ScenarioPath, _ options: ScenarioOptions) {
+    private mutating func add(_ collected: ScenarioCollector.Collected, at path: ScenarioPath, _ options: ScenarioOptions) throws {
         if let failure = collected.failure {
             let path = collected.place.path
             var scenario = Scenario(id: collected.place.identity, name: "the file does not load", file: path, line: 1)
@@ -70,6 +70,7 @@ public struct SelectedScenarios: Sendable {
         foundCount += collected.scenarios.count
         definitions.append((collected.place.path, collected.scenarios))
         let source = ScenarioDatabases.Source(file: file, templates: collected.templates)
+        try path.check(lineCount: file.lineCount, collected.scenarios)
         let chosen = path.select(Self.numbered(collected.scenarios)).filter(options.selection.includes)
         entries += chosen.map { Entry(scenario: $0, source: source) }
     }
