@@ -106,16 +106,46 @@ local function add_class(lines, class)
   end
 end
 
+--- A type by its name: what it is, or its values, and what each means.
+local function add_alias(lines, alias)
+  add(lines, alias.name)
+  add(lines, "")
+  add_wrapped(lines, table.concat(alias.text, " "), "  ", "  ")
+  add(lines, "")
+  local entries = {}
+  for _, value in ipairs(alias.values) do entries[#entries + 1] = { value.value, value.doc } end
+  if #entries == 0 then entries[1] = { "type", alias.type } end
+  add_entries(lines, entries)
+end
+
+local function add_value(lines, value)
+  add(lines, value.value .. "  (" .. value.alias.name .. ")")
+  add(lines, "")
+  add_wrapped(lines, value.doc, "  ", "  ")
+end
+
+--- What a page has beside functions, whole: its classes where it has none, and types whose values are described.
+local function add_types(lines, page, has_functions)
+  for _, part in ipairs(page.parts) do
+    local adder = part.kind == "class" and not has_functions and add_class or part.kind == "alias" and #part.values > 0 and add_alias
+    if adder then
+      add(lines, "")
+      adder(lines, part.class or part)
+    end
+  end
+end
+
 local function add_page(lines, page)
   add(lines, page.title)
   add(lines, "")
   add_wrapped(lines, table.concat(page.text, " "), "  ", "  ")
-  add(lines, "")
   local items = {}
   for _, part in ipairs(page.parts) do
     if part.kind == "function" then items[#items + 1] = part.item end
   end
+  if #items > 0 then add(lines, "") end
   add_list(lines, items)
+  add_types(lines, page, #items > 0)
 end
 
 --- Everything that has a name: name -> list of { kind, value }, in the order of the pages.
@@ -153,6 +183,12 @@ local function names_of(index)
   for _, page in ipairs(index.pages) do
     put(page.name, "page", page)
     put(page.title, "page", page)
+    for _, part in ipairs(page.parts) do
+      if part.kind == "alias" then
+        put(part.name, "alias", part)
+        for _, value in ipairs(part.values) do put(value.value, "value", value) end
+      end
+    end
   end
   return names
 end
@@ -164,8 +200,8 @@ local function add_field(lines, field)
   add_wrapped(lines, field.type .. (field.is_optional and ", optional" or "") .. (field.doc ~= "" and "; " .. field.doc or ""), "  ", "  ")
 end
 
-local adders = { ["function"] = add_function, class = add_class, page = add_page, field = add_field }
-local order = { page = 1, class = 2, ["function"] = 3, field = 4 }
+local adders = { ["function"] = add_function, class = add_class, page = add_page, field = add_field, alias = add_alias, value = add_value }
+local order = { page = 1, class = 2, alias = 3, ["function"] = 4, field = 5, value = 6 }
 
 --- The text for a name; nil if nothing has it, and the names there are.
 function help.text(index, name)
@@ -181,7 +217,7 @@ function help.text(index, name)
   -- A page says all that its class of the same name does, and more.
   table.sort(found, function(left, right)
     if left.kind ~= right.kind then return order[left.kind] < order[right.kind] end
-    local left_place, right_place = left.value.place or left.value.name, right.value.place or right.value.name
+    local left_place, right_place = left.value.place or left.value.name or "", right.value.place or right.value.name or ""
     return left_place < right_place
   end)
   local lines = {}
@@ -196,11 +232,20 @@ function help.text(index, name)
 end
 
 --- What `perilune help topics` prints: all pages.
-function help.topics(index)
+-- @tparam {string,...} commands whose help has the same names: a page that is called as one is asked for by its title
+function help.topics(index, commands)
   local lines = { "Pages of the Lua reference; `perilune help NAME` shows one, or a function, a class, a field:", "" }
-  local entries = {}
-  for _, page in ipairs(index.pages) do entries[#entries + 1] = { page.name, page.text[1] } end
+  local entries, is_command, titles = {}, {}, {}
+  for _, name in ipairs(commands) do is_command[name] = true end
+  for _, page in ipairs(index.pages) do
+    if is_command[page.name] then titles[#titles + 1] = "`" .. page.title .. "`" end
+    entries[#entries + 1] = { is_command[page.name] and page.title or page.name, page.text[1] }
+  end
   add_entries(lines, entries)
+  if #titles > 0 then
+    add(lines, "")
+    add_wrapped(lines, table.concat(titles, ", ") .. ": with a capital, as the name in small letters shows the command.")
+  end
   return table.concat(lines, "\n") .. "\n"
 end
 

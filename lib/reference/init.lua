@@ -271,7 +271,9 @@ local function finish(index, page, variables, block, line, number)
   elseif block.class then
     variables[name or ""] = add_class(index, page, block, kind == "class" and name or nil)
   elseif block.alias then
-    page.parts[#page.parts + 1] = { kind = "alias", name = block.alias, type = block.type, values = block.values, text = block.text }
+    local alias = { kind = "alias", name = block.alias, type = block.type, values = block.values, text = block.text }
+    for _, value in ipairs(alias.values) do value.alias = alias end
+    page.parts[#page.parts + 1] = alias
   elseif kind == "global" then
     page.parts[#page.parts + 1] = { kind = "global", name = name, type = block.type, text = block.text }
   end

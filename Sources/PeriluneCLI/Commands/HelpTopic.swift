@@ -43,15 +43,15 @@ struct HelpTopic {
             let page: String = try arguments.get(1)
             return [LibraryModules.reference.source(of: "reference.api.\(page)").map { .string(LuaString($0)) } ?? .nil]
         }
-        let answer = try state.load(Self.question, named: "help").call([.string(LuaString(name))])
+        let answer = try state.load(Self.question, named: "help").call([.string(LuaString(name)), commands.toLua(in: state)])
         if case .string(let text)? = answer.first { return text.bytes }
         throw CommandFailure(report(among: commands + (try answer.last.map { try [String].fromLua($0) } ?? [])))
     }
 
     private static let question = """
-        local reference, help, name = require "reference", require "reference.help", ...
+        local reference, help, name = require "reference", require "reference.help", (...)
         local index = reference.read(source)
-        if name == "topics" then return help.topics(index) end
+        if name == "topics" then return help.topics(index, (select(2, ...))) end
         return help.text(index, name)
         """
 
