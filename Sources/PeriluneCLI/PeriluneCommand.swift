@@ -90,6 +90,7 @@ enum Main {
         case "query", "chart": [arguments[0]] + QueryArguments.arranged(rest)
         case "test": ["test"] + TestArguments.arranged(rest)
         case "migrate" where rest.first == "new": ["migrate-new"] + rest.dropFirst()
+        case "help" where rest.first == "migrate": ["help"] + arranged(rest)
         // On a terminal it is there to be talked to.
         case nil where StandardStreams.isInputTerminal && StandardStreams.isOutputTerminal: ["console"]
         default: arguments

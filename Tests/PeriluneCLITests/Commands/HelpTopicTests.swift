@@ -17,12 +17,21 @@ import Testing
         ("expect", "expect.soft(value)"), ("migrations", "Migrations\n"), ("busy_timeout", "perilune.database_options.busy_timeout"),
         ("perilune.json", "perilune.json.encode(value)"), ("topics", "  expectations  "), ("DB:FETCH_ALL", "db:fetch_all(sql, ...)"),
         ("Class:save_nested", "request:save_nested("), ("class.fetch_all", "request:fetch_all("),
-        ("cluster_options", "perilune.cluster_options\n"),
+        ("cluster_options", "perilune.cluster_options\n"), ("perilune.duration", "  type  number|string|{"), ("condition", "perilune.condition\n"),
+        ("errors", "  constraint_unique        another row has the values of a unique key"), ("errors", "\nperilune.error\n"),
+        ("constraint_unique", "constraint_unique  (perilune.error_kind)\n\n  another row has"), ("perilune.error_kind", "  yield "),
+        ("topics", "  Schema "), ("topics", "`Schema`, `Automations`: with a capital"), ("Schema", "db:create_table("),
     ])
     func `a method, a class, a page, an option or a word has help`(name: String, part: String) throws {
         let result = try TestFolder().perilune("help", name)
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains(part), "\(result.output)")
+    }
+
+    @Test func `help on a command of two words is that of the command`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("help", "migrate", "new").output.hasPrefix("OVERVIEW: Create a new migration file."))
+        #expect(try folder.perilune("help", "migrate").output.hasPrefix("OVERVIEW: Bring the schema"))
     }
 
     @Test func `no line of help is wider than 100 characters, but examples and names`() throws {
