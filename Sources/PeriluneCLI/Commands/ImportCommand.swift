@@ -11,10 +11,11 @@ struct ImportCommand: ParsableCommand {
         discussion: """
             Detects and reports the format, separator, encoding and header of each file,
             and the types of its columns. Columns are matched by name. An empty field is
-            NULL; `""` is an empty string. In a file of one column an empty line is a row.
-            Numbers with leading zeros, such as 007, stay text, and so do integers of more
-            than 64 bits. Dates are checked and stored as they are: `help dates` says which
-            form records compare. In JSON {"$blob":"<base64>"} is a blob, as `query` writes it.
+            NULL; `""` is an empty string, but NULL in a column of numbers, dates or
+            booleans. In a file of one column an empty line is a row. Numbers with leading
+            zeros, such as 007, stay text, and so do integers of more than 64 bits. Dates
+            are checked and stored as they are: `help dates` says which form records
+            compare. In JSON {"$blob":"<base64>"} is a blob, as `query` writes it.
 
             Either all rows are imported or none: invalid rows are reported with line and
             column. With --errors FILE invalid rows are written to that file, and the

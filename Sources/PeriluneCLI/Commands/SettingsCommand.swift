@@ -24,6 +24,7 @@ struct SettingsCommand: ParsableCommand {
               timeout = "30s"
               memory = "256M"
               output = "64M"
+              disk = "4G"
 
             EXAMPLES:
               perilune settings
