@@ -133,7 +133,7 @@ function db:drop_view(name, options) end
 ---```
 ---@param name string
 ---@param options perilune.trigger_options
----@raises unknown_table: the table or does not exist view; unknown_column: the column does not exist; unknown_event: the event does not exist; definition: the options contradict each other or the table; argument: an option is not valid; sql: SQLite refuses it
+---@raises unknown_table: the table or view does not exist; unknown_column: the column does not exist; unknown_event: the event does not exist; definition: the options contradict each other or the table; argument: an option is not valid; sql: SQLite refuses it
 function db:create_trigger(name, options) end
 
 ---@class perilune.trigger_options

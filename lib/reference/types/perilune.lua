@@ -1612,7 +1612,7 @@ function members:drop_view(name, options) end
 ---print((pcall(db.execute, db, "DELETE FROM tag")))  --> false
 ---```
 ---
----- Raises `unknown_table` if the table or does not exist view
+---- Raises `unknown_table` if the table or view does not exist
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_event` if the event does not exist
 ---- Raises `definition` if the options contradict each other or the table
@@ -2675,7 +2675,8 @@ function members:auto_incremented_primary_key(name, options) end
 ---@return perilune.column_definition? column the new column
 function members:primary_key(first, second, third) end
 
----Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`.
+---Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`. In the block of a primary
+---key the first columns of the key need no index of their own.
 ---```lua
 ---db:create_table("review", function(t) t:belongs_to("book", { on_delete = "cascade" }):not_null() end)
 ---print(db:foreign_keys("review")[1].columns[1])  --> book_id
@@ -3009,7 +3010,8 @@ function members:add_column_sql(sql) end
 ---@param new_name string
 function members:rename_column(name, new_name) end
 
----Drops a column that nothing names: no key, check, index, view or trigger.
+---Drops a column, and with it what its own definition says: `UNIQUE`, `CHECK`, `REFERENCES`. A column that something else names is not
+---dropped: a key or check that stands for itself in the table, a check of another column, an index, a view or a trigger.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_column("pages") end)
 ---print(#db:columns("book"))  --> 5
@@ -4749,7 +4751,7 @@ do
 ---@class perilune.request
 local members = {}
 
----Returns the request with one more condition.
+---Returns the request with one more condition. Texts are compared as they are: for a column of dates give a `perilune.date`.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
 ---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
@@ -5377,12 +5379,13 @@ function members:page(number, size, db) end
 ---@return fun(): perilune.record[]?
 function members:in_batches(size, db) end
 
----Updates all rows. Columns are given values or expressions, which see the rows as they were.
+---Updates all rows. Columns are given values, which are checked and stored as an insert does, or expressions, which see the rows as they were.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows)  --> 2
 ---```
 ---
 ---- Raises `constraint_*` if a constraint is violated
+---- Raises `conversion` if a column does not take a value
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
@@ -7759,7 +7762,8 @@ blob = nil
 ---@alias perilune.changeset_resolution "abort"|"omit"|"replace"
 
 ---What `filter` and `having` take: a table of columns and values, an expression, a key, or SQL with arguments. In a table a list means
----one of its values, and `perilune.null` means NULL.
+---one of its values, and `perilune.null` means NULL. A text is compared as it is: a column of dates, which stores
+---`2026-03-01 00:00:00.000`, has `perilune.date("2026-03-01")`, not `"2026-03-01"`.
 ---@alias perilune.condition table<string, any>|perilune.expression|string|integer
 
 ---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
