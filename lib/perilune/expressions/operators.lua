@@ -96,8 +96,8 @@ local function typed_parameter(column, parameter)
   return known[name]
 end
 
---- A value that is compared with a column, or assigned to it, as the column has it in the database. This is the one place that
--- decides it: comparisons, lists, bounds, assignments and parameters of prepared requests all come here.
+--- A value that is compared with a column, as the column has it in the database. This is the one place that decides it: comparisons,
+-- lists, bounds and parameters of prepared requests all come here. A value that `update_all` writes is stored as an insert stores it.
 local function as_column(shape, value)
   local convert = shape.convert
   if not convert or value == nil then return value end
