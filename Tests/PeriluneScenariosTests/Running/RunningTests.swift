@@ -72,7 +72,7 @@ import PeriluneTestTools
             """)
         let run = try await project.run()
         let failures = try run.result("counted").failures
-        #expect(failures.count == 1 && failures.first?.source == "check(false)", "\(failures)")
+        #expect(failures.count == 1 && failures.first?.message == "check(false)", "\(failures)")
         #expect(failures.first?.statement?.sql == "UPDATE task SET title = 'last'")
     }
 
