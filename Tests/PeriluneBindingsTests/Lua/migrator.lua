@@ -910,7 +910,7 @@ test("a migration that does not say how, or fails, is not undone", function()
   local err = fails("migration", m.migrate_down, m, db)
   equal(err.migration, "one")
   matches(err, "cannot be undone")
-  matches(fails("migration", function() perilune.migrator():migrate_down(db) end), "is not registered in this migrator")
+  matches(fails("migration", function() perilune.migrator():migrate_down(db) end), "is unknown: no file and no call of `register` has this name")
   fails("argument", m.register, m, "three", { down = 7 }, "SELECT 1")
 end)
 

@@ -12,7 +12,7 @@ end
 local function undoing(list, name)
   local entry = find(list, name)
   if not entry then
-    errors.raise("migration", ("the applied migration `%s` is not registered in this migrator")
+    errors.raise("migration", ("the applied migration `%s` is unknown: no file and no call of `register` has this name")
       :format(name), { migration = name })
   elseif entry.down == nil then
     errors.raise("migration", ("the migration `%s` cannot be undone; add a `down`%s"):format(name,
