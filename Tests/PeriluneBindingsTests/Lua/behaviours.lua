@@ -95,6 +95,31 @@ test("soft deletion leaves the row", function()
   equal(Book:fetch_count(), 1)
 end)
 
+test("a record that was made is deleted softly by its key", function()
+  local Book = perilune.record("book", { soft_delete = true })
+  Book:insert_all{ { id = 1, title = "a" }, { id = 2, title = "b" }, { id = 3, title = "c" } }
+  equal({ Book{ id = 1 }:delete(), Book{ id = 1 }:delete(), Book{ id = 99 }:delete() }, { true, false, false })
+  equal({ Book:delete(Book{ id = 2 }), Book:delete{ id = 2 }, Book:delete{ id = 99 } }, { true, false, false })
+  equal({ Book:pluck("id"), Book:unscoped():order("id"):pluck("title") }, { { 3 }, { "a", "b", "c" } })
+  Book{ id = 1 }:restore()
+  equal(Book:order("id"):pluck("title"), { "a", "c" })
+  local one, other = Book:find(3), Book:find(3)
+  equal({ one:delete(), other:delete(), one:delete() }, { true, false, false })
+  one:restore()
+  -- The row says whether it is deleted, and not what a copy had read of it.
+  equal({ other:delete(), one:delete() }, { true, false })
+end)
+
+test("a deletion that a hook refuses can be done again", function()
+  local Book = perilune.record("book", { soft_delete = true })
+  local is_refused = true
+  function Book:will_update() if is_refused then error("no") end end
+  local book = Book{ id = 1, title = "a" }:insert()
+  equal({ (pcall(book.delete, book)), Book:fetch_count() }, { false, 1 })
+  is_refused = false
+  equal({ book:delete(), Book:fetch_count() }, { true, 0 })
+end)
+
 test("a unique key that a row deleted softly has is refused, and says so", function()
   db:execute("CREATE TABLE seat (hall TEXT, number INTEGER, code TEXT UNIQUE, gone TEXT, PRIMARY KEY (hall, number)) WITHOUT ROWID")
   local Seat = perilune.record("seat", { soft_delete = "gone" })

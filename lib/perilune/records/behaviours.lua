@@ -16,6 +16,7 @@
 
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
+local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
@@ -251,12 +252,19 @@ end
 
 local function add_soft_delete(info)
   local column, class = info.soft_delete, info.class
-  --- Deletes the record by the time at which it was; with what else has changed, and the hooks of an update.
+  --- Whether the row of a record is one that is not deleted. What has no key, the write itself refuses.
+  local function is_kept(target, db)
+    if #(records.record_schema(target)).key == 0 then return true end
+    return row_of(info, target):filter{ [column] = null }:exists(db)
+  end
+  --- Deletes the record by the time at which it was; with what else has changed, and the hooks of an update. Another copy of it may have been
+  -- deleted before.
   function class.delete(target, db)
-    if target[column] ~= nil then return false end
-    target[column] = perilune.now()
-    target:update_changes(db)
-    return true
+    return databases.guarded(db or records.default_database(), function(handle)
+      if not is_kept(target, handle) then return false end
+      target:update_changes(handle, { [column] = perilune.now() })
+      return true
+    end)
   end
   --- Deletes the row.
   function class.delete_forever(target, db)
