@@ -289,6 +289,42 @@ test("records that are deleted softly are not counted", function()
   equal(count(), 0)
 end)
 
+test("a row that is deleted softly twice, or restored by a record that was made, is counted once", function()
+  local Book = perilune.record("book", { soft_delete = true })
+  Book.author = Book:belongs_to(Author, { counter_cache = "book_count" })
+  local function count() return Author:find(1).book_count end
+  Book{ id = 1, title = "x", author_id = 1 }:insert()
+  Book{ id = 2, title = "y", author_id = 1 }:insert()
+  local one, other = Book:find(1), Book:find(1)
+  equal({ one:delete(), other:delete(), count() }, { true, false, 1 })
+  Book{ id = 1 }:restore()
+  equal({ count(), Book:fetch_count() }, { 2, 2 })
+  equal({ Book{ id = 2 }:delete(), count() }, { true, 1 })
+end)
+
+test("records that know a part of their row are counted by all of it", function()
+  local Book = perilune.record("book")
+  Book.author = Book:belongs_to(Author, { counter_cache = "book_count", touch = true })
+  local function counts() return Author:order("id"):pluck("book_count") end
+  local function part(id) return Book:fetch_all("SELECT id, title FROM book WHERE id = " .. id)[1] end
+  for id, title in ipairs{ "x", "y", "z" } do Book{ id = id, title = title, author_id = 1 }:insert() end
+  part(1):delete()
+  equal(counts(), { 2, 0 })
+  local moved = part(2)
+  moved.author_id = 2
+  moved:update()
+  equal(counts(), { 1, 1 })
+  moved = part(2)
+  moved:update_changes{ author_id = perilune.null }
+  equal(counts(), { 1, 0 })
+  db:execute("UPDATE author SET updated_at = NULL")
+  part(3):update_changes{ title = "w" }
+  equal({ counts(), Author:find(1).updated_at ~= nil }, { { 1, 0 }, true })
+  -- An update writes all columns of a record that was made.
+  Book{ id = 3, title = "v", lock_version = 0 }:update()
+  equal({ counts(), Book:find(3).author_id }, { { 0, 0 } })
+end)
+
 test("rows that an upsert updates, or an insert replaces, are counted once", function()
   db:execute("CREATE UNIQUE INDEX book_isbn ON book (isbn)")
   local Book = perilune.record("book")

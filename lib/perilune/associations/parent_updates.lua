@@ -18,29 +18,65 @@ local raise = errors.raise
 
 local parent_updates = {}
 
---- What is bound for the columns by which a record belongs to another one: a list of values, nil if one is NULL. A record that is deleted
--- softly belongs to none.
--- @tparam ?table values what its row had before
-local function key_of(root, record, values)
-  local key, names, deleted = {}, (association_records.columns_of(root)), root.deleted_column
-  if deleted and (values or record)[deleted] ~= nil then return nil end
-  for index, name in ipairs(names) do
-    local value
-    if values then value = record_values.of_row(record_info.of_record(record), name, values[name])
-    else value = association_records.stored_field(record, name) end
+--- The columns that say to which row another one belongs: the names of those of the key, and all.
+local function columns_of(root)
+  local names = (association_records.columns_of(root))
+  if not root.deleted_column then return names, names end
+  local all = table.move(names, 1, #names, 1, {})
+  all[#all + 1] = root.deleted_column
+  return names, all
+end
+
+--- What is bound for the columns by which a row belongs to another one: a list of values, nil if one is NULL. A row that is deleted softly
+-- belongs to none.
+-- @tparam function value_of what the row has in a column
+local function key_of(root, value_of)
+  local key = {}
+  if root.deleted_column and value_of(root.deleted_column) ~= nil then return nil end
+  for index, name in ipairs((columns_of(root))) do
+    local value = value_of(name)
     if value == nil then return nil end
     key[index] = value
   end
   return key
 end
 
---- By which row the row of a record belonged to another one, whatever the record itself says; it may not know its row.
-local function former_key(root, info, record, db)
-  local row = records.snapshot(record)
-  if row then return key_of(root, record, row) end
-  if #(records.record_schema(record)).key == 0 then return key_of(root, record) end
+--- What a record says of its row.
+local function said_by(record)
+  return function(name) return association_records.stored_field(record, name) end
+end
+
+--- What a record had read of its row.
+local function read_by(record, row)
+  return function(name) return record_values.of_row(record_info.of_record(record), name, row[name]) end
+end
+
+--- The values that a record has read of its row; nil where these are not all that say to which row it belongs.
+local function snapshot_of(root, record)
+  local row, names = records.snapshot(record)
+  if not row then return nil end
+  local is_known, _, wanted = {}, columns_of(root)
+  for _, name in ipairs(names) do is_known[name] = true end
+  for _, name in ipairs(wanted) do
+    if not is_known[name] then return nil end
+  end
+  return row
+end
+
+--- What the row of a record has before it is written, whatever the record itself says; it may not know its row.
+local function former_values(root, info, record, db)
+  local row = snapshot_of(root, record)
+  if row then return read_by(record, row) end
+  if #(records.record_schema(record)).key == 0 then return said_by(record) end
   local found = behaviours.row_of(info, record):fetch_one(db)
-  return found and key_of(root, found) or nil
+  return found and said_by(found) or function() end
+end
+
+--- What the row of a record has after an update, which has written some columns.
+local function updated_values(record, columns, former)
+  local is_written, written = {}, said_by(record)
+  for _, name in ipairs(columns) do is_written[name] = true end
+  return function(name) return (is_written[name] and written or former)(name) end
 end
 
 --- The request for the row that a key means.
@@ -74,7 +110,7 @@ end
 local function moved(root, replaced, now, db)
   local has_stayed = false
   for _, row in ipairs(replaced or {}) do
-    local before = key_of(root, row)
+    local before = key_of(root, said_by(row))
     if not has_stayed and is_same(before, now) then has_stayed = true
     else change(root, before, db, -1) end
   end
@@ -98,19 +134,25 @@ function parent_updates.install(root, kind, owner, options)
   root.counter_cache, root.touch = column("counter_cache"), column("touch", "updated_at")
   local info = record_class.info(owner)
   root.deleted_column = behaviours.option(owner, "soft_delete")
+  --- What the rows of records had before they are written.
   local former = setmetatable({}, { __mode = "k" })
   info.counts_replaced = true
-  behaviours.add(info, "did_insert", function(record, db, replaced) moved(root, replaced, key_of(root, record), db) end)
-  local function note_former(record, db) former[record] = former_key(root, info, record, db) end
+  behaviours.add(info, "did_insert", function(record, db, replaced) moved(root, replaced, key_of(root, said_by(record)), db) end)
+  local function note_former(record, db) former[record] = former_values(root, info, record, db) end
+  local function take_former(record)
+    local values = former[record]
+    former[record] = nil
+    return values
+  end
   behaviours.add(info, "will_delete", note_former)
   behaviours.add(info, "did_delete", function(record, db, was_there)
-    if was_there then change(root, former[record], db, -1) end
-    former[record] = nil
+    local before = take_former(record)
+    if was_there then change(root, key_of(root, before), db, -1) end
   end)
   behaviours.add(info, "will_update", note_former)
-  behaviours.add(info, "did_update", function(record, db)
-    local before, now = former[record], key_of(root, record)
-    former[record] = nil
+  behaviours.add(info, "did_update", function(record, db, columns)
+    local values = take_former(record)
+    local before, now = key_of(root, values), key_of(root, updated_values(record, columns, values))
     if is_same(before, now) then return change(root, now, db, 0) end
     change(root, before, db, -1)
     change(root, now, db, 1)
