@@ -417,6 +417,17 @@ test("keys of a class with a scope are those of any class", function()
   equal({ Soft:delete_all(), Soft:fetch_count(), fails("record_not_found", Soft.find, Soft, 1).key }, { 2, 0, 1 })
 end)
 
+test("exists tells what fetch_one finds within the scope of a class, however often it is asked", function()
+  local Soft, Recent = perilune.record("book", { soft_delete = true }), perilune.record("book")
+  function Recent.requests:default() return self:filter{ title = "new" } end
+  Soft:insert_all{ { id = 1, title = "old" }, { id = 2, title = "new" } }
+  Soft:find(2):delete()
+  for _ = 1, 3 do
+    equal({ Soft:exists(1), Soft:exists(2), Soft:exists{ id = 2 }, Soft:exists(db, 2), Soft:exists(nil) }, { true, false, false, false, false })
+    equal({ Recent:exists(1), Recent:exists(2), Recent:exists(3) }, { false, true, false })
+  end
+end)
+
 test("a row that is not deleted is in the way, and no deleted one", function()
   db:execute [[
     CREATE TABLE coded (id INTEGER PRIMARY KEY, code TEXT, deleted_at DATETIME);

@@ -363,6 +363,12 @@ end
 
 verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
 
+--- exists: whether fetch_one finds a record. C knows of no scope.
+function fetching.exists(class, ...)
+  local fetch_one = scope_of(class) and fetching.fetch_one or verbs.fetch_one
+  return fetch_one(class, ...) ~= nil
+end
+
 -- Records from what is there
 
 --- The values of a row by name, for fields: BLOBs are blobs in those that keep them.

@@ -223,7 +223,7 @@ function writing.exists(first, ...)
     local info, target, db = split("exists", first, ...)
     return records.raw_exists(target, db, steps.row_values(info, target, db))
   end
-  return verbs.fetch_one(first, ...) ~= nil
+  return fetching.exists(first, ...)
 end
 
 for _, name in ipairs{ "insert", "update", "save", "delete", "exists" } do
