@@ -86,6 +86,17 @@ test("whether any rows belong to a row", function()
   equal(Author:annotated_with(Author.books:exists()):order("id"):fetch_all()[3].has_book, false)
 end)
 
+test("a condition on the first of several rows is the same the first time and later", function()
+  for _ = 1, 2 do
+    local Writer = perilune.record("author")
+    Writer.debut = Writer:has_one(Book)
+    for _ = 1, 2 do
+      equal({ ids(Writer:filter{ debut = Book:find(2) }), ids(Writer:filter{ debut = Book:filter{ year = 1851 } }) }, { {}, {} })
+      equal({ ids(Writer:filter{ debut = Book:find(1) }), ids(Writer:filter{ debut = { Book:find(1), Book:find(3) } }) }, { { 1 }, { 1, 2 } })
+    end
+  end
+end)
+
 test("misspelt names and values of another kind are refused", function()
   matches(fails("unknown_association", function() Book:filter{ ["autor.country"] = 1 } end), "did you mean `author`")
   matches(fails("unknown_column", function() Book:filter{ ["author.contry"] = 1 } end), "country")

@@ -34,6 +34,7 @@ local function is_plain(association)
   local node = association.node
   if node.parent and node.op ~= "named" then return false end
   local root = node.root
+  association_records.columns_of(root) -- which finds whether it means the first row
   if root.options.through or root.means_first then return false end
   return not root.target or root.is_unscoped or root.source.requests.default == nil
 end
@@ -144,7 +145,7 @@ end
 
 --- That nothing belongs to the row.
 local function of_null(self, association)
-  if is_plain(association) and association.node.root.kind == "belongs_to" then
+  if association.node.root.kind == "belongs_to" and is_plain(association) then
     local list = {}
     for index, column in ipairs((pairs_of(self, association))) do list[index] = column:is_null() end
     return any_of(list)
