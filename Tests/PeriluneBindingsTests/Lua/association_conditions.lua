@@ -97,6 +97,12 @@ test("a condition on the first of several rows is the same the first time and la
   end
 end)
 
+test("an association that is derived from one with a name has its own conditions", function()
+  Author.old_books, Author.renamed = Author.books:filter("year < 1850"), Author.books
+  equal({ ids(Author:filter{ old_books = Book:find(2) }), ids(Author:filter{ old_books = Book:find(1) }) }, { {}, { 1 } })
+  equal({ ids(Author:filter{ old_books = Book:filter{ year = 1851 } }), ids(Author:filter{ renamed = Book:find(2) }) }, { {}, { 1 } })
+end)
+
 test("misspelt names and values of another kind are refused", function()
   matches(fails("unknown_association", function() Book:filter{ ["autor.country"] = 1 } end), "did you mean `author`")
   matches(fails("unknown_column", function() Book:filter{ ["author.contry"] = 1 } end), "country")

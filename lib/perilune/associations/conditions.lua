@@ -32,7 +32,8 @@ end
 --- Whether an association is no more than columns that are equal.
 local function is_plain(association)
   local node = association.node
-  if node.parent and node.op ~= "named" then return false end
+  while node.op == "named" do node = node.parent end
+  if node.parent then return false end
   local root = node.root
   association_records.columns_of(root) -- which finds whether it means the first row
   if root.options.through or root.means_first then return false end
