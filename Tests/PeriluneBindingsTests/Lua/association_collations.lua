@@ -66,6 +66,17 @@ test("keys of several columns, ways through tables, and first rows", function()
   equal(Country:including_all(Country.town):find("FR").town.id, 4)
 end)
 
+test("rows of a request are compared as records are", function()
+  local france = Country:filter{ name = "France" }
+  equal(ids(Town:filter{ country = france }:fetch_all()), { 1, 2, 4 })
+  equal(ids(Town:filter{ country = Country:find("FR") }:fetch_all()), { 1, 2, 4 })
+  equal(ids(Town:filter(~Town.country:filter{ name = "France" }:exists()):fetch_all()), { 3 })
+  equal(Country:filter{ towns = Town:filter{ n = 3 } }:pluck("code"), { "US" })
+  local Owner = perilune.record("loose")
+  Owner.exact = Owner:belongs_to(Exact, { columns = "code" })
+  equal(ids(Owner:filter{ exact = Exact:filter{ code = "k" } }:fetch_all()), { 1, 3 })
+end)
+
 test("a collation of the other column does not count", function()
   for code, expected in pairs{ k = { 1, 3 }, K = { 2 } } do
     local found = Exact:including_all(Exact.looses):find(code)

@@ -137,7 +137,9 @@ local function of_request(self, association, rows, place)
   end
   if is_plain(association) then
     local columns, names = pairs_of(self, association)
-    if #columns == 1 then return columns[1]:is_in(rows:select(names[1])) end
+    if #columns == 1 then
+      return association_records.compared_by(columns[1], association.node.root.owner_collations[1]):is_in(rows:select(names[1]))
+    end
   end
   local columns, names = key_of(association)
   if #columns > 1 then raise("argument", place .. ": rows with a key of several columns cannot be given as a request") end

@@ -127,6 +127,10 @@ local function through(self, record, owner_columns)
   return setmetatable(result, node.metatable)
 end
 
+--- A column as it is compared with that on the other side.
+-- @param collation that of the column that is referenced, or false for the column's own
+function association_records.compared_by(column, collation) return collation and column:collating(collation) or column end
+
 --- The condition that a column is what the column on the other side has stored, as SQLite compares the two; nil if that cannot be.
 -- @tparam string comparison how the value is compared
 -- @param collation that of the column that is referenced, or false
@@ -138,7 +142,7 @@ function association_records.equal(column, value, comparison, collation)
   end
   -- What is stored on the one side is compared with what is stored on the other.
   if column.shape.convert and not marks.is_expression(value) then value = perilune.value(value) end
-  return (collation and column:collating(collation) or column):eq(value)
+  return association_records.compared_by(column, collation):eq(value)
 end
 
 --- The request for the rows that belong to a record.
