@@ -103,6 +103,17 @@ test("an association that is derived from one with a name has its own conditions
   equal({ ids(Author:filter{ old_books = Book:filter{ year = 1851 } }), ids(Author:filter{ renamed = Book:find(2) }) }, { {}, { 1 } })
 end)
 
+test("no condition is put on the rows of an association with a limit", function()
+  local latest = Author.books:order(Book.c.year:desc()):limit(1)
+  Author.latest, Author.second = latest, latest:limit(1, 1)
+  for name in pairs{ latest = 1, second = 2 } do
+    for _, condition in ipairs{ { [name] = Book:find(1) }, { [name] = Book:filter{ year = 1846 } }, { [name .. ".year"] = 1846 } } do
+      matches(fails("argument", function() Author:filter(condition) end), name .. "` is an association with a limit")
+    end
+  end
+  equal(ids(Author:filter{ latest = perilune.null }), { 3 })
+end)
+
 test("misspelt names and values of another kind are refused", function()
   matches(fails("unknown_association", function() Book:filter{ ["autor.country"] = 1 } end), "did you mean `author`")
   matches(fails("unknown_column", function() Book:filter{ ["author.contry"] = 1 } end), "country")

@@ -112,8 +112,16 @@ local function of_first(self, association, condition, place)
   return columns[1]:is_in(root.owner:unscoped():joining_required(association):filter(condition):select(columns[1].shape.detail))
 end
 
+--- Raises where a condition on the rows of an association would be tested before its limit.
+local function check_is_unlimited(association, place)
+  if not association.node.limit and not association.node.offset then return end
+  raise("argument", ("%s: `%s` is an association with a limit, on whose rows no condition can be put; use the association without a limit")
+    :format(place, association.node.name or association.node.root.name or "it"))
+end
+
 --- That a row fulfils a condition on the columns of the association, and belongs to the row.
 local function of_condition(self, association, condition, place)
+  check_is_unlimited(association, place)
   association_records.columns_of(association.node.root)
   if association.node.root.means_first then return of_first(self, association, condition, place) end
   return association:filter(condition):exists()
@@ -179,6 +187,7 @@ end
 --- Conditions of what belongs to the row, which one row must fulfil.
 local function of_path(association, found, place)
   local root = association.node.root
+  check_is_unlimited(association, place)
   association_records.columns_of(root)
   if root.means_first then
     raise("argument", ("%s: `%s` is the first of several records; join it, and filter by its columns: joining_required(Class.%s):filter(Class.%s.c....)")
