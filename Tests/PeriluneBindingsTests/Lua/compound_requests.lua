@@ -49,6 +49,14 @@ test("compounds stand in lists, in sub-requests, and have associations", functio
   equal(both:joining_required(A.twins):pluck("id"), { 1 })
 end)
 
+test("the limit of the first part is not that of the rows put together", function()
+  local A = classes()
+  A:insert_all{ { id = 3, name = "z" }, { id = 4, name = "w" } }
+  local rows = A:order("id"):limit(2, 1):union(A:filter{ id = 1 })
+  equal({ rows:order("id"):limit(10):pluck("id"), rows:order("id"):offset(1):pluck("id") }, { { 1, 2, 3 }, { 2, 3 } })
+  equal({ rows:order("id"):page(1, 2).pages, rows:order("id"):page(2, 2).records[1].id }, { 2, 3 })
+end)
+
 test("what cannot be put together", function()
   local A, B = classes()
   matches(fails("not_joined", function() A:select("id"):union(B:select("id")):filter(A.c.id:eq(1)):fetch_all() end), "perilune.column")

@@ -16,7 +16,9 @@ local function new_node(parent, op, count)
     by_column = {}, by_order = {}, plans = {},
   }
   if parent then
-    node.alias, node.limit, node.offset, node.selects = parent.alias, parent.limit, parent.offset, parent.selects
+    node.alias, node.selects = parent.alias, parent.selects
+    -- The limit of the first of several requests that are put together is not that of their rows.
+    if not request_nodes.compounds[op] then node.limit, node.offset = parent.limit, parent.offset end
     node.name, node.is_distinct = parent.name, parent.is_distinct or op == "distinct"
     -- The rows of several requests put together have the columns that were selected, not those of a table.
     node.is_result = parent.is_result or parent.selects and request_nodes.compounds[op]
