@@ -67,6 +67,15 @@ test("order", function()
   fails("unknown_column", function() Author:order("bron") end)
 end)
 
+test("of the directions of a term the last one holds, and so of the places of NULL", function()
+  local function order(term) return Author:order(term):sql():match("ORDER BY (.*)") end
+  equal(order(c.born:nulls_last():desc()), order(c.born:desc():nulls_last()))
+  equal({ order(c.born:asc():desc()), order(c.born:desc():asc()) }, { order(c.born:desc()), order(c.born) })
+  equal(order(c.born:desc():nulls_last():nulls_first()), order(c.born:desc():nulls_first()))
+  equal(order(c.born:nulls_first():desc():asc():nulls_last()), order(c.born:asc():nulls_last()))
+  equal(Author:order(c.born:desc():nulls_first()):pluck("id"), { 2, 3, 4, 1 })
+end)
+
 test("limits", function()
   equal(ids(Author:order("id"):limit(2)), { 1, 2 })
   equal(ids(Author:order("id"):limit(2, 1)), { 2, 3 })

@@ -90,18 +90,8 @@ end
 
 function methods:as(name) return unary(self, "as", check_string("column:as", name, "a name")) end
 
-local orders = { asc = "asc", desc = "desc" }
-
-for name, op in pairs(orders) do
+for name, op in pairs{ asc = "asc", desc = "desc", nulls_first = "nulls first", nulls_last = "nulls last" } do
   methods[name] = function(self) return unary(self, op) end
-end
-
-for _, name in ipairs{ "nulls_first", "nulls_last" } do
-  local op = name:gsub("_", " ")
-  methods[name] = function(self)
-    if not orders[self.shape.op] then self = self:asc() end
-    return unary(self, op)
-  end
 end
 
 local cast_types = { "integer", "real", "text", "blob", "numeric" }

@@ -117,20 +117,19 @@ end
 --- An expression that a class gives a name.
 builders["named expression"] = function(shape, context) return build(shape.operands[1], context) end
 
---- The terms of an order: a list of { shape, whether it is descending, whether NULLs come first or nil }.
+local directions = { asc = true, desc = true }
+local places_of_nulls = { ["nulls first"] = true, ["nulls last"] = true }
+
+--- The terms of an order: a list of { shape, whether it is descending, whether NULLs come first or nil }. What is said last holds.
 local function read_order(shape)
   local list = {}
   for index, term in ipairs(shape.op == "terms" and shape.operands or { shape }) do
-    local is_descending, nulls_first = false, nil
-    while true do
-      if term.op == "asc" then is_descending = false
-      elseif term.op == "desc" then is_descending = true
-      elseif term.op == "nulls first" then nulls_first = true
-      elseif term.op == "nulls last" then nulls_first = false
-      else break end
+    local direction, place_of_nulls
+    while directions[term.op] or places_of_nulls[term.op] do
+      if directions[term.op] then direction = direction or term.op else place_of_nulls = place_of_nulls or term.op end
       term = term.operands[1]
     end
-    list[index] = { term, is_descending, nulls_first }
+    list[index] = { term, direction == "desc", place_of_nulls and place_of_nulls == "nulls first" }
   end
   return list
 end
