@@ -118,13 +118,32 @@ extension CompilerWalk {
         if isParenthesized { tokens.add(.open) }
         tokens.add(isNegated ? .notExists : .exists)
         tokens.add(.open)
-        try select(request, .one)
+        if request.existenceNeedsRows {
+            try selectAnyRow(of: request.withoutIncluded)
+        } else {
+            try select(request, .one, isOrdered: false)
+        }
         tokens.add(.close)
         if isParenthesized { tokens.add(.close) }
+    }
+
+    /// Inside of a SELECT of their own: directly behind EXISTS, SQLite ignores DISTINCT, whatever the OFFSET.
+    private mutating func selectAnyRow(of request: Request) throws {
+        tokens.add(.selectStarFrom)
+        tokens.add(.open)
+        try select(request, isOrdered: false)
+        tokens.add(.close)
     }
 }
 
 extension Request {
+    /// Whether it takes its columns to say whether there are any rows: aggregates of no rows are a row, and an offset skips distinct
+    /// rows.
+    fileprivate var existenceNeedsRows: Bool {
+        let parts = parts.values
+        return parts.groups.isEmpty && selectsAggregates || parts.isDistinct && offset > 0
+    }
+
     /// Whether the only column of its rows may be NULL.
     fileprivate var mayGiveNull: Bool {
         let columns = selectedColumns

@@ -213,8 +213,7 @@ extension CompilerWalk {
             try list(parts.groups) { walk, expression in try walk.expression(expression) }
         }
         if let having = parts.having {
-            guard !parts.groups.isEmpty || request.selectedColumns.contains(where: { $0.expression.traits.contains(.aggregate) })
-            else {
+            guard !parts.groups.isEmpty || request.selectsAggregates else {
                 throw RequestError.argument(
                     "having: the request has no groups; add group(...), or "
                         + "use filter(...) for conditions on single rows")

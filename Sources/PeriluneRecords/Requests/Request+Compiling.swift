@@ -63,12 +63,16 @@ extension Request {
     /// Whether the rows must be made to count them.
     private var countNeedsRows: Bool {
         let parts = parts.values
-        return hasLimit || parts.isDistinct || !parts.groups.isEmpty || parts.having != nil
-            || selectedColumns.contains { $0.expression.traits.contains(.aggregate) }
+        return hasLimit || parts.isDistinct || !parts.groups.isEmpty || parts.having != nil || selectsAggregates
     }
 
-    /// Without what brings columns, but no rows.
-    private var withoutIncluded: Request {
+    /// Whether aggregates are selected: without groups, of all rows.
+    var selectsAggregates: Bool {
+        (selectedColumns + joinedAnnotations).contains { $0.expression.traits.contains(.aggregate) }
+    }
+
+    /// Without rows of associations in fields.
+    var withoutIncluded: Request {
         let values = parts.values
         if values.prefetches.isEmpty, !values.joins.contains(where: { $0.role == .included }) { return self }
         return with { parts in

@@ -146,6 +146,31 @@ test("annotations come beside the columns of records", function()
   fails("argument", function() Author:annotated_with(c.born + 1) end)
 end)
 
+test("a request exists where it has a row", function()
+  local count, max = perilune.count(), c.born:max()
+  Author.books = Author:has_many(Book, { columns = "author_id" })
+  local joined = Author:joining_required(Author.books)
+  local requests = {
+    Author:filter{ id = 99 }, Author:filter{ id = 1 }, Author:limit(0), Author:limit(2, 3), Author:limit(2, 4),
+    Author:filter{ id = 99 }:select(count), Author:select(count):limit(1, 1), Author:select(max):limit(0),
+    Author:select(count):having(count:ge(4)), Author:select(count):having(count:ge(5)), Author:select(max, count:as("n")):order("n"),
+    Author:group("country"):select("country"):having(count:ge(2)), Author:group("country"):select("country", count):having(count:ge(3)),
+    Author:group("country"):select("country"):limit(1, 2), Author:group("country"):select("country"):limit(1, 3),
+    Author:select("country"):distinct():limit(10, 2), Author:select("country"):distinct():limit(10, 3), Author:select("country"):distinct(),
+    joined:distinct():limit(10, 2), joined:distinct():limit(10, 3), joined:limit(10, 3), joined:limit(10, 4),
+    Author:select("country"):union(Author:select("country")):limit(1, 2), Author:select("country"):union(Author:select("country")):limit(1, 3),
+  }
+  for index, request in ipairs(requests) do
+    local is_there = request:fetch_count() > 0
+    equal({ index, request:exists(), request:is_empty(), request:prepare():exists() }, { index, is_there, not is_there, is_there })
+    equal({ index, Author:filter(perilune.exists(request)):fetch_count() }, { index, is_there and 4 or 0 })
+    equal({ index, Author:filter(~perilune.exists(request)):fetch_count() }, { index, is_there and 0 or 4 })
+  end
+  equal(ids(Author:filter(Author.books:select("year"):distinct():limit(5, 1):exists())), { 1 })
+  equal(ids(Author:filter(Author.books:select("author_id"):distinct():limit(5, 1):exists())), {})
+  equal(Author:filter{ id = 1 }:order("name"):prepare():exists(), true)
+end)
+
 test("union, intersect, except", function()
   local french, old = Author:filter{ country = "France" }, Author:filter(c.born:lt(1900))
   equal(ids(french:union(old):order("id")), { 1, 2, 4 })
