@@ -44,7 +44,7 @@ extension CompilerWalk {
         try columns(of: request, output, frame)
         try from(request, frame)
         try restrict(request, frame)
-        if isOrdered { try order(request, frame) }
+        if isOrdered { try order(request, frame, isNamed: output.isColumns) }
         limit(request, isFirst: isFirst)
         leaveScope()
         declared.removeSubrange(declaredCount...)
@@ -223,35 +223,58 @@ extension CompilerWalk {
         }
     }
 
-    private mutating func order(_ request: Request, _ frame: Frame) throws {
+    /// - Parameter isNamed: Whether the columns of the result can be ordered by their names.
+    private mutating func order(_ request: Request, _ frame: Frame, isNamed: Bool) throws {
         var isFirst = true
-        try order(request.orders, &isFirst)
+        try order(of: request, frame.own, frame.joins, isNamed: isNamed, &isFirst)
+        let reach = request.parts.values.reach
         // Rows that are found through other tables: those of these in their order.
-        for (hop, number) in zip(request.parts.values.reach?.association.hops.dropLast() ?? [], frame.reach) {
-            let before = setOwn(number)
-            try order(hop.request.orders, &isFirst)
-            setOwn(before)
+        for (index, hop) in (reach?.association.hops.dropLast() ?? []).enumerated() {
+            try order(of: hop.request, frame.reach[index], frame.reachJoins[index], isNamed: false, &isFirst)
         }
-        try order(of: frame.joins, &isFirst)
-        if let reach = request.parts.values.reach, reach.isOrderedByKey {
-            for column in reach.association.columnsOfChoice {
-                tokens.add(isFirst ? .orderBy : .comma)
-                isFirst = false
-                self.column(column.position, of: frame.reach[column.hop])
-            }
+        // Which of several rows is the first, what is joined to them does not say.
+        guard let reach, reach.isOrderedByKey else { return try order(of: frame.joins, isNamed: isNamed, &isFirst) }
+        for column in reach.association.columnsOfChoice {
+            tokens.add(isFirst ? .orderBy : .comma)
+            isFirst = false
+            self.column(column.position, of: frame.reach[column.hop])
         }
     }
 
     /// What joined associations are ordered by comes after the order of the request itself.
-    private mutating func order(of joins: [JoinNode], _ isFirst: inout Bool) throws {
+    private mutating func order(of joins: [JoinNode], isNamed: Bool, _ isFirst: inout Bool) throws {
         for node in joins {
-            for hop in node.hops {
-                let before = setOwn(hop.number)
-                try order(hop.request.orders, &isFirst)
-                setOwn(before)
-                try order(of: hop.children, &isFirst)
+            for (index, hop) in node.hops.enumerated() {
+                let isNamed = isNamed && node.join.role != .joined && index == node.hops.count - 1
+                try order(of: hop.request, hop.number, hop.children, isNamed: isNamed, &isFirst)
+                try order(of: hop.children, isNamed: isNamed, &isFirst)
             }
         }
+    }
+
+    /// The order that a request itself has, of the rows of a source.
+    private mutating func order(
+        of request: Request, _ number: Int, _ joins: [JoinNode], isNamed: Bool, _ isFirst: inout Bool
+    ) throws {
+        for order in request.orders {
+            let named = isNamed ? nil : resultColumn(order.expression, of: request, number, joins)
+            let before = setOwn(named?.number ?? number)
+            try self.order([named.map { named in order.map { _ in named.expression } } ?? order], &isFirst)
+            setOwn(before)
+        }
+    }
+
+    /// What a column of the result is, and the source whose columns it means first; `nil` for any other expression.
+    private func resultColumn(
+        _ expression: Expression, of request: Request, _ number: Int, _ joins: [JoinNode]
+    ) -> (expression: Expression, number: Int)? {
+        guard case .resultColumn(let name) = expression.kind else { return nil }
+        if let found = request.annotation(named: name) { return (found, number) }
+        for node in joins {
+            let hop = node.destination
+            if let found = resultColumn(expression, of: hop.request, hop.number, hop.children) { return found }
+        }
+        return nil
     }
 
     mutating func order(_ orders: [Ordering], _ isFirst: inout Bool, begin: Tokens.Word = .orderBy) throws {
@@ -305,7 +328,7 @@ extension CompilerWalk {
             let hop = reach.association.hops[0]
             list(hop.columns.indices) { walk, index in walk.keyColumn(index, of: hop, frame.reach[0]) }
         }
-        try order(request, frame)
+        try order(request, frame, isNamed: false)
         tokens.add(.close)
         tokens.add(.as)
         tokens.add(.rowNumberName)

@@ -6,10 +6,7 @@ extension Request {
     package func select(_ columns: [SelectedColumn]) throws -> Request {
         guard !columns.isEmpty else { throw RequestError.argument("a selection cannot be empty") }
         try checkSelected(columns)
-        return try with {
-            $0.selection = columns
-            $0.annotations.removeAll(where: \.belongsToRecord)
-        }.checkingWindowsOfGroups()
+        return try withColumns(columns, beside: parts.values.annotations.filter { !$0.belongsToRecord }).checkingWindowsOfGroups()
     }
 
     /// All columns, and the row id: rows are records that have it for their key.
@@ -18,10 +15,18 @@ extension Request {
     }
 
     /// All columns again, without those that were added.
-    package func selectAll() -> Request {
-        with {
-            $0.selection = nil
-            $0.annotations = []
+    package func selectAll() -> Request { withColumns(nil, beside: []) }
+
+    /// Other columns in the same order: what is ordered by the name of a column that was selected keeps its meaning.
+    private func withColumns(_ selection: [SelectedColumn]?, beside annotations: [SelectedColumn]) -> Request {
+        let stay = Set(annotations.compactMap { $0.name?.foldedName })
+        let orders = orders.map { order in
+            guard case .resultColumn(let name) = order.expression.kind, !stay.contains(name.foldedName) else { return order }
+            return order.map { annotation(named: name) ?? $0 }
+        }
+        let parts = parts.changed { parts in
+            parts.selection = selection
+            parts.annotations = annotations
         }
     }
 

@@ -82,6 +82,16 @@ test("conditions and required associations decide which row is the first", funct
   equal(ids(Author:including_all(published):order("id"):fetch_all(), "first"), { 2, 4, 0 })
 end)
 
+test("what is included or joined in the first row does not say which it is", function()
+  local house = Book.publisher:order(Publisher.c.name)
+  equal(ids(Author:including_optional(Author.any:including_optional(house)):order("id"):fetch_all(), "any"), { 1, 4, 0 })
+  equal(ids(Author:including_all(Author.any:joining_optional(house)):order("id"):fetch_all(), "any"), { 1, 4, 0 })
+  local reversed = Author.first:joining_optional(house:order(Publisher.c.id:desc()))
+  equal(ids(Author:including_optional(reversed):order("id"):fetch_all(), "first"), { 2, 5, 0 })
+  Author.other = Author.any:joining_optional(house)
+  equal({ Author:find(1):other():fetch_one().id, Author:filter{ other = Book:find(1) }:pluck("id") }, { 1, { 1 } })
+end)
+
 test("tables without row id and ways through other tables", function()
   local rows = Author:including_optional(Author.seat):order("id"):fetch_all()
   equal({ #rows, rows[1].seat.hall, rows[1].seat.number, rows[2].seat.hall }, { 3, "w", 9, "y" })
