@@ -33,6 +33,9 @@ extension RequestBinding {
         }
         // The order may name a column of the result.
         try define("order_column", in: table) { call in try call.derivable(1).request.orderColumn(call.string(2)) }
+        try defineValue("has_result_column", in: table) { call in
+            .boolean(try call.derivable(1).request.hasResultColumn(call.string(2)))
+        }
     }
 
     func defineOperators(in table: LuaTable) throws {

@@ -28,6 +28,7 @@ extension Request {
             parts.selection = selection
             parts.annotations = annotations
         }
+        return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
     }
 
     /// These columns beside those that are there.
@@ -60,11 +61,16 @@ extension Request {
         return (parts.values.annotations + (parts.values.selection ?? [])).first { $0.name?.foldedName == folded }?.expression
     }
 
+    /// Whether the result has a column of that name.
+    package func hasResultColumn(_ name: String) -> Bool {
+        let folded = name.foldedName
+        return outputNames.contains { $0?.foldedName == folded }
+    }
+
     /// What `order("name")` means: a column of the table, or one that was added.
     package func orderColumn(_ name: String) throws -> Expression {
         if let position = table.column(named: name) { return source.column(position) }
-        let folded = name.foldedName
-        if outputNames.contains(where: { $0?.foldedName == folded }) { return Expression(.resultColumn(name), .resultColumn) }
+        if hasResultColumn(name) { return Expression(.resultColumn(name), .resultColumn) }
         let names = table.columns.map(\.name) + outputNames.compactMap { $0 }.filter { table.column(named: $0) == nil }
         var error = RequestError.unknown("column", name, in: "`\(table.name)`", among: names)
         error.fields["table"] = table.name

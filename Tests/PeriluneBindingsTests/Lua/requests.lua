@@ -187,6 +187,15 @@ test("the name of a selected column is an order of whatever is done with the req
   equal({ Author:find(1).born, rows:reversed():limit(1):delete_all().changed_rows, ids(Author:order("id")) }, { 1, 1, { 1, 2, 4 } })
 end)
 
+test("the name of a selected column need not be an identifier", function()
+  local born, count = Author:annotated_with((c.born * -1):as("my n")), Author:group("country"):select("country", perilune.count():as("id-id"))
+  local ordered = born:order("my n")
+  equal({ ordered:pluck("id"), ordered:find().name, born:then_order("my n"):limit(1):sum("id") }, { { 2, 3, 4, 1 }, "Camus", 2 })
+  equal(born:order("my n"):pluck("my n"), { -1913, -1900, -1871, -1819 })
+  equal({ count:order("id-id", "country"):fetch_all()[3]["id-id"], count:order("country"):pluck("id-id") }, { 2, { 1, 2, 1 } })
+  equal(ids(Author:order("born - 1900 DESC, id")), { 2, 3, 4, 1 })
+end)
+
 test("union, intersect, except", function()
   local french, old = Author:filter{ country = "France" }, Author:filter(c.born:lt(1900))
   equal(ids(french:union(old):order("id")), { 1, 2, 4 })

@@ -49,6 +49,11 @@ function sql_expressions.column_of_request(request, name) end
 function sql_expressions.excluded(request, name) end
 
 ---@param request perilune.sql_request
+---@param name string
+---@return boolean
+function sql_expressions.has_result_column(request, name) end
+
+---@param request perilune.sql_request
 ---@param name string a column of its table, or of its result
 ---@return perilune.sql_expression
 function sql_expressions.order_column(request, name) end

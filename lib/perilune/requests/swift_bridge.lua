@@ -52,13 +52,19 @@ steps["reached by"] = function(node, built)
   return sql.reached_by(built, identity.number, identity.name, identity.leads_back)
 end
 
+--- Whether what looks like SQL, since it is no identifier, is the name of a column of a request's result.
+local function is_result_column(built, shape)
+  if shape.op ~= "sql" or #shape.operands > 0 or shape.detail:find("^[%a_][%w_]*$") then return false end
+  return built ~= nil and sql_expressions.has_result_column(built, shape.detail)
+end
+
 --- One term of an order: an expression, or SQL text, which may be several terms with their directions.
 local function build_term(term, built, context)
   local shape, is_descending, nulls_first = table.unpack(term, 1, 3)
-  if shape.op == "sql" and not is_descending and nulls_first == nil then
+  local is_name = shape.op == "column" and not shape.table and not shape.common or is_result_column(built, shape)
+  if not is_name and shape.op == "sql" and not is_descending and nulls_first == nil then
     return sql.order_text(shape.detail, building.build_all(shape.operands, context))
   end
-  local is_name = shape.op == "column" and not shape.table and not shape.common
   local expression = is_name and sql_expressions.order_column(built, shape.detail) or build(shape, context)
   return sql.ordering(expression, is_descending, nulls_first)
 end
@@ -77,7 +83,8 @@ local function named(shape, context)
   for index, term in ipairs(shape.operands) do
     local is_named = term.op == "as" or term.op == "named expression"
     names[index] = is_named and term.detail or false
-    expressions[index] = build(is_named and term.operands[1] or term, context)
+    expressions[index] = is_result_column(context.request, term) and sql_expressions.column_of_request(context.request, term.detail)
+      or build(is_named and term.operands[1] or term, context)
   end
   return expressions, names
 end
