@@ -110,6 +110,14 @@ test("a record that was made is deleted softly by its key", function()
   equal({ other:delete(), one:delete() }, { true, false })
 end)
 
+test("a soft deletion takes options, and needs a key as any other does", function()
+  local Book = perilune.record("book", { soft_delete = true })
+  Book:insert_all{ { id = 1, title = "a" }, { id = 2, title = "b" } }
+  equal({ Book{ id = 1 }:delete{ returning = "title" }, Book{ id = 2 }:delete(db, { returning = "title" }), Book:fetch_count() }, { "a", "b", 0 })
+  fails("argument", function() Book{ title = "a" }:delete() end)
+  fails("argument", function() Book:find_or_create({ id = 3 }, { title = "c" }):delete(5) end)
+end)
+
 test("a deletion that a hook refuses can be done again", function()
   local Book = perilune.record("book", { soft_delete = true })
   local is_refused = true

@@ -252,18 +252,20 @@ end
 
 local function add_soft_delete(info)
   local column, class = info.soft_delete, info.class
-  --- Whether the row of a record is one that is not deleted. What has no key, the write itself refuses.
+  --- Whether the row of a record is one that is not deleted.
   local function is_kept(target, db)
-    if #(records.record_schema(target)).key == 0 then return true end
+    if not require("perilune.records.steps").has_key(info, target, db) then
+      require("perilune.records.failures").raise_no_key("delete", record.description(info.class, db))
+    end
     return row_of(info, target):filter{ [column] = null }:exists(db)
   end
   --- Deletes the record by the time at which it was; with what else has changed, and the hooks of an update. Another copy of it may have been
   -- deleted before.
-  function class.delete(target, db)
-    return databases.guarded(db or records.default_database(), function(handle)
-      if not is_kept(target, handle) then return false end
-      target:update_changes(handle, { [column] = perilune.now() })
-      return true
+  -- @param ?db a database, options as for `update_changes`, or both
+  function class.delete(target, db, options)
+    if not records.is_database(db) then db, options = records.default_database(), options or db end
+    return databases.guarded(db, function(handle)
+      return is_kept(target, handle) and target:update_changes(handle, { [column] = perilune.now() }, options)
     end)
   end
   --- Deletes the row.
