@@ -105,7 +105,7 @@ import Testing
         #expect(behind?.description.hasSuffix("a_scenario.lua:99, behind the end of the file; its last scenario is at line 2") == true)
     }
 
-    @Test func `a folder of migrations that is not there is told as to a person`() async throws {
+    @Test func `a folder of migrations that does not exist is an error in plain words`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) end)")
         let run = try await project.run { $0.migrations = "nofolder" }
         #expect(try run.result("one").failures.first?.message == "cannot read the folder of migrations nofolder: it does not exist")

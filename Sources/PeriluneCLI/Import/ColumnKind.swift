@@ -47,8 +47,7 @@ enum ColumnKind: String, Sendable {
         }
     }
 
-    /// The value of one that is none of a text, as JSON has them; `nil` if it is not of this kind. Texts are what they would be in quotes,
-    /// but for empty ones.
+    /// The value of a cell of JSON; `nil` if it is not of this kind. Texts are what they would be in quotes, but for empty ones.
     func value(_ cell: Cell) -> Cell? {
         switch (self, cell) {
         case (_, .null), (_, .blob), (.blob, _): cell

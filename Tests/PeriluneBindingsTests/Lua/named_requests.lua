@@ -109,7 +109,7 @@ test("a named request that is defined again takes the place of the former one, t
   fails("argument", function() Twice.requests.some = 5 end)
 end)
 
-test("what is called nearly like a named request is told so, also on a class that extends the one that names it", function()
+test("the error of an unknown method suggests named requests, also those of a class that is extended", function()
   local Base = perilune.record("author")
   function Base.requests:overdue() return self end
   local Derived = Base:extend()
