@@ -1,7 +1,7 @@
 --- Writes a page of the documentation for each file of scenarios, with a heading for each scenario, to which other pages link:
 -- `doc:HistoryScenarios#the-name-of-a-scenario`.
 --
---     lua5.4 scripts/scenario_pages.lua FOLDER FILE...     FOLDER is that of the pages
+--     perilune run scripts/scenario_pages.lua FOLDER FILE...     FOLDER is that of the pages
 
 local folder, files = arg[1], table.move(arg, 2, #arg, 1, {})
 
