@@ -62,7 +62,7 @@ final class ModuleRegistry {
     }
 
     /// What `require` has before it asks for modules.
-    private static let taken: Set = ["_G", "coroutine", "debug", "io", "math", "os", "package", "perilune", "string", "table", "utf8"]
+    private static let taken = Set(LuaLibraries.tableNames + ["_G", "package", "perilune"])
 
     var all: [RegisteredModule] { modules.values.sorted { $0.name < $1.name } }
 

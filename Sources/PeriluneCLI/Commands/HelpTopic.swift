@@ -49,9 +49,10 @@ struct HelpTopic {
     }
 
     private static let question = """
-        local reference, help, name = require "reference", require "reference.help", (...)
+        local name, commands = ...
+        local reference, help = require "reference", require "reference.help"
         local index = reference.read(source)
-        if name == "topics" then return help.topics(index, (select(2, ...))) end
+        if name == "topics" then return help.topics(index, commands) end
         return help.text(index, name)
         """
 

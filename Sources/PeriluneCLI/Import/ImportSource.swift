@@ -143,8 +143,9 @@ struct ImportSource {
         var fields: [DelimitedText.Field] = []
         guard text.next(into: &fields) else { throw Self.failure(path, "it has no rows") }
         let first = fields.map { text.value($0) }
-        hasHeader = settings.hasHeader ?? Self.looksLikeHeader(first)
-        if settings.hasHeader == nil, let name = Self.repeatedName(first) { repeatedName = name }
+        let canBeHeader = Self.canBeNames(first), repeated = Self.repeated(first)
+        hasHeader = settings.hasHeader ?? (canBeHeader && repeated == nil)
+        if settings.hasHeader == nil, canBeHeader { repeatedName = repeated.map { DisplayText.cut(DisplayText.escaped($0), to: 40, ellipsis: "…") } }
         fieldCount = first.count
         var names = hasHeader ? first.map { String(decoding: $0, as: UTF8.self).trimmed } : first.indices.map { "column\($0 + 1)" }
         if let given = settings.columns {
@@ -161,18 +162,13 @@ struct ImportSource {
         }
     }
 
-    /// Whether the values of the first row can be names, and none is there twice.
-    private static func looksLikeHeader(_ fields: [[UInt8]]) -> Bool {
-        canBeNames(fields) && Set(fields).count == fields.count
-    }
-
+    /// Whether none of the values is empty or a number. Those of a header are names, and none of them is there twice.
     private static func canBeNames(_ fields: [[UInt8]]) -> Bool { fields.allSatisfy { !$0.isEmpty && !NumberText.isNumber($0) } }
 
-    /// A value that is in a row of possible names twice.
-    private static func repeatedName(_ fields: [[UInt8]]) -> String? {
+    /// The first value that was there before.
+    private static func repeated(_ fields: [[UInt8]]) -> [UInt8]? {
         var known: Set<[UInt8]> = []
-        guard canBeNames(fields), let repeated = fields.first(where: { !known.insert($0).inserted }) else { return nil }
-        return DisplayText.cut(DisplayText.escaped(repeated), to: 40, ellipsis: "…")
+        return fields.first { !known.insert($0).inserted }
     }
 
     private func kinds(after text: DelimitedText, first: [[UInt8]]?) -> [ColumnKind?] {

@@ -40,4 +40,7 @@ public struct LuaLibraries: OptionSet, Sendable {
     public static let sandboxed: LuaLibraries = [.base, .coroutine, .table, .string, .math, .utf8]
     /// All of Lua's libraries: what users who run a script from the command line expect.
     public static let trusted: LuaLibraries = [.sandboxed, .io, .os, .files, .debug, .bytecode, .package]
+
+    /// The tables of libraries, which `require` gives by these names.
+    package static let tableNames = ["coroutine", "debug", "io", "math", "os", "string", "table", "utf8"]
 }

@@ -83,7 +83,7 @@ extension LuaState {
         let loaded = try makeTable()
         let package = try makeTable()
         try package.set("loaded", .table(loaded))
-        for name in ["string", "table", "math", "utf8", "coroutine", "os", "io", "debug"] {
+        for name in LuaLibraries.tableNames {
             let key = LuaValue.string(LuaString(name))
             let library = try globals.rawGet(key)
             if !library.isNil { try loaded.rawSet(key, library) }

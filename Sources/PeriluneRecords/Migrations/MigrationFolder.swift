@@ -27,6 +27,8 @@ package struct MigrationFolder {
         }
     }
 
+    /// Of everything in the folder: also modules that migrations require, and what undoes them.
+    package let names: [String]
     /// In the order in which they run: that of the bytes of their names.
     package let files: [File]
 
@@ -34,7 +36,6 @@ package struct MigrationFolder {
     ///
     /// - Throws: ``MigrationFolderError`` if the folder cannot be read, or if it has a mistake.
     package init(_ path: String) throws(MigrationFolderError) {
-        let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {

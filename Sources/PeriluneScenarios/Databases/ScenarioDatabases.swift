@@ -178,10 +178,9 @@ final class ScenarioDatabases: Sendable {
     }
 
     private static func name(ofFolder folder: String) throws -> String {
-        do { _ = try MigrationFolder(folder) } catch { throw ScenarioUsageError(error.message) }
-        // Modules of the migrations, and what undoes them, count too.
-        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
-        let files = names.filter { $0.hasSuffix(".lua") || $0.hasSuffix(".sql") }
+        let names: [String]
+        do { names = try MigrationFolder(folder).names } catch { throw ScenarioUsageError(error.message) }
+        let files = names.sorted().filter { $0.hasSuffix(".lua") || $0.hasSuffix(".sql") }
         return try TemplateStore.name(files.flatMap { [Array($0.utf8), try ScriptHost.read("\(folder)/\($0)")] })
     }
 
