@@ -48,7 +48,8 @@ import Testing
 
     /// Does something to the leader again and again while transfers are made; then compares the answers with what is there.
     private func check(
-        _ nodes: ClusterNodes, rounds: Int, clients: Int = 1, timeout: String = "30s", _ disturb: @escaping (ClusterNodes, Int) async throws -> Void
+        _ nodes: ClusterNodes, rounds: Int, transfers: Int = 400, clients: Int = 1, timeout: String = "30s",
+        _ disturb: @escaping (ClusterNodes, Int) async throws -> Void
     ) async throws {
         var hosts: [ScriptHost] = []
         for _ in 0..<clients { hosts.append(try await host(nodes, timeout: timeout)) }
@@ -57,16 +58,16 @@ import Testing
         var outcome = Outcome(), next = 1
         for _ in 0..<rounds {
             let leader = try #require(await leader(of: nodes))
-            let (start, count, all) = (next, 400 / clients, hosts)
+            let (start, count, all) = (next, transfers / clients, hosts)
             next += count * clients
-            async let transfers = withThrowingTaskGroup(of: Outcome.self) { group in
+            async let outcomes = withThrowingTaskGroup(of: Outcome.self) { group in
                 for (index, host) in all.enumerated() {
                     group.addTask { try await host.run(source: Self.transfer, arguments: start + index * count, count) }
                 }
                 return try await group.reduce(into: Outcome()) { $0.add($1) }
             }
             try await disturb(nodes, leader)
-            outcome.add(try await transfers)
+            outcome.add(try await outcomes)
         }
         let list: [String] = try await host.run(source: "return db:fetch_values('SELECT token FROM transfer')")
         let tokens = Set(list)
@@ -119,7 +120,7 @@ import Testing
         let nodes = try await ClusterNodes(megabytes: 48)
         let disk = try #require(nodes.disk), writer = try await host(nodes)
         try await writer.run(source: "db:execute('CREATE TABLE filler (bytes BLOB)')")
-        try await check(nodes, rounds: 1) { nodes, leader in
+        try await check(nodes, rounds: 1, transfers: 1200) { nodes, leader in
             #expect(leader == 1)
             for _ in 0..<80 where !disk.isFull || nodes.leader() == 1 {
                 _ = try? await writer.run(source: "db:write({ retry = 3 }, function(db) db:execute('INSERT INTO filler VALUES (randomblob(1000000))') end)")

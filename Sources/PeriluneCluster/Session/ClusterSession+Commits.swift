@@ -30,7 +30,7 @@ extension ClusterSession {
             if hasChangedSchema { schema.didChange(version) }
             return
         }
-        throw lose("it did not answer the commit, which has not happened")
+        throw lose("it did not complete the commit, which has not happened")
     }
 
     private func schemaVersion(on connection: LeaderConnection, until deadline: Deadline) throws -> Int64? {
@@ -53,23 +53,31 @@ extension ClusterSession {
         do {
             try connection.execute("COMMIT", until: deadline)
             return true
-        } catch let error as RemoteError where !error.endsConnection {
+        } catch let error as RemoteError where !error.endsConnection && !error.leavesCommitOpen {
             throw error
+        } catch let error as RemoteError where !error.endsConnection {
+            return try lookUpCommit("the leader could not complete the commit (\(error))", afterLeadOf: connection)
         } catch {
             disconnect()
-            return try lookUpCommit()
+            return try lookUpCommit("the leader did not answer the commit")
         }
     }
 
-    /// Finds out whether the last commit, which had no answer, has happened.
+    /// Finds out whether the last commit, which had no answer that says so, has happened.
+    ///
+    /// - Parameters:
+    ///   - reason: Why that is not known.
+    ///   - failed: A leader that must not be asked while it leads: its log does not have what the others may have in their logs at the same place,
+    ///     so that they would take what it writes next for that.
     ///
     /// That the token is missing is not enough: what a former leader has sent to others might come to be committed later. A write of the new
     /// leader after it, in the transaction that has found no token, settles that: what is not before it in the log never will be.
-    private func lookUpCommit() throws -> Bool {
+    private func lookUpCommit(_ reason: String, afterLeadOf failed: LeaderConnection? = nil) throws -> Bool {
         transaction = .none
         let deadline = Deadline(after: max(timeout, .seconds(15)))
         let number = token.number
         do {
+            if let failed { try awaitEnd(ofLeadOf: failed, until: deadline) }
             while true {
                 do {
                     try begin(.immediate, until: deadline)
@@ -95,10 +103,26 @@ extension ClusterSession {
         } catch {
             close()
             let failure = ClusterFailure(
-                .unknown, "the leader did not answer the commit, and whether it has happened could not be found out: look for what it "
-                    + "should have written before running it again")
+                .unknown, "\(reason), and whether it has happened could not be found out: look for what it should have written before running it "
+                    + "again")
             transaction = .lost(failure)
             throw failure
+        }
+    }
+
+    /// Waits until a node does not lead any more, or has lost the connection in which it did.
+    private func awaitEnd(ofLeadOf connection: LeaderConnection, until deadline: Deadline) throws {
+        defer { disconnect() }
+        var pauses = BackOff(from: 20, to: 200)
+        while true {
+            do {
+                _ = try connection.query("SELECT 1", until: deadline)
+            } catch let error as RemoteError {
+                if error.endsConnection { return }
+            } catch ConnectionFailure.lost {
+                return
+            }
+            try pauses.wait(until: deadline, isCancelled)
         }
     }
 }

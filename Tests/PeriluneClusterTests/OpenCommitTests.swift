@@ -1,0 +1,70 @@
+@testable import PeriluneCluster
+import PeriluneTestTools
+import Synchronization
+import Testing
+
+/// Commits that a leader could not write to its disk after it had sent them to others: they may have happened.
+@Suite(.patience, .startsPrograms) struct OpenCommitTests {
+    /// A node that cannot complete a commit, leads on while it answers some more questions, and knows then what has become of it.
+    private final class FailingNode: Sendable {
+        let asked = Mutex<[String]>([])
+
+        /// Commits to the node.
+        func commit(code: UInt64, answersBefore: Int = 0, hasHappened: Bool = true) throws {
+            let node = FakeNode { address in
+                { [self] type, body in
+                    guard type == 8 || type == 9 else { return HostileNodeTests.answer(type, body, address) }
+                    let sql = FakeNode.sql(body)
+                    let former = asked.withLock { asked in
+                        defer { asked.append(sql) }
+                        return asked.count { $0 == sql }
+                    }
+                    switch sql {
+                    case "COMMIT" where former == 0: return FakeNode.message(0, WireTests.word(code) + WireTests.text("disk I/O error"))
+                    case "SELECT 1" where former >= answersBefore: return FakeNode.message(0, WireTests.word(10250) + WireTests.text("not leader"))
+                    case "SELECT 1": return FakeNode.message(7, WireTests.page(names: ["1"], rows: [[.integer(1)]]))
+                    case _ where sql.hasPrefix("SELECT number") && hasHappened:
+                        return FakeNode.message(7, WireTests.page(names: ["number"], rows: [[.integer(1)]]))
+                    default: return HostileNodeTests.answer(type, body, address)
+                    }
+                }
+            }
+            let session = try ClusterSession(ClusterAddress(servers: [node.address], name: "shop"), timeout: .seconds(5))
+            session.local.transaction = { .immediate }
+            defer { session.close() }
+            try session.begin(.immediate)
+            try session.execute("INSERT INTO t VALUES (1)", changesSchema: false)
+            try session.commit()
+        }
+
+        func count(_ sql: String) -> Int { asked.withLock { $0.count { $0 == sql } } }
+    }
+
+    @Test(arguments: [10, 778, 4] as [UInt64], [0, 3]) func `one that has happened is done`(code: UInt64, answersBefore: Int) throws {
+        let node = FailingNode()
+        try node.commit(code: code, answersBefore: answersBefore)
+        // Nothing else is asked or written while the node leads that has failed.
+        let asked = node.asked.withLock { Array($0.drop { $0 != "COMMIT" }.prefix(answersBefore + 2)) }
+        #expect(asked == ["COMMIT"] + Array(repeating: "SELECT 1", count: answersBefore + 1))
+    }
+
+    @Test func `one that has not happened never will, and is reported as such`() throws {
+        let node = FailingNode()
+        let failure = #expect(throws: ClusterFailure.self) { try node.commit(code: 10, answersBefore: 1, hasHappened: false) }
+        #expect(failure?.kind == .moved)
+        #expect(node.count("COMMIT") == 2, "the second is that of what fences it off")
+    }
+
+    @Test func `nothing is known while the node leads on`() throws {
+        let failure = #expect(throws: ClusterFailure.self) { try FailingNode().commit(code: 778, answersBefore: Int.max) }
+        #expect(failure?.kind == .unknown)
+        #expect(failure?.message.hasPrefix("the leader could not complete the commit (disk I/O error (code 778)), and") == true, "\(String(describing: failure))")
+    }
+
+    @Test func `one that is refused has not happened, and its transaction goes on`() throws {
+        let node = FailingNode()
+        let error = #expect(throws: RemoteError.self) { try node.commit(code: 787) }
+        #expect(error?.code == 787)
+        #expect(node.count("SELECT 1") == 0)
+    }
+}
