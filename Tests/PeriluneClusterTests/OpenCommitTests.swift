@@ -5,12 +5,14 @@ import Testing
 
 /// Commits that a leader could not write to its disk after it had sent them to others: they may have happened.
 @Suite(.patience, .startsPrograms) struct OpenCommitTests {
-    /// A node that cannot complete a commit, leads on while it answers some more questions, and knows then what has become of it.
+    /// A node that cannot complete something, leads on while it answers some more questions, and knows then what has become of it.
     private final class FailingNode: Sendable {
         let asked = Mutex<[String]>([])
 
         /// Commits to the node.
-        func commit(code: UInt64, answersBefore: Int = 0, hasHappened: Bool = true) throws {
+        ///
+        /// - Parameter failing: How the text begins that it cannot complete the first time.
+        func commit(failing: String = "COMMIT", code: UInt64, answersBefore: Int = 0, hasHappened: Bool = true) throws {
             let node = FakeNode { address in
                 { [self] type, body in
                     guard type == 8 || type == 9 else { return HostileNodeTests.answer(type, body, address) }
@@ -20,7 +22,7 @@ import Testing
                         return asked.count { $0 == sql }
                     }
                     switch sql {
-                    case "COMMIT" where former == 0: return FakeNode.message(0, WireTests.word(code) + WireTests.text("disk I/O error"))
+                    case _ where sql.hasPrefix(failing) && former == 0: return FakeNode.message(0, WireTests.word(code) + WireTests.text("disk I/O error"))
                     case "SELECT 1" where former >= answersBefore: return FakeNode.message(0, WireTests.word(10250) + WireTests.text("not leader"))
                     case "SELECT 1": return FakeNode.message(7, WireTests.page(names: ["1"], rows: [[.integer(1)]]))
                     case _ where sql.hasPrefix("SELECT number") && hasHappened:
@@ -59,6 +61,13 @@ import Testing
         let failure = #expect(throws: ClusterFailure.self) { try FailingNode().commit(code: 778, answersBefore: Int.max) }
         #expect(failure?.kind == .unknown)
         #expect(failure?.message.hasPrefix("the leader could not complete the commit (disk I/O error (code 778)), and") == true, "\(String(describing: failure))")
+    }
+
+    @Test func `a transaction begins in the next leader where the first cannot make the table of tokens`() throws {
+        let node = FailingNode()
+        try node.commit(failing: "CREATE TABLE", code: 778, answersBefore: 2)
+        #expect(node.count("SELECT 1") == 3)
+        #expect(node.count("COMMIT") == 1)
     }
 
     @Test func `one that is refused has not happened, and its transaction goes on`() throws {

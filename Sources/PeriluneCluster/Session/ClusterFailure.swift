@@ -59,7 +59,7 @@ package struct RemoteError: Error, Equatable, CustomStringConvertible {
 
     /// Whether a commit that was answered so may have happened, or happen yet: the leader could not write it to its own disk, when it had sent it
     /// to other nodes. The memory that SQLite takes for a disk in a node gives no such errors.
-    var leavesCommitOpen: Bool { [4, 10].contains(code & 0xFF) } // SQLITE_ABORT, SQLITE_IOERR
+    var leavesCommitOpen: Bool { !endsConnection && [4, 10].contains(code & 0xFF) } // SQLITE_ABORT, SQLITE_IOERR
 
     var isBusy: Bool { code & 0xFF == 5 }
 

@@ -41,7 +41,13 @@ extension ClusterSession {
     func makeTokenTable(on connection: LeaderConnection, until deadline: Deadline) throws {
         if hasTokenTable { return }
         let former = try schemaVersion(on: connection, until: deadline)
-        try connection.execute(CommitToken.definition, until: deadline)
+        do {
+            try connection.execute(CommitToken.definition, until: deadline)
+        } catch let error as RemoteError where error.leavesCommitOpen {
+            // The next leader has it, or makes it.
+            do { try awaitEnd(ofLeadOf: connection, until: deadline) } catch ConnectionFailure.deadline { throw error }
+            throw ConnectionFailure.lost(error.description)
+        }
         hasTokenTable = true
         // Nothing here needs to know of this table.
         schema.didChange(try schemaVersion(on: connection, until: deadline), from: former)
@@ -53,10 +59,10 @@ extension ClusterSession {
         do {
             try connection.execute("COMMIT", until: deadline)
             return true
-        } catch let error as RemoteError where !error.endsConnection && !error.leavesCommitOpen {
-            throw error
-        } catch let error as RemoteError where !error.endsConnection {
+        } catch let error as RemoteError where error.leavesCommitOpen {
             return try lookUpCommit("the leader could not complete the commit (\(error))", afterLeadOf: connection)
+        } catch let error as RemoteError where !error.endsConnection {
+            throw error
         } catch {
             disconnect()
             return try lookUpCommit("the leader did not answer the commit")
