@@ -183,6 +183,39 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         #expect(error?.code == .memory || (source.contains("pcall") || source.contains("a60")) && error?.code == .timeout, "\(String(describing: error))")
     }
 
+    /// SQLite would end the process if it had no memory to write out zeros at the end of a row, for a hook that reads the row.
+    ///
+    /// While a cursor is open the function that makes them is SQLite's own.
+    @Test(
+        arguments: [
+            "db:record_changes(function(db) db:execute('INSERT INTO t (a) VALUES (zeroblob(1000000))') end)",
+            "db:observe_transactions{ on_change = function() end } db:execute('INSERT INTO t (a) VALUES (zeroblob(1000000))')",
+            "db:observe_transactions{ on_change = function() end } db:execute('UPDATE t SET a = zeroblob(1000000)')",
+        ], [false, true])
+    func `zeros of rows that a hook reads find memory or end the script`(_ source: String, hasCursor: Bool) async throws {
+        for tenths in stride(from: 120, to: 160, by: 4) {
+            let queue = try DatabaseQueue()
+            try await queue.write { try $0.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 2)") }
+            nonisolated(unsafe) var cursor: FastDatabaseValueCursor<Int>?
+            if hasCursor {
+                try await queue.write { db in
+                    cursor = try Int.fetchCursor(db, sql: "SELECT 1 UNION ALL SELECT 2")
+                    _ = try cursor?.next()
+                }
+            }
+            let host = try testHost {
+                $0.database = .open(queue)
+                $0.limits.memoryInBytes = 16 << 20
+            }
+            do {
+                try await host.runChecked("local list = {} for i = 1, \(tenths) do list[i] = ('x'):rep(100000) .. i end \(source)")
+            } catch let error as LuaError {
+                #expect(error.code == .memory)
+            }
+            try await queue.write { _ in cursor = nil }
+        }
+    }
+
     @Test func `nothing is committed after the time`() async throws {
         let host = try testHost { $0.limits.time = .milliseconds(200) }
         try await host.runChecked("db:execute('CREATE TABLE t (a)')")

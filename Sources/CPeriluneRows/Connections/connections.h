@@ -161,6 +161,9 @@ void pdb_begin_recorded_access(sqlite3 *handle);
 bool pdb_is_recorded(sqlite3 *handle);
 void pdb_record_change(sqlite3 *handle, int kind, const char *schema, const char *table);
 
+/* Whether recordings or observers read the rows that change. */
+bool pdb_is_hooked(sqlite3 *handle);
+
 /* MARK: - Statements */
 
 struct pdb_statement {

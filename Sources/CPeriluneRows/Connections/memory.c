@@ -58,7 +58,7 @@ void pdb_begin_bounds(pdb_connection *connection) {
     if (!context->limited) return;
     if (!connection->has_bounded_functions) {
         /* Not while statements run: it is tried again. */
-        connection->has_bounded_functions = psql_bound_functions(connection->handle, plua_is_run_cancelled) == SQLITE_OK;
+        connection->has_bounded_functions = psql_bound_functions(connection->handle, plua_is_run_cancelled, pdb_is_hooked) == SQLITE_OK;
     }
     if (context->disk_left != INT64_MAX && !connection->has_watched_files) {
         connection->has_watched_files = psql_watch_files(connection->handle) == SQLITE_OK;

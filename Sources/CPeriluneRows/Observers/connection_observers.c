@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <perilune_sessions.h>
+
 /* The hubs of the process, by connection: hosts that share one share its set of observers. */
 static pdb_connection_observers *hubs;
 static pthread_mutex_t hubs_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -129,7 +131,7 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     change.rowid = kind == SQLITE_DELETE ? former : current;
     /* Of a blob that may be long, no values: SQLite would read the whole row for each piece. */
     if (kind != SQLITE_INSERT && !is_blob) read_values(handle, table->count, change.former = values, sqlite3_preupdate_old);
-    if (kind != SQLITE_DELETE && !is_blob) read_values(handle, table->count, change.current = values + table->count, sqlite3_preupdate_new);
+    if (kind != SQLITE_DELETE && !is_blob) read_values(handle, table->count, change.current = values + table->count, psql_preupdate_new);
     table->owners++; /* the observer may make the observers of the connection forget it */
     pdb_observers_notify(observers, &change);
     pdb_release_observed_table(table);
@@ -195,6 +197,8 @@ static bool is_observed(sqlite3 *handle) {
     pthread_mutex_unlock(&hubs_lock);
     return observers != NULL;
 }
+
+bool pdb_is_hooked(sqlite3 *handle) { return is_observed(handle) || pdb_is_recorded(handle); }
 
 void pdb_hook_recordings(sqlite3 *handle) {
     if (!is_observed(handle)) sqlite3_preupdate_hook(handle, record_change, NULL);

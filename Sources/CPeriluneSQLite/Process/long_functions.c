@@ -374,7 +374,7 @@ static bool is_like_case_sensitive(sqlite3 *handle) {
     return is_sensitive;
 }
 
-int psql_bound_functions(sqlite3 *handle, psql_is_cancelled *is_cancelled) {
+int psql_bound_functions(sqlite3 *handle, psql_is_cancelled *is_cancelled, psql_is_hooked *is_hooked) {
     typedef void (*function)(sqlite3_context *, int, sqlite3_value **);
     function own_like = is_like_case_sensitive(handle) ? like_with_case : like;
     const struct {
@@ -392,5 +392,6 @@ int psql_bound_functions(sqlite3 *handle, psql_is_cancelled *is_cancelled) {
                                           functions[i].function, NULL, NULL, NULL);
     }
     if (code == SQLITE_OK) code = bound_json_patch(handle, flags);
+    if (code == SQLITE_OK) code = psql_bound_zeroblob(handle, flags, is_hooked);
     return code == SQLITE_OK ? psql_bound_full_text(handle, is_cancelled) : code;
 }

@@ -65,6 +65,9 @@ static inline bool psql_append(psql_buffer *buffer, const void *bytes, size_t le
     return true;
 }
 
+/* Puts zeroblob of this library in the place of SQLite's on a connection. Returns SQLite's code. */
+int psql_bound_zeroblob(sqlite3 *handle, int flags, psql_is_hooked *is_hooked);
+
 /* Puts highlight and snippet of this library in the place of FTS5's on a connection. Returns SQLite's code. */
 int psql_bound_full_text(sqlite3 *handle, psql_is_cancelled *is_cancelled);
 

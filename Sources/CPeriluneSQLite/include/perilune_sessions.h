@@ -33,7 +33,10 @@ int sqlite3changeset_apply_v2_strm(sqlite3 *db, int (*input)(void *context, void
 int sqlite3_preupdate_count(sqlite3 *db);
 int sqlite3_preupdate_depth(sqlite3 *db);
 int sqlite3_preupdate_old(sqlite3 *db, int column, sqlite3_value **value);
-int sqlite3_preupdate_new(sqlite3 *db, int column, sqlite3_value **value);
+
+/* The value of a column of the row that is inserted or updated: sqlite3_preupdate_new, which must not be called when it may find no memory.
+** For a row that ends in zeros it may take as much as the row, whatever the current thread's account has taken. */
+int psql_preupdate_new(sqlite3 *db, int column, sqlite3_value **value);
 
 /* The numbers of conflicts, and how one is answered. */
 enum {

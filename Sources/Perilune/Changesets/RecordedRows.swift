@@ -68,7 +68,7 @@ final class RecordedRows {
         }
         if kind != SQLITE_INSERT { keep(isFormer: true, of: table, sqlite3_preupdate_old) }
         // An update may change the key.
-        if kind != SQLITE_DELETE { keep(isFormer: false, of: table, sqlite3_preupdate_new) }
+        if kind != SQLITE_DELETE { keep(isFormer: false, of: table, psql_preupdate_new) }
     }
 
     private typealias Reader = (OpaquePointer?, CInt, UnsafeMutablePointer<OpaquePointer?>) -> CInt
