@@ -302,11 +302,18 @@ typedef struct pdb_open_blob {
     sqlite3_blob *handle; /* NULL once it is closed */
     pdb_access *access;   /* NULL then, too */
     struct pdb_open_blob *next, **link; /* in access->blobs */
+    sqlite3_stmt *witness; /* of a blob that may be written: SQLite compiles it anew when it has read the schema anew */
     bool is_abandoned; /* its userdata was collected */
 } pdb_open_blob;
 
 /* Makes one of a handle, which belongs to it from then on; NULL without memory. */
 pdb_open_blob *pdb_add_open_blob(pdb_access *access, sqlite3_blob *handle);
+
+/* Has a blob of a database of the connection be written. Returns SQLite's code. */
+int pdb_permit_writing(pdb_open_blob *blob, const char *schema);
+
+/* Whether a blob can still be written. Returns SQLite's code: SQLITE_ABORT after a change of the row, SQLITE_SCHEMA after one of the schema. */
+int pdb_check_writing(pdb_open_blob *blob);
 
 /* Closes one, unless it is closed. Returns SQLite's code. */
 int pdb_close_open_blob(pdb_open_blob *blob);

@@ -1,4 +1,6 @@
 /* Blobs that are open for reading and writing in pieces: they end with their access. */
+#include <perilune_long_functions.h>
+
 #include "CPeriluneRows/Connections/connections.h"
 
 pdb_open_blob *pdb_add_open_blob(pdb_access *access, sqlite3_blob *handle) {
@@ -10,8 +12,30 @@ pdb_open_blob *pdb_add_open_blob(pdb_access *access, sqlite3_blob *handle) {
     return blob;
 }
 
+int pdb_permit_writing(pdb_open_blob *blob, const char *schema) {
+    char *sql = sqlite3_mprintf(PSQL_OWN_SQL "SELECT 1 FROM \"%w\".sqlite_schema LIMIT 0", schema);
+    int code = sql ? sqlite3_prepare_v2(blob->access->connection->handle, sql, -1, &blob->witness, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    return code;
+}
+
+/*
+** Before SQLite writes to a blob it calls the hook of changes, with the table and the row as they were when the blob was opened, and looks
+** only then whether they are still there. The hook would read memory that was freed.
+*/
+int pdb_check_writing(pdb_open_blob *blob) {
+    int code = sqlite3_step(blob->witness);
+    sqlite3_reset(blob->witness);
+    if (code != SQLITE_DONE) return code;
+    if (sqlite3_stmt_status(blob->witness, SQLITE_STMTSTATUS_REPREPARE, 0) > 0) return SQLITE_SCHEMA;
+    char none;
+    return sqlite3_blob_read(blob->handle, &none, 0, 0);
+}
+
 int pdb_close_open_blob(pdb_open_blob *blob) {
     if (blob->handle == NULL) return SQLITE_OK;
+    sqlite3_finalize(blob->witness);
+    blob->witness = NULL;
     *blob->link = blob->next;
     if (blob->next) blob->next->link = blob->link;
     int code = sqlite3_blob_close(blob->handle);

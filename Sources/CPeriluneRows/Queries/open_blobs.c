@@ -34,6 +34,9 @@ static int fail(lua_State *L, open_blob *self, const char *verb, int code) {
     if (code == SQLITE_ABORT) {
         return plua_raise(L, "expired_blob", "blob:%s: the row was changed or deleted after the blob was opened; open it again", verb);
     }
+    if (code == SQLITE_SCHEMA) {
+        return plua_raise(L, "expired_blob", "blob:%s: the schema was changed after the blob was opened; open it again", verb);
+    }
     return pdb_raise_sqlite(L, self->blob->access->connection, NULL, code);
 }
 
@@ -78,6 +81,11 @@ int pdb_open_blob_in_access(lua_State *L) {
     if (self->blob == NULL) {
         sqlite3_blob_close(opened);
         return luaL_error(L, "not enough memory");
+    }
+    if (writes) code = pdb_permit_writing(self->blob, lua_tostring(L, 2));
+    if (code != SQLITE_OK) {
+        pdb_close_open_blob(self->blob);
+        return pdb_raise_sqlite(L, access->connection, NULL, code);
     }
     self->size = sqlite3_blob_bytes(opened);
     return 1;
@@ -137,7 +145,8 @@ static int write(lua_State *L) {
                           (LUAI_UACINT)self->size);
     }
     count_bytes(L, (sqlite3_int64)length);
-    int code = sqlite3_blob_write(self->blob->handle, bytes, (int)length, (int)self->position);
+    int code = pdb_check_writing(self->blob);
+    if (code == SQLITE_OK) code = sqlite3_blob_write(self->blob->handle, bytes, (int)length, (int)self->position);
     if (pdb_state_of(L)->has_pending_error) return pdb_raise_failure(L, NULL);
     if (code != SQLITE_OK) return fail(L, self, "write", code);
     self->position += (sqlite3_int64)length;

@@ -216,3 +216,31 @@ test("the column of a row id may have its name", function()
   db:execute("INSERT INTO t VALUES ('x', x'616263')")
   db:read(function(db) equal(db:open_blob("t", "content", 1):read(), "abc") end)
 end)
+
+-- SQLite's hook would be called with a table that is gone from memory.
+test("a blob is not written after a change of the schema", function()
+  file()
+  local events = {}
+  db:observe_transactions{ on_change = function(event) events[#events + 1] = event.table end }
+  db:write(function(db)
+    local blob = db:open_blob("file", "content", 1, { write = true })
+    blob:write("J")
+    db:execute "ALTER TABLE file RENAME TO document"
+    local err = fails("expired_blob", blob.write, blob, "x")
+    equal(err.message, "blob:write: the schema was changed after the blob was opened; open it again")
+    db:open_blob("document", "content", 1, { write = true }):write("H")
+  end)
+  equal(events, { "file", "document" })
+end)
+
+test("a blob whose row is gone is not written, and no change reported", function()
+  file()
+  local events = {}
+  db:observe_transactions{ on_change = function(event) events[#events + 1] = event.kind end }
+  db:write(function(db)
+    local blob = db:open_blob("file", "content", 1, { write = true })
+    db:execute "DELETE FROM file"
+    fails("expired_blob", blob.write, blob, "x")
+  end)
+  equal(events, { "delete" })
+end)

@@ -62,7 +62,7 @@
 ---| "draft" # a draft was used where a record with a row is needed
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold
----| "expired_blob" # the row of an open blob was changed or deleted
+---| "expired_blob" # the row of an open blob was changed or deleted, or the schema was changed before a write
 ---| "forbidden" # scripts may not do this in this host
 ---| "history" # the history of a table is not installed, or does not have what is asked for, or rows have changed since
 ---| "hook" # a hook of a record class has not called the function that it got exactly once, or hooks nest too deep
