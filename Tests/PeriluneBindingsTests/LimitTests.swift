@@ -216,6 +216,16 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         }
     }
 
+    /// SQLite makes NULL of a text that it has no memory to end.
+    @Test func `texts of SQL that find no memory end the script`() async throws {
+        for width in 780..<840 {
+            let error = await failure(of: "db:fetch_values([[SELECT replace(printf('%\(width)d', i), '0', '0') FROM (\(rows))]])") {
+                $0.limits.memoryInBytes = 4 << 20
+            }
+            #expect(error?.code == .memory)
+        }
+    }
+
     @Test func `nothing is committed after the time`() async throws {
         let host = try testHost { $0.limits.time = .milliseconds(200) }
         try await host.runChecked("db:execute('CREATE TABLE t (a)')")

@@ -22,7 +22,7 @@ static inline void push_and_pack(lua_State *L, sqlite3_value *value, int type, c
         prec_pack_number(packer, number);
     } else {
         size_t length;
-        const char *bytes = pdb_column_bytes(value, type, &length);
+        const char *bytes = pdb_value_bytes(value, type, &length);
         lua_pushlstring(L, bytes, length);
         prec_pack_bytes(L, packer, bytes, length, type == SQLITE_BLOB && known->keeps_blobs);
     }
@@ -33,7 +33,7 @@ static inline void push_and_pack(lua_State *L, sqlite3_value *value, int type, c
 static bool push_date(lua_State *L, sqlite3_value *value, int type, prec_packer *packer) {
     if (type != SQLITE_TEXT) return false;
     size_t length;
-    const char *bytes = pdb_column_bytes(value, type, &length);
+    const char *bytes = pdb_value_bytes(value, type, &length);
     int64_t microseconds;
     if (length > longest_date || !pdb_parse_date(bytes, length, &microseconds)) return false;
     if (packer) prec_pack_string(L, packer, bytes, length);

@@ -2,21 +2,7 @@
 #include "CPeriluneRows/Functions/functions.h"
 
 static void push_argument(lua_State *L, sqlite3_value *value) {
-    switch (sqlite3_value_type(value)) {
-        case SQLITE_INTEGER: lua_pushinteger(L, sqlite3_value_int64(value)); break;
-        case SQLITE_FLOAT: lua_pushnumber(L, sqlite3_value_double(value)); break;
-        case SQLITE_TEXT: {
-            const char *bytes = (const char *)sqlite3_value_text(value);
-            lua_pushlstring(L, bytes ? bytes : "", bytes ? (size_t)sqlite3_value_bytes(value) : 0);
-            break;
-        }
-        case SQLITE_BLOB: {
-            const char *bytes = sqlite3_value_blob(value);
-            lua_pushlstring(L, bytes ? bytes : "", bytes ? (size_t)sqlite3_value_bytes(value) : 0);
-            break;
-        }
-        default: lua_pushnil(L);
-    }
+    pdb_push_column(L, value, sqlite3_value_type(value), false);
 }
 
 static void set_result(lua_State *L, sqlite3_context *context) {

@@ -46,16 +46,7 @@ static void push_plain_value(lua_State *L, sqlite3_value *value, const pdb_obser
     int type = sqlite3_value_type(value);
     /* SQLite's hook gives the whole numbers of inserted rows as they are stored: without a fraction, which they have when they are read. */
     if (type == SQLITE_INTEGER && column->is_real) type = SQLITE_FLOAT;
-    if (type == SQLITE_INTEGER && column->is_boolean) {
-        lua_pushboolean(L, sqlite3_value_int64(value) != 0);
-    } else if (type == SQLITE_INTEGER) {
-        lua_pushinteger(L, sqlite3_value_int64(value));
-    } else if (type == SQLITE_FLOAT) {
-        lua_pushnumber(L, sqlite3_value_double(value));
-    } else {
-        const char *bytes = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : sqlite3_value_blob(value);
-        lua_pushlstring(L, bytes ? bytes : "", bytes ? (size_t)sqlite3_value_bytes(value) : 0);
-    }
+    pdb_push_column(L, value, type, column->is_boolean);
 }
 
 /* Sets a field of the event to a table of the columns that are not NULL. */

@@ -13,7 +13,7 @@ void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boole
         case SQLITE_TEXT:
         case SQLITE_BLOB: {
             size_t length;
-            const char *bytes = pdb_column_bytes(value, type, &length);
+            const char *bytes = pdb_value_bytes(value, type, &length);
             lua_pushlstring(L, bytes, length);
             break;
         }
@@ -21,9 +21,10 @@ void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boole
     }
 }
 
-const char *pdb_column_bytes(sqlite3_value *value, int type, size_t *length) {
+const char *pdb_value_bytes(sqlite3_value *value, int type, size_t *length) {
     const char *bytes = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : sqlite3_value_blob(value);
-    if (bytes == NULL && type == SQLITE_TEXT) abort(); /* out of memory; Swift frames may be below, so that nothing may be raised */
-    *length = (size_t)sqlite3_value_bytes(value);
+    /* There was no memory to end a text. Swift frames may be below, so that nothing may be raised: a run with a limit is about to end. */
+    if (bytes == NULL && type == SQLITE_TEXT && !plua_is_run_cancelled()) abort();
+    *length = bytes ? (size_t)sqlite3_value_bytes(value) : 0;
     return bytes ? bytes : "";
 }

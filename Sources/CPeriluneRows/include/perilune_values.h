@@ -57,7 +57,8 @@ int pdb_fold(lua_State *L);
 */
 void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boolean);
 
-/* The bytes of a text or blob, by its type; never NULL. They live until the statement is stepped. [-0, +0, -] */
-const char *pdb_column_bytes(sqlite3_value *value, int type, size_t *length);
+/* The bytes of a text or blob, by its type; never NULL. They live as long as the value: that of a column until the statement is stepped.
+** None where there was no memory for them and the run ends therefore. [-0, +0, -] */
+const char *pdb_value_bytes(sqlite3_value *value, int type, size_t *length);
 
 #endif
