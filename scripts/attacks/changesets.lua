@@ -34,3 +34,5 @@ db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") for _, f in ipairs{ fun
 db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") db:observe_transactions{ on_change = function() end } db:record_changes(function(d) while true do d:execute("INSERT INTO t (a) VALUES (randomblob(100000))") d:execute("UPDATE t SET a = randomblob(100000)") end end)
 -- attack: a recording of keys beside an observer
 db:execute("CREATE TABLE t (id TEXT PRIMARY KEY, a)") db:observe_transactions{ on_change = function() end } db:record_changes(function(d) for i = 1, math.huge do d:execute("INSERT INTO t VALUES (?, 1)", ("x"):rep(10000) .. i) d:execute("DELETE FROM t") end end)
+-- attack: recorded zeros for which there is no memory
+db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") local list = {} for i = 1, 560 do list[i] = ("x"):rep(100000) .. i end db:record_changes(function(d) for i = 1, 100 do d:execute("INSERT INTO t (a) VALUES (zeroblob(?))", i * 100000) end end)

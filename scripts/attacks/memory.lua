@@ -32,3 +32,5 @@ error(setmetatable({}, { __tostring = function() return ("y"):rep(20000000) end 
 local s = ("x"):rep(100000) while true do s = s:gsub("x", "xx") end
 -- attack: the log
 while true do pcall(perilune.log.error, ("x"):rep(1000000), { y = ("z"):rep(1000000) }) end
+-- attack: texts of SQL for which there is no memory
+for width = 780, 840 do pcall(db.fetch_values, db, ("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT replace(printf('%%%dd', i), '0', '0') FROM n"):format(width)) end

@@ -48,3 +48,5 @@ while true do db:share_observation(function(d) return d:fetch_value("SELECT 1") 
 db:execute("CREATE TABLE t (a)") db:observe_transactions{ on_change = function() end } db:write(function(d) d:in_savepoint(function(e) while true do e:execute("INSERT INTO t VALUES (randomblob(100000))") e:execute("DELETE FROM t") end end) end)
 -- attack: changes of others that are kept
 local a = perilune.queue() a:execute("CREATE TABLE t (a)") for _ = 1, 100 do a:observe_transactions{ on_change = function() end } end while true do a:execute("INSERT INTO t VALUES (randomblob(100000))") a:execute("DELETE FROM t") end
+-- attack: observed zeros for which there is no memory
+db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") db:observe_transactions{ on_change = function() end } local list = {} for i = 1, 560 do list[i] = ("x"):rep(100000) .. i end for i = 1, 100 do db:execute("INSERT INTO t (a) VALUES (zeroblob(?))", i * 100000) end
