@@ -164,6 +164,9 @@ void pdb_record_change(sqlite3 *handle, int kind, const char *schema, const char
 /* Whether recordings or observers read the rows that change. */
 bool pdb_is_hooked(sqlite3 *handle);
 
+/* Sets what says whether a connection has observers of its rows. */
+void pdb_follow_observers(bool (*is_observed)(sqlite3 *handle));
+
 /* MARK: - Statements */
 
 struct pdb_statement {

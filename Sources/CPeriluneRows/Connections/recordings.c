@@ -1,4 +1,4 @@
-/* What recordings of changes, which are Swift's, have to hear of a connection. */
+/* What recordings of changes, which are Swift's, have to hear of a connection, and whether its changes are read. */
 #include <stdatomic.h>
 
 #include "CPeriluneRows/Connections/connections.h"
@@ -8,7 +8,7 @@ typedef bool (*question)(sqlite3 *handle);
 typedef void (*change_listener)(sqlite3 *handle, int kind, const char *schema, const char *table);
 
 static _Atomic(listener) checker, beginner;
-static _Atomic(question) asker;
+static _Atomic(question) asker, observed_asker;
 static _Atomic(change_listener) recorder;
 
 void pdb_follow_recordings(listener check, listener will_begin, question is_recorded, change_listener record) {
@@ -36,4 +36,11 @@ bool pdb_is_recorded(sqlite3 *handle) {
 void pdb_record_change(sqlite3 *handle, int kind, const char *schema, const char *table) {
     change_listener record = atomic_load_explicit(&recorder, memory_order_relaxed);
     if (record) record(handle, kind, schema, table);
+}
+
+void pdb_follow_observers(question is_observed) { atomic_store(&observed_asker, is_observed); }
+
+bool pdb_is_hooked(sqlite3 *handle) {
+    question is_observed = atomic_load(&observed_asker);
+    return (is_observed && is_observed(handle)) || pdb_is_recorded(handle);
 }

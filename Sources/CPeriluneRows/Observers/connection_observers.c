@@ -176,8 +176,18 @@ static void record_change(void *context, sqlite3 *handle, int kind, const char *
     pdb_record_change(handle, kind, schema, name);
 }
 
+/* Whether observers have the hook of a connection. */
+static bool is_observed(sqlite3 *handle) {
+    pthread_mutex_lock(&hubs_lock);
+    pdb_connection_observers *observers = hubs;
+    while (observers && (observers->handle != handle || !observers->is_hooked)) observers = observers->next;
+    pthread_mutex_unlock(&hubs_lock);
+    return observers != NULL;
+}
+
 static void install_hook(pdb_connection_observers *observers) {
     if (observers->is_hooked) return;
+    pdb_follow_observers(is_observed);
     sqlite3_preupdate_hook(observers->handle, will_change, observers);
     observers->is_hooked = true;
     observers->has_stale = !pdb_expire_statements(observers->handle); /* it is tried again */
@@ -188,17 +198,6 @@ static void remove_hook(pdb_connection_observers *observers) {
     sqlite3_preupdate_hook(observers->handle, pdb_is_recorded(observers->handle) ? record_change : NULL, NULL);
     observers->is_hooked = false;
 }
-
-/* Whether observers have the hook of a connection. */
-static bool is_observed(sqlite3 *handle) {
-    pthread_mutex_lock(&hubs_lock);
-    pdb_connection_observers *observers = hubs;
-    while (observers && (observers->handle != handle || !observers->is_hooked)) observers = observers->next;
-    pthread_mutex_unlock(&hubs_lock);
-    return observers != NULL;
-}
-
-bool pdb_is_hooked(sqlite3 *handle) { return is_observed(handle) || pdb_is_recorded(handle); }
 
 void pdb_hook_recordings(sqlite3 *handle) {
     if (!is_observed(handle)) sqlite3_preupdate_hook(handle, record_change, NULL);
