@@ -8,6 +8,10 @@ import Testing
     /// A node that cannot complete something, leads on while it answers some more questions, and knows then what has become of it.
     private final class FailingNode: Sendable {
         let asked = Mutex<[String]>([])
+        /// The answer to the question which nodes there are, if there are others.
+        private let servers: [UInt8]?
+
+        init(servers: [UInt8]? = nil) { self.servers = servers }
 
         /// Commits to the node.
         ///
@@ -15,6 +19,11 @@ import Testing
         func commit(failing: String = "COMMIT", code: UInt64, answersBefore: Int = 0, hasHappened: Bool = true) throws {
             let node = FakeNode { address in
                 { [self] type, body in
+                    if type == 16, let servers { return FakeNode.message(3, servers) }
+                    if type == 17 {
+                        asked.withLock { $0 += Array(repeating: "SELECT 1", count: answersBefore) + ["TRANSFER \(body[0])"] }
+                        return FakeNode.message(8, WireTests.word(0))
+                    }
                     guard type == 8 || type == 9 else { return HostileNodeTests.answer(type, body, address) }
                     let sql = FakeNode.sql(body)
                     let former = asked.withLock { asked in
@@ -68,6 +77,13 @@ import Testing
         try node.commit(failing: "CREATE TABLE", code: 778, answersBefore: 2)
         #expect(node.count("SELECT 1") == 3)
         #expect(node.count("COMMIT") == 1)
+    }
+
+    @Test func `a node that leads on is asked to give the lead to another one that votes`() throws {
+        let servers = [(UInt64(2), UInt64(1)), (3, 0)].map { WireTests.word($0.0) + WireTests.text("10.0.0.\($0.0):9000") + WireTests.word($0.1) }
+        let node = FailingNode(servers: WireTests.word(2) + servers.joined())
+        try node.commit(code: 10, answersBefore: 1000)
+        #expect(node.asked.withLock { $0.filter { $0.hasPrefix("TRANSFER") } } == ["TRANSFER 3"])
     }
 
     @Test func `one that is refused has not happened, and its transaction goes on`() throws {

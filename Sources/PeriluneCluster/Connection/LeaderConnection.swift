@@ -242,6 +242,20 @@ final class LeaderConnection {
 
     func servers(until deadline: Deadline) throws -> [(id: UInt64, name: String, role: UInt64)] { try node.servers(until: deadline) }
 
+    /// Has the node give the lead to another one that votes, if one takes it.
+    func giveLeadAway(until deadline: Deadline) throws {
+        for server in try servers(until: deadline) where server.role == 0 && server.name != address.name {
+            try node.put(.transfer) { pcl_put_u64(&$0, server.id) }
+            try node.flush(until: deadline)
+            do {
+                _ = try node.answer(.empty, until: deadline)
+                return
+            } catch let error as RemoteError where !error.endsConnection {
+                continue
+            }
+        }
+    }
+
     /// The files of a database: itself and its log.
     func dump(_ name: String, until deadline: Deadline) throws -> [(name: String, bytes: [UInt8])] {
         try node.put(.dump) { $0.put(name) }

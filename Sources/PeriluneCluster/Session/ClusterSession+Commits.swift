@@ -116,13 +116,18 @@ extension ClusterSession {
         }
     }
 
-    /// Waits until a node does not lead any more, or has lost the connection in which it did.
+    /// Waits until a node does not lead any more, or has lost the connection in which it did. One that cannot write gives the lead away by
+    /// itself from libraft 0.17 on; an earlier one ends, or leads on, and is asked to after a while.
     private func awaitEnd(ofLeadOf connection: LeaderConnection, until deadline: Deadline) throws {
         defer { disconnect() }
-        var pauses = BackOff(from: 20, to: 200)
+        var pauses = BackOff(from: 20, to: 200), patience: Deadline? = Deadline(after: .seconds(1))
         while true {
             do {
                 _ = try connection.query("SELECT 1", until: deadline)
+                if patience?.isOver == true {
+                    patience = nil
+                    try connection.giveLeadAway(until: deadline)
+                }
             } catch let error as RemoteError {
                 if error.endsConnection { return }
             } catch ConnectionFailure.lost {
