@@ -1,4 +1,3 @@
-import CPeriluneCluster
 import Foundation
 import Glibc
 @testable import PeriluneCluster
@@ -73,10 +72,7 @@ final class ClusterNodes: @unchecked Sendable {
     /// Has the leader give the lead to another node.
     func transfer(from leader: Int, to id: UInt64) throws {
         let connection = try NodeConnection(ServerAddress(address(leader)), until: Deadline(after: .seconds(10)), isCancelled: { false })
-        try connection.put(.transfer) { pcl_put_u64(&$0, id) }
-        try connection.flush(until: Deadline(after: .seconds(10)))
-        // It may end the connection in place of an answer.
-        _ = try? connection.answer(.empty, until: Deadline(after: .seconds(10)))
+        try? connection.giveLead(to: id, until: Deadline(after: .seconds(10)))
     }
 
     // MARK: - Nodes

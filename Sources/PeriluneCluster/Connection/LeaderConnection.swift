@@ -245,14 +245,7 @@ final class LeaderConnection {
     /// Has the node give the lead to another one that votes, if one takes it.
     func giveLeadAway(until deadline: Deadline) throws {
         for server in try servers(until: deadline) where server.role == 0 && server.name != address.name {
-            try node.put(.transfer) { pcl_put_u64(&$0, server.id) }
-            try node.flush(until: deadline)
-            do {
-                _ = try node.answer(.empty, until: deadline)
-                return
-            } catch let error as RemoteError where !error.endsConnection {
-                continue
-            }
+            do { return try node.giveLead(to: server.id, until: deadline) } catch let error as RemoteError where !error.endsConnection { continue }
         }
     }
 

@@ -140,6 +140,13 @@ final class NodeConnection {
         guard count <= 1024 else { throw ConnectionFailure.lost("the node has sent a list of \(count) nodes") }
         return try (0..<count).map { _ in (try body.readU64(), try body.readText(), try body.readU64()) }
     }
+
+    /// Has the node, which leads, give the lead to another one. It may end the connection in place of an answer.
+    func giveLead(to id: UInt64, until deadline: Deadline) throws {
+        try put(.transfer) { pcl_put_u64(&$0, id) }
+        try flush(until: deadline)
+        _ = try answer(.empty, until: deadline)
+    }
 }
 
 /// The longest message that is sent, or accepted unless a longer one was asked for.
