@@ -83,10 +83,7 @@ int pdb_open_blob_in_access(lua_State *L) {
         return luaL_error(L, "not enough memory");
     }
     if (writes) code = pdb_permit_writing(self->blob, lua_tostring(L, 2));
-    if (code != SQLITE_OK) {
-        pdb_close_open_blob(self->blob);
-        return pdb_raise_sqlite(L, access->connection, NULL, code);
-    }
+    if (code != SQLITE_OK) return pdb_raise_sqlite(L, access->connection, NULL, code);
     self->size = sqlite3_blob_bytes(opened);
     return 1;
 }
