@@ -1,4 +1,4 @@
-/* A column of the row that a statement stands on, as a value of Lua. */
+/* A value of SQLite's as one of Lua's: of a column of the row that a statement stands on, of a row that changes, or an argument. */
 #include "CPeriluneRows/Values/values.h"
 
 void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boolean) {

@@ -53,7 +53,7 @@ int pdb_fold(lua_State *L);
 ** A column is read by one call of sqlite3_column_value, and then as a value: sqlite3_column_type, _text and _bytes would each look for
 ** it again. No other thread uses the connection meanwhile, as SQLite demands of such values.
 **
-** Pushes the value of a column, which is of the type. `is_boolean` as the column is declared. [-0, +1, m]
+** Pushes the value of a column, or any other one, which is of the type. `is_boolean` as the column is declared. [-0, +1, m]
 */
 void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boolean);
 
