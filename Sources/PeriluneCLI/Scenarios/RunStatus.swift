@@ -44,38 +44,33 @@ final class RunStatus: Sendable {
     }
 }
 
-/// Shows what is running when the signal USR1 comes, or when the key `t` is pressed.
-final class StatusRequests {
-    private let source: any DispatchSourceSignal
-    private let keys: TerminalKeys?
-
-    /// - Parameter show: Is called on another thread.
-    init(_ show: @escaping @Sendable () -> Void) {
-        signal(SIGUSR1, SIG_IGN)
-        source = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .global())
-        source.setEventHandler(handler: show)
-        source.resume()
-        keys = TerminalKeys { key in if key == UInt8(ascii: "t") { show() } }
-    }
-
-    func end() {
-        source.cancel()
+/// Asks what is running: the signal USR1, or the key `t`.
+enum StatusRequests {
+    /// Calls a closure at each request from now on, on another thread, until the process ends.
+    ///
+    /// To be called once.
+    static func forEach(_ show: @escaping @Sendable () -> Void) {
+        SignalPipe.forEach(of: [SIGUSR1]) { _ in
+            show()
+            return true
+        }
+        TerminalKeys.forEach { key in if key == UInt8(ascii: "t") { show() } }
     }
 }
 
 /// Reads single keys from the terminal, until the process ends.
-private final class TerminalKeys: Sendable {
+private enum TerminalKeys {
     /// What the terminal was set to before, for the end of the process. Written once, before `atexit` is called.
     ///
     /// In memory of its own: for a static property that begins as `termios()`, Swift 6.3 reserves the sum of the fields, 57 bytes,
     /// without the three between them that C has, and `tcgetattr` writes 60.
     private nonisolated(unsafe) static let former = UnsafeMutablePointer<termios>.allocate(capacity: 1)
 
-    /// `nil` if standard input is not a terminal, or belongs to another job.
-    init?(_ press: @escaping @Sendable (UInt8) -> Void) {
-        guard StandardStreams.isInputTerminal, tcgetpgrp(STDIN_FILENO) == getpgrp(), tcgetattr(STDIN_FILENO, Self.former) == 0
-        else { return nil }
-        var settings = Self.former.pointee
+    /// Does nothing if standard input is not a terminal, or belongs to another job.
+    static func forEach(_ press: @escaping @Sendable (UInt8) -> Void) {
+        guard StandardStreams.isInputTerminal, tcgetpgrp(STDIN_FILENO) == getpgrp(), tcgetattr(STDIN_FILENO, former) == 0
+        else { return }
+        var settings = former.pointee
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         atexit { tcsetattr(STDIN_FILENO, TCSANOW, TerminalKeys.former) }

@@ -28,8 +28,7 @@ struct TestSession {
             if let listing = request.listing { return try await list(listing) }
             if let folder = request.typesFolder { return try await writeTypes(to: folder) }
             Interrupts.onFirst { [status] in status.interrupt() }
-            let requests = StatusRequests { [status] in status.show() }
-            defer { requests.end() }
+            StatusRequests.forEach { [status] in status.show() }
             return request.isWatching ? try await watch() : try await runOnce(options())
         } catch let error as ScenarioUsageError {
             throw CommandFailure(ErrorReport(error.description, kind: "usage"))

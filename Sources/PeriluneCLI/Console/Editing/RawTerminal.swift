@@ -78,27 +78,6 @@ final class RawTerminal: Sendable {
 
 /// Tells of another size of the window by a pipe, which can be waited for together with keys.
 private enum WindowSignal {
-    /// The end to read from; the handler is there once it is asked for.
-    static let end: CInt = {
-        var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0 else { return -1 }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        windowPipe = ends[1]
-        var handler = sigaction()
-        handler.__sigaction_handler.sa_handler = { _ in
-            let former = errno
-            var byte: UInt8 = 0
-            _ = write(windowPipe, &byte, 1)
-            errno = former
-        }
-        handler.sa_flags = SA_RESTART
-        sigaction(SIGWINCH, &handler, nil)
-        return ends[0]
-    }()
+    /// The end to read from; the signal is heeded once it is asked for.
+    static let end = SignalPipe.open(for: [SIGWINCH]) ?? -1
 }
-
-/// Set before the handler is installed, only read by it.
-private nonisolated(unsafe) var windowPipe: CInt = -1
