@@ -56,6 +56,11 @@ enum StatusRequests {
         }
         TerminalKeys.forEach { key in if key == UInt8(ascii: "t") { show() } }
     }
+
+    /// Leaves the signal to the process that has started this one: `pkill -USR1 perilune` sends it to both.
+    static func ignore() {
+        signal(SIGUSR1, SIG_IGN)
+    }
 }
 
 /// Reads single keys from the terminal, until the process ends.

@@ -75,6 +75,7 @@ struct TestSession {
 
     /// Runs scenarios for the process that has started this one.
     private func serve(_ seed: RunSeed) async throws -> Int32 {
+        StatusRequests.ignore()
         var options = try options()
         options.seed = seed
         try await ScenarioRun(options, cache: cache).serve(on: WorkerEntry.openChannel(), answers: WorkerEntry.openAnswers())

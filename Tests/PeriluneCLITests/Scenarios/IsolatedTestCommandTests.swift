@@ -50,6 +50,25 @@ import Testing
         #expect(result.output.matches(of: /"outcome":"passed"/).count == 1)
     }
 
+    @Test func `the signal USR1 to all processes shows what is running and ends none`() async throws {
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": """
+                scenario("passes", function(t) end)
+                scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+                """
+        ])
+        let process = try CommandProcess(
+            TestFolder.binary, ["test", "--isolate", "--jobs", "1", "--order", "file", "--report", "jsonl"], in: folder, isOutputRead: true)
+        while try !process.readLine().contains(#""scenario_started","id":"scenarios/a_scenario.lua > endless""#) {}
+        kill(try #require(await process.child()), SIGUSR1)
+        kill(process.id, SIGUSR1)
+        process.waitForErrors(containing: "endless\n")
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.errors.contains("scenarios/a_scenario.lua:2  endless"), "\(result.errors)")
+        #expect(result.output.contains(#""outcome":"interrupted""#), "\(result.output)")
+    }
+
     @Test(arguments: ["1", "2"])
     func `two scenarios that compare different values with one snapshot are found, in one process or two`(jobs: String) throws {
         let folder = try TestFolder([
