@@ -20,12 +20,12 @@ struct AutomationService: Sendable {
     func run() async throws {
         let isReplaced = Atomic(false)
         let place = database.flatMap(FilePlace.init)
-        var versions = [file: FileVersion(file)]
+        var files = LoadedFiles(file)
         try await host.waitForEvents()
         CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colors)
-        try await addModules(to: &versions)
-        let watching = Task { [versions] in
-            var versions = versions
+        files.add(try await host.automationModulePaths())
+        let watching = Task { [files] in
+            var files = files
             while true {
                 try await Task.sleep(for: .milliseconds(300))
                 if let place, let database, FilePlace(database) != place {
@@ -33,12 +33,9 @@ struct AutomationService: Sendable {
                     try? await host.stopAutomations()
                     return host.cancel()
                 }
-                let changed = versions.filter { path, version in FileVersion(path) != version }.keys
-                // A file that is away for a moment is being written.
-                guard !changed.isEmpty, FileVersion(file) != nil else { continue }
-                for path in changed { versions[path] = FileVersion(path) }
-                await reload(since: changed.sorted()[0])
-                try await addModules(to: &versions)
+                guard let changed = files.look().first else { continue }
+                await reload(since: changed)
+                files.add(try await host.automationModulePaths())
             }
         }
         defer { watching.cancel() }
@@ -55,12 +52,6 @@ struct AutomationService: Sendable {
         var error = LuaError(.host, "\(database) was removed or replaced while its automations ran; start them again")
         error.fields["kind"] = .string("io")
         return error
-    }
-
-    private func addModules(to versions: inout [String: FileVersion?]) async throws {
-        for path in try await host.automationModulePaths() where versions[path] == nil {
-            versions.updateValue(FileVersion(path), forKey: path)
-        }
     }
 
     /// Loads the file; if that fails the previous automations keep running.
@@ -88,19 +79,5 @@ private struct FilePlace: Equatable {
         var information = stat()
         guard stat(path, &information) == 0 else { return nil }
         (device, number) = (information.st_dev, information.st_ino)
-    }
-}
-
-/// Identifies the contents of a file at one time.
-private struct FileVersion: Equatable {
-    let size: UInt64
-    let modified: Date
-
-    init?(_ path: String) {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            let size = attributes[.size] as? UInt64, let modified = attributes[.modificationDate] as? Date
-        else { return nil }
-        self.size = size
-        self.modified = modified
     }
 }

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import PeriluneCLI
+
+@Suite struct LoadedFilesTests {
+    private let folder: TestFolder
+    private var files: LoadedFiles
+    private var main: String { folder.path + "/main.lua" }
+    private var module: String { folder.path + "/module.lua" }
+
+    init() throws {
+        folder = try TestFolder(["main.lua": "one", "module.lua": "one"])
+        files = LoadedFiles(folder.path + "/main.lua")
+        files.add([folder.path + "/module.lua"])
+    }
+
+    @Test mutating func `a changed file is told once, when it changes no more`() throws {
+        #expect(files.look() == [])
+        #expect(files.look() == [])
+        try folder.write("", to: "module.lua")
+        #expect(files.look() == [])
+        // As an editor does that has emptied the file before.
+        try folder.write("return {}", to: "module.lua")
+        #expect(files.look() == [])
+        #expect(files.look() == [module])
+        #expect(files.look() == [])
+    }
+
+    @Test mutating func `nothing is told while the first file is away`() throws {
+        try FileManager.default.removeItem(atPath: main)
+        for _ in 0..<3 { #expect(files.look() == []) }
+        try folder.write("return nil", to: "main.lua")
+        #expect(files.look() == [])
+        #expect(files.look() == [main])
+    }
+
+    @Test mutating func `all that have changed are told together, those that are gone too`() throws {
+        try folder.write("return {}", to: "main.lua")
+        try FileManager.default.removeItem(atPath: module)
+        #expect(files.look() == [])
+        #expect(files.look() == [main, module])
+        #expect(files.look() == [])
+    }
+
+    @Test mutating func `a file that is added is told when it changes from then on`() throws {
+        try folder.write("return 1", to: "other.lua")
+        files.add([folder.path + "/other.lua", main])
+        for _ in 0..<2 { #expect(files.look() == []) }
+        try folder.write("return 12", to: "other.lua")
+        #expect(files.look() == [])
+        #expect(files.look() == [folder.path + "/other.lua"])
+    }
+}
