@@ -60,6 +60,7 @@ final class RunningScenarios: Sendable {
     private struct State {
         var running: [Int: Token] = [:]
         var workers = 0
+        var isInterrupted = false
     }
 
     /// - Parameters:
@@ -83,7 +84,12 @@ final class RunningScenarios: Sendable {
 
     func begin(_ job: ScenarioQueue.Job) -> Token {
         let token = Token(job, seed: seed)
-        state.withLock { $0.running[job.number] = token }
+        let isInterrupted = state.withLock { state in
+            state.running[job.number] = token
+            return state.isInterrupted
+        }
+        // It was taken before the queue was closed.
+        if isInterrupted { token.cancel() }
         willBegin(job)
         return token
     }
@@ -109,6 +115,7 @@ final class RunningScenarios: Sendable {
     /// Ends all that runs and lets no more begin.
     func interrupt() {
         queue.close()
+        state.withLock { $0.isInterrupted = true }
         for token in tokens { token.cancel() }
     }
 }
