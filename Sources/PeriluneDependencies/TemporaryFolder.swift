@@ -31,9 +31,10 @@ package enum TemporaryFolder {
             throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: folder.path])
         }
         atexit { TemporaryFolder.remove() }
-        // Held until the process ends, however it does. A file system without locks keeps the folder all the same.
+        // Held until the process ends, however it does. A file system without locks keeps the folder all the same. Another process that looks
+        // for abandoned folders may hold it for a moment.
         let lock = open(folder.appending(path: lockName).path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        if lock >= 0 { flock(lock, LOCK_EX | LOCK_NB) }
+        if lock >= 0 { while flock(lock, LOCK_EX) != 0, errno == EINTR {} }
         return folder
     }
 
