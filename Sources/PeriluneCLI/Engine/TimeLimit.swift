@@ -6,6 +6,8 @@ internal import Synchronization
 ///
 /// Each run of a script has the limit too, so that it ends at its own line; this ends what consists of many, or of none.
 final class TimeLimit: Sendable {
+    /// How long a host that was cancelled may go on. Counted in looks, not by the clock, which goes on while the process is stopped.
+    private static let grace = (looks: 15, pause: Duration.milliseconds(20))
     let duration: Duration
     private let deadline: ContinuousClock.Instant
     private let state = Mutex((hasPassed: false, hasEnded: false))
@@ -36,9 +38,10 @@ final class TimeLimit: Sendable {
         Thread.detachNewThread { [weak host, self] in
             // The limit of a run that began with the command comes first, and names its line.
             wait(until: deadline + .milliseconds(100))
-            while ContinuousClock.now < deadline + .milliseconds(250), pass() {
+            for _ in 0..<Self.grace.looks {
+                guard pass() else { return }
                 host?.cancel()
-                wait(until: ContinuousClock.now + .milliseconds(20))
+                wait(until: ContinuousClock.now + Self.grace.pause)
             }
             endProcessUnlessEnded()
         }

@@ -31,7 +31,6 @@ final class TerminalEditor: LineEditor {
 
     func read(_ prompt: LinePrompt, _ assistant: any LineAssistant) -> LineInput {
         terminal.begin()
-        defer { terminal.end() }
         lock.withLock {
             state.session = EditSession(prompt, assistant, history: state.history.entries, killed: state.killed)
             terminal.write("\u{1B}[?2004h" + startOfLine)
@@ -78,6 +77,8 @@ final class TerminalEditor: LineEditor {
     private func finish(_ input: LineInput) -> LineInput {
         lock.withLock {
             redraw(isFinal: true)
+            // Who sees the next line may press Ctrl-C, which is a signal from here on.
+            terminal.end()
             terminal.write("\u{1B}[?2004l\r\n")
             state.killed = state.session?.killedText ?? ""
             state.session = nil
