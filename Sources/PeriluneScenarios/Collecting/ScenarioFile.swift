@@ -4,7 +4,7 @@ internal import Perilune
 /// A file of scenarios with those of `support.lua` that are loaded before it.
 struct ScenarioFile: Sendable {
     struct Source: Sendable {
-/// The path that is shown.
+        /// The path that is shown.
         let path: String
         let text: [UInt8]
     }
