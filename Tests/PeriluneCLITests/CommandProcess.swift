@@ -131,12 +131,15 @@ struct CommandProcess {
         return id
     }
 
-    /// Waits until the program has printed a line, and returns it.
+    /// Waits until the program has printed a line, and returns it. It is an issue if it prints no more.
     func readLine() throws -> String {
         let reading = try #require(reading)
         var bytes: [UInt8] = []
-        while let byte = readByte(reading), byte != UInt8(ascii: "\n") { bytes.append(byte) }
-        return String(decoding: bytes, as: UTF8.self)
+        while true {
+            let byte = try #require(readByte(reading), "the output ended with \"\(String(decoding: bytes, as: UTF8.self))\"")
+            guard byte != UInt8(ascii: "\n") else { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(byte)
+        }
     }
 
     /// Waits for a byte; `nil` when the program has closed the pipe.

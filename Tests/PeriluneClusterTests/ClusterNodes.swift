@@ -21,7 +21,8 @@ final class ClusterNodes: @unchecked Sendable {
     var servers: [String] { (1...count).map(address) }
 
     private static let lock = NSLock()
-    nonisolated(unsafe) private static var nextPort = 19_000 + Int(getpid()) % 200 * 100
+    /// Below those that the system gives to connections by itself, from 32,768 on.
+    nonisolated(unsafe) private static var nextPort = 12_000 + Int(getpid()) % 90 * 200
 
     /// Starts the nodes.
     ///

@@ -45,7 +45,7 @@ import Testing
                 await slow.started.stream.first { _ in true }
                 let other = Task { try await Dependencies.value(for: ResourceKey.self) }
                 // Both wait.
-                for _ in 0..<100 { await Task.yield() }
+                try await Task.sleep(for: .milliseconds(500))
                 one.cancel()
                 await #expect(throws: CancellationError.self) { try await one.value }
                 slow.gate.continuation.yield()

@@ -63,7 +63,7 @@ import Testing
 
     @Test func `a process that is killed before it can say where its script is was asked`() throws {
         let process = try shell("exec sleep 1000")
-        process.kill()
+        process.kill(patience: .seconds(60))
         #expect(process.waitForEnd() == WorkerProcess.Ending(signal: SIGKILL, status: 0, place: nil, wasAsked: true))
     }
 

@@ -386,10 +386,10 @@ import Testing
             local slow = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT ?) SELECT MAX(n) FROM c, t"
             db:fetch_value("SELECT 1")
             db:execute("INSERT INTO t VALUES (1)")
-            db:fetch_value(slow, 2000000)
+            db:fetch_value(slow, 5000000)
             """
         ])
-        let result = try folder.perilune("run", "a.lua", "--slow", "20ms")
+        let result = try folder.perilune("run", "a.lua", "--slow", "200ms")
         #expect(result.status == 0)
         #expect(result.errors.hasPrefix("slow: "))
         #expect(result.errors.contains("  SQL   WITH RECURSIVE"))

@@ -91,7 +91,7 @@ import Testing
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
                 scenario("is stopped", { timeout = "0.2s" }, function(t) while true do end end)
-                scenario("cannot be stopped", { timeout = "2s" }, function(t)
+                scenario("cannot be stopped", { timeout = "5s" }, function(t)
                   local met = {}
                   for i = 1, (1 << 18) + 1 do met[i * ((1 << 19) - 1)] = true end
                 end)

@@ -72,7 +72,7 @@ import Testing
 
     @Test func `observations and timers that were cancelled leave nothing behind`() async throws {
         let host = try await ScriptHost(.init(database: .inMemory))
-        let seconds: Double = try await host.run(source: """
+        let slowdown: Double = try await host.run(source: """
             db:execute("CREATE TABLE t (a)")
             local function fetch(db) return db:fetch_value("SELECT count(*) FROM t") end
             local function make(count)
@@ -82,16 +82,22 @@ import Testing
                 perilune.after("1h", print):cancel()
               end
             end
+            -- The clock counts what other tests do meanwhile, too.
+            local function least_time()
+              local least = math.huge
+              for _ = 1, 5 do
+                local begin = os.clock()
+                make(200)
+                least = math.min(least, os.clock() - begin)
+              end
+              return least
+            end
             make(1000)
-            local begin = os.clock()
-            make(1000)
-            local first = os.clock() - begin
+            local first = least_time()
             make(8000)
-            begin = os.clock()
-            make(1000)
-            return (os.clock() - begin) / first
+            return least_time() / first
             """)
-        // As fast as at first: lists that grow would have been ten times as long.
-        #expect(seconds < 4)
+        // As fast as at first: lists that grow would have been five times as long.
+        #expect(slowdown < 4)
     }
 }

@@ -17,7 +17,8 @@ import Testing
 
     /// Makes a host whose process sends these bytes.
     private func withHost(
-        sending bytes: [UInt8], late: [UInt8] = [], named name: String = "bytes", _ body: nonisolated(nonsending) (ScriptHost) async throws -> Void
+        sending bytes: [UInt8], late: [UInt8] = [], named name: String = "bytes", grace: Duration = .milliseconds(20),
+        _ body: nonisolated(nonsending) (ScriptHost) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             try Data(bytes).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
@@ -25,8 +26,8 @@ import Testing
             let host = try await makeIsolatedHost {
                 $0.database = .file("\(folder)/\(name)")
                 $0.output = .none
-                $0.limits = LuaLimits(time: .milliseconds(20))
-                $0.isolation = .process(grace: .milliseconds(20), program: Self.program)
+                $0.limits = LuaLimits(time: grace)
+                $0.isolation = .process(grace: grace, program: Self.program)
             }
             try await body(host)
         }
@@ -139,7 +140,8 @@ import Testing
 
     @Test func `one that calls a function that never returns, and gives it up for no limit, is killed`() async throws {
         let call = try Frame(.callFunction, 1, [.integer(1), .text("m"), .text("never"), .list([])]).encoded()
-        try await withHost(sending: Self.ready.encoded(), late: call) { host in
+        // The call comes within it.
+        try await withHost(sending: Self.ready.encoded(), late: call, grace: .milliseconds(300)) { host in
             let began = Tally()
             try await host.register(module: "m") { m in
                 m.function("never") { () async throws in
@@ -154,11 +156,12 @@ import Testing
 
     @Test func `one that calls a function that does not wait is killed once that has returned`() async throws {
         let call = try Frame(.callAtOnce, 1, [.integer(1), .text("m"), .text("slow"), .list([])]).encoded()
-        try await withHost(sending: Self.ready.encoded(), late: call) { host in
+        // The call comes within it, and takes longer.
+        try await withHost(sending: Self.ready.encoded(), late: call, grace: .milliseconds(300)) { host in
             let ended = Tally()
             try await host.register(module: "m") { m in
                 m.function("slow") { () -> Void in
-                    Self.occupyThread(for: .milliseconds(500))
+                    Self.occupyThread(for: .seconds(2))
                     ended.add()
                 }
             }

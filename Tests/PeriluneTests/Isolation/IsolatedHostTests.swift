@@ -36,7 +36,8 @@ func makeIsolatedHost(
     _ change: (inout ScriptHost.Configuration) -> Void = { _ in }
 ) async throws -> ScriptHost {
     var configuration = ScriptHost.Configuration(database: .inMemory)
-    configuration.isolation = .process()
+    // On a busy machine a process may get no time for longer than the grace that is usual.
+    configuration.isolation = .process(grace: .seconds(30))
     change(&configuration)
     return try await ScriptHost(configuration)
 }
