@@ -15,7 +15,7 @@ import Testing
         files.add([folder.path + "/module.lua"])
     }
 
-    @Test mutating func `a changed file is told once, when it changes no more`() throws {
+    @Test mutating func `a changed file is reported once, when it changes no more`() throws {
         #expect(files.look() == [])
         #expect(files.look() == [])
         try folder.write("", to: "module.lua")
@@ -27,7 +27,7 @@ import Testing
         #expect(files.look() == [])
     }
 
-    @Test mutating func `nothing is told while the first file is away`() throws {
+    @Test mutating func `nothing is reported while the first file is away`() throws {
         try FileManager.default.removeItem(atPath: main)
         for _ in 0..<3 { #expect(files.look() == []) }
         try folder.write("return nil", to: "main.lua")
@@ -35,7 +35,7 @@ import Testing
         #expect(files.look() == [main])
     }
 
-    @Test mutating func `all that have changed are told together, those that are gone too`() throws {
+    @Test mutating func `all that have changed are reported together, those that are gone too`() throws {
         try folder.write("return {}", to: "main.lua")
         try FileManager.default.removeItem(atPath: module)
         #expect(files.look() == [])
@@ -43,7 +43,7 @@ import Testing
         #expect(files.look() == [])
     }
 
-    @Test mutating func `a file that is added is told when it changes from then on`() throws {
+    @Test mutating func `a file that is added is reported when it changes from then on`() throws {
         try folder.write("return 1", to: "other.lua")
         files.add([folder.path + "/other.lua", main])
         for _ in 0..<2 { #expect(files.look() == []) }
