@@ -1,3 +1,4 @@
+internal import Foundation
 @preconcurrency internal import Glibc
 
 /// Signals as the bytes of a pipe, since a handler may do little more than write.
@@ -35,33 +36,13 @@ enum SignalPipe {
     /// To be called once for each signal.
     static func forEach(of numbers: [CInt], _ action: @escaping @Sendable (CInt) -> Bool) {
         guard let reading = open(for: numbers) else { return }
-        startThread {
+        Thread.detachNewThread {
             var byte: UInt8 = 0
             while true {
                 let count = read(reading, &byte, 1)
                 if count < 0 && errno == EINTR { continue }
                 guard count == 1, action(CInt(byte)) else { return }
             }
-        }
-    }
-
-    private static func startThread(_ body: @escaping @Sendable () -> Void) {
-        let box = Unmanaged.passRetained(Box(body: body)).toOpaque()
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread, nil,
-            { argument in
-                Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
-                return nil
-            }, box)
-        if status == 0 { pthread_detach(thread) } else { Unmanaged<Box>.fromOpaque(box).release() }
-    }
-
-    private final class Box: Sendable {
-        let body: @Sendable () -> Void
-
-        init(body: @escaping @Sendable () -> Void) {
-            self.body = body
         }
     }
 }
