@@ -26,9 +26,10 @@ struct LoadedFiles {
     mutating func look() -> [String] {
         let now = Dictionary(uniqueKeysWithValues: versions.keys.map { ($0, FileVersion($0)) })
         defer { lastLook = now }
-        guard now != versions, now == lastLook, now[main] != .some(nil) else { return [] }
-        defer { versions = now }
-        return now.keys.filter { now[$0] != versions[$0] }.sorted()
+        guard now == lastLook, now[main] != .some(nil) else { return [] }
+        let changed = now.keys.filter { now[$0] != versions[$0] }.sorted()
+        versions = now
+        return changed
     }
 }
 
