@@ -36,7 +36,7 @@ public actor Dependencies {
     /// Goes on while something is being prepared.
     private var preparation: PendingValue?
     /// What has been made here, or is being made, in this order.
-    private var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, making: PendingValue)] = []
+    private(set) var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, making: PendingValue)] = []
     /// Containers of tests that have not brought their own.
     private var tests: [TestIdentity: Dependencies] = [:]
 

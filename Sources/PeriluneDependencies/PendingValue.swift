@@ -58,6 +58,8 @@ final class PendingValue: Sendable {
     /// What has come of it; `nil` while it goes on.
     var result: Result<any Sendable, any Error>? { state.withLock { $0.result } }
 
+    var waiterCount: Int { state.withLock { $0.waiting.count } }
+
     /// Whether it had no waiters at its end.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 

@@ -1,4 +1,4 @@
-import PeriluneDependencies
+@testable import PeriluneDependencies
 import PeriluneTestTools
 import Synchronization
 import Testing
@@ -44,8 +44,8 @@ import Testing
                 let one = Task { try await Dependencies.value(for: ResourceKey.self) }
                 await slow.started.stream.first { _ in true }
                 let other = Task { try await Dependencies.value(for: ResourceKey.self) }
-                // Both wait.
-                try await Task.sleep(for: .milliseconds(500))
+                let container = Dependencies.current
+                try #require(await eventually { await container.made.first?.making.waiterCount == 2 })
                 one.cancel()
                 await #expect(throws: CancellationError.self) { try await one.value }
                 slow.gate.continuation.yield()
