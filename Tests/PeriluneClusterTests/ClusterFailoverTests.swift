@@ -221,8 +221,7 @@ import Testing
                 end)
                 return runs
                 """)
-        // The next leader may have changed again.
-        #expect(runs >= 2)
+        #expect(runs == 2)
         #expect(try await host.run(source: "return db:fetch_value('SELECT n FROM counter')") == 2)
         #expect(nodes.shell("SELECT n FROM counter").contains("2"))
     }

@@ -97,7 +97,7 @@ import Testing
             make(8000)
             return least_time() / first
             """)
-        // As fast as at first: lists that grow would have been five times as long.
+        // As fast as at first: lists that grow would have been nine times as long.
         #expect(slowdown < 4)
     }
 }

@@ -35,9 +35,7 @@ private struct Order: Codable, Equatable {
 func makeIsolatedHost(
     _ change: (inout ScriptHost.Configuration) -> Void = { _ in }
 ) async throws -> ScriptHost {
-    var configuration = ScriptHost.Configuration(database: .inMemory)
-    // On a busy machine a process may get no time for longer than the grace that is usual.
-    configuration.isolation = .process(grace: .seconds(30))
+    var configuration = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .inMemory))
     change(&configuration)
     return try await ScriptHost(configuration)
 }
