@@ -13,8 +13,6 @@ local records = require "perilune.native.records"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local classes = require "perilune.requests.classes"
-local conditions = require "perilune.requests.conditions"
-local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
@@ -64,29 +62,11 @@ local function fields_of_link(self, class, method, db)
   return fields
 end
 
---- What the conditions of a request say of its records: a new one that had other values would not be among them.
-local function fields_of_conditions(self, class, db)
-  local fields, node, source = {}, self.node, self.node.root.source
-  local function add(left, right, position)
-    if left.op ~= "column" or right ~= expression.slot then return end
-    local is_own = (left.table == nil or left.table == source.table) and left.place == self.node.alias
-    if not is_own then return end
-    local value = self[position + left.count + 1]
-    if left.convert then value = association_records.field_of(class, left.detail, value, db) end
-    fields[left.detail] = value
-  end
-  while node.parent do
-    if node.op == "filter" then conditions.each_equality(node.shape, node.parent.count, add) end
-    node = node.parent
-  end
-  return fields
-end
-
 --- A record with fields, which belongs to the one whose request this is.
 local function build(self, method, db, ...)
   local class = class_of(self, method)
   local link = fields_of_link(self, class, method, db)
-  local fields = fields_of_conditions(self, class, db)
+  local fields = association_records.fields_of_conditions(self, class, db)
   for name in pairs(link) do fields[name] = nil end
   for index = 1, select("#", ...) do
     for name, value in next, (select(index, ...)) do fields[name] = value end

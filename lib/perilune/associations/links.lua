@@ -1,4 +1,8 @@
---- Links of a record through a pivot table: `playlist:tracks():add(track)`.
+--- Links of a record through a table in between: `playlist:tracks():add(track)`.
+--
+-- The links of an association are the rows of the table in between that the association reads: those of its `through` association, with
+-- the conditions and the default request of that, which lead to a row of the association. All verbs keep to these rows: a link with other
+-- values in the columns of the conditions is neither taken for one of them nor changed.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -7,12 +11,16 @@ local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local classes = require "perilune.requests.classes"
+local null = require("perilune.native.values").null
 local raise = errors.raise
 local association_records = require "perilune.associations.records"
 local verbs = require("perilune.requests.request").verbs
 
---- The table in between, and how its columns are found: from the record, and from a linked one.
-local function pivot_of(self, method)
+--- The table in between and how its rows are found, for the request of a record.
+-- @treturn table `rows`, the request; `name` of the association; `class` and `links`, the class of the table in between and the request for its
+--   rows that belong to the record; `own`, the columns by which they do, with what they store; `columns` and `target_columns`, by which they
+--   lead to `target`
+local function pivot_of(self, method, db)
   local link = rawget(self, "link")
   local first, second = link and link.root.options.through, link and link.root.options.using
   if not first or first.node.root.options.through or second.node.root.options.through or second.node.root.kind ~= "belongs_to"
@@ -21,48 +29,122 @@ local function pivot_of(self, method)
     raise("argument", method .. ": expected the request of an association with `through`, as in playlist:tracks():" .. method
       .. "(track)")
   end
-  local owner_columns, pivot_owner_columns = association_records.columns_of(first.node.root)
-  local pivot_target_columns, target_columns = association_records.columns_of(second.node.root)
-  return {
-    class = first.node.root.target, target = link.root.target, record = link.record,
-    owner_columns = owner_columns, pivot_owner_columns = pivot_owner_columns,
-    pivot_target_columns = pivot_target_columns, target_columns = target_columns,
+  local owner_columns, pivot_owner_columns = association_records.columns_of(first.node.root, db)
+  local pivot = {
+    rows = self, name = link.root.name or "the association", method = method, db = db, class = first.node.root.target,
+    target = link.root.target, own = {},
   }
-end
-
---- Puts what the row of a record has stored into fields of the table in between, which stores the same.
-local function set(fields, columns, source_columns, record, method)
-  for index, column in ipairs(columns) do
-    local value = association_records.stored_field(record, source_columns[index])
+  for index, column in ipairs(pivot_owner_columns) do
+    local value = association_records.stored_field(link.record, owner_columns[index])
     if value == nil then
-      raise("argument", method .. ": the record has no `" .. source_columns[index] .. "` yet; insert it first")
+      raise("argument", ("%s: the record has no `%s` yet; insert it first"):format(method, owner_columns[index]))
     end
-    fields[column] = value
+    pivot.own[column] = value
   end
+  pivot.columns, pivot.target_columns = association_records.columns_of(second.node.root, db)
+  pivot.links = association_records.request_of(first, link.record, db)
+  return pivot
 end
 
---- What the table of a class has stored for a value of a column.
-local function stored(class, column, value)
-  return record_values.store(record_info.of_class(class), nil, column, value)
-end
-
---- The columns of the link to a record, which may be given by its key, with what they store.
-local function link_fields(pivot, linked, method)
-  local fields = {}
-  set(fields, pivot.pivot_owner_columns, pivot.owner_columns, pivot.record, method)
-  local info = record_class.info_of(linked)
-  if info then
+--- The values by which links lead to a record, in the order of `pivot.columns`: what the row of the record has stored. A record may be
+-- given by its key.
+local function values_of(pivot, linked)
+  if record_class.info_of(linked) then
     if not pivot.target:is(linked) then
-      raise("argument", method .. ": expected a record of `" .. classes.table(pivot.target) .. "`, got "
+      raise("argument", pivot.method .. ": expected a record of `" .. classes.table(pivot.target) .. "`, got "
         .. classes.name_beside(linked, pivot.target))
     end
-    set(fields, pivot.pivot_target_columns, pivot.target_columns, linked, method)
-  elseif linked == nil or type(linked) == "table" or #pivot.pivot_target_columns > 1 then
-    raise("argument", method .. ": expected a record or its key, got " .. classes.name_of(linked))
-  else
-    fields[pivot.pivot_target_columns[1]] = stored(pivot.target, pivot.target_columns[1], linked)
+    local values = {}
+    for index, column in ipairs(pivot.target_columns) do
+      values[index] = association_records.stored_field(linked, column)
+      if values[index] == nil then
+        raise("argument", ("%s: the record has no `%s` yet; insert it first"):format(pivot.method, column))
+      end
+    end
+    return values
   end
-  return fields
+  if linked == nil or linked == null or type(linked) == "table" and getmetatable(linked) == nil or #pivot.columns > 1 then
+    raise("argument", pivot.method .. ": expected a record or its key, got " .. classes.name_of(linked))
+  end
+  return { record_values.store(record_info.of_class(pivot.target, pivot.db), nil, pivot.target_columns[1], linked) }
+end
+
+--- The condition that columns have stored some values.
+local function equal(rows, names, values)
+  local condition
+  for index, name in ipairs(names) do
+    local part = rows.node.root.source:column(name, rows.node.alias):eq(perilune.value(values[index]))
+    condition = condition and condition & part or part
+  end
+  return condition
+end
+
+--- The links of the association: those that belong to the record and lead to one of its rows.
+local function own_links(pivot)
+  if #pivot.columns == 1 then
+    local column = pivot.links.node.root.source:column(pivot.columns[1], pivot.links.node.alias)
+    return pivot.links:filter(column:is_in(pivot.rows:select(pivot.target_columns[1])))
+  end
+  local condition
+  for _, row in ipairs(pivot.rows:select(table.unpack(pivot.target_columns)):fetch_all(pivot.db)) do
+    local values = {}
+    for index, column in ipairs(pivot.target_columns) do values[index] = row[column] end
+    local part = equal(pivot.links, pivot.columns, values)
+    condition = condition and condition | part or part
+  end
+  return condition and pivot.links:filter(condition) or pivot.links:none()
+end
+
+--- Deletes links as records of their class, with its hooks and behaviours. Rows of a table without a key are deleted by one statement.
+-- @return how many there were
+local function delete_links(pivot, links)
+  if #record_class.description(pivot.class, pivot.db).key == 0 then return links:delete_all(pivot.db).changed_rows end
+  local count = 0
+  for _, link in ipairs(links:fetch_all(pivot.db)) do
+    if link:delete(pivot.db) ~= false then count = count + 1 end
+  end
+  return count
+end
+
+--- The link to a record that was deleted last, for a class whose links are deleted softly; nil if there is none.
+local function deleted_link(pivot, values, fields)
+  local deleted_at = classes.behaviour(pivot.class, "soft_delete")
+  if not deleted_at then return nil end
+  local stored = {}
+  for name, value in pairs(fields) do stored[name] = value end
+  for name, value in pairs(pivot.own) do stored[name] = perilune.value(value) end
+  local rows = pivot.class:unscoped():filter(stored)
+  local source, order = rows.node.root.source, {}
+  local column = source:column(deleted_at, rows.node.alias)
+  for index, key in ipairs(source:key(rows.node.alias)) do order[index] = key:desc() end
+  return rows:filter(equal(rows, pivot.columns, values)):filter(column:is_not_null()):order(column:desc(), table.unpack(order)):fetch_one(pivot.db)
+end
+
+--- Inserts a link with the values that the conditions of the association demand.
+local function insert_link(pivot, values, fields)
+  local info = record_info.of_class(pivot.class, pivot.db)
+  local made = pivot.class(fields)
+  for name, value in pairs(pivot.own) do rawset(made, name, record_values.field_of(info, name, value)) end
+  for index, name in ipairs(pivot.columns) do rawset(made, name, record_values.field_of(info, name, values[index])) end
+  made:insert(pivot.db)
+end
+
+--- Raises for a link after which the association still does not have the record: it has conditions that a new link cannot fulfil.
+local function check_is_linked(pivot, values)
+  if pivot.rows:filter(equal(pivot.rows, pivot.target_columns, values)):exists(pivot.db) then return end
+  raise("argument", ("%s: the record does not fulfil the conditions of `%s`; change the record, or add a link that fulfils them by "
+    .. "`%s:insert{...}`"):format(pivot.method, pivot.name, classes.table(pivot.class)))
+end
+
+--- Makes a link, unless it is there. A link that was deleted softly is restored.
+local function add_link(pivot, values)
+  local present = pivot.rows:filter(equal(pivot.rows, pivot.target_columns, values))
+  if present:exists(pivot.db) then return end
+  local fields = association_records.fields_of_conditions(pivot.links, pivot.class, pivot.db)
+  for name in pairs(pivot.own) do fields[name] = nil end
+  local deleted = deleted_link(pivot, values, fields)
+  if deleted then deleted:restore(pivot.db) else insert_link(pivot, values, fields) end
+  check_is_linked(pivot, values)
 end
 
 local function arguments(method, first, ...)
@@ -72,56 +154,53 @@ local function arguments(method, first, ...)
   return records.default_database(), given
 end
 
---- The links that have some fields, which are compared in their stored form.
-local function links(pivot, fields)
-  local values = {}
-  for column, value in pairs(fields) do values[column] = perilune.value(value) end
-  return pivot.class:unscoped():filter(values)
-end
-
---- Makes a link, unless it is there.
-local function link(pivot, fields)
-  if links(pivot, fields):exists() then return end
-  local info, row = record_info.of_class(pivot.class), {}
-  for column, value in pairs(fields) do row[column] = record_values.as_row(info, column, value) end
-  pivot.class.from_row(row):insert()
-end
-
 --- Links records, given as such or by their keys; existing links are kept.
 function verbs:add(...)
-  local pivot = pivot_of(self, "add")
   local db, given = arguments("add", ...)
   records.with_access(db, "guard", function()
-    for index = 1, given.n do
-      link(pivot, link_fields(pivot, given[index], "add"))
-    end
+    local pivot = pivot_of(self, "add", db)
+    for index = 1, given.n do add_link(pivot, values_of(pivot, given[index])) end
   end)
 end
 
 --- Takes links away; the records stay. Returns how many there were.
 function verbs:remove(...)
-  local pivot = pivot_of(self, "remove")
   local db, given = arguments("remove", ...)
   local count = 0
   records.with_access(db, "guard", function()
+    local pivot = pivot_of(self, "remove", db)
     for index = 1, given.n do
-      count = count + links(pivot, link_fields(pivot, given[index], "remove")):delete_all().changed_rows
+      local links = own_links(pivot)
+      count = count + delete_links(pivot, links:filter(equal(links, pivot.columns, values_of(pivot, given[index]))))
     end
   end)
   return count
 end
 
---- Makes the links exactly those of a list.
+--- The links that lead to none of some records.
+local function other_links(links, pivot, list)
+  if #list == 0 then return links end
+  local column = links.node.root.source:column(pivot.columns[1], links.node.alias)
+  if #pivot.columns == 1 then
+    local stored = {}
+    for index, values in ipairs(list) do stored[index] = perilune.value(values[1]) end
+    return links:filter(~column:is_in(stored))
+  end
+  for _, values in ipairs(list) do links = links:filter(~equal(links, pivot.columns, values)) end
+  return links
+end
+
+--- Makes the links exactly those of a list. Links that lead to a record of the list stay as they are.
 function verbs:replace(list, db)
-  local pivot = pivot_of(self, "replace")
   if type(list) ~= "table" or getmetatable(list) ~= nil then
     raise("argument", "replace: argument 1: expected a list of records or keys, got " .. classes.name_of(list))
   end
-  records.with_access(db or records.default_database(), "guard", function()
-    local own = {}
-    set(own, pivot.pivot_owner_columns, pivot.owner_columns, pivot.record, "replace")
-    links(pivot, own):delete_all()
-    for _, linked in ipairs(list) do link(pivot, link_fields(pivot, linked, "replace")) end
+  db = db or records.default_database()
+  records.with_access(db, "guard", function()
+    local pivot, wanted = pivot_of(self, "replace", db), {}
+    for index, linked in ipairs(list) do wanted[index] = values_of(pivot, linked) end
+    delete_links(pivot, other_links(own_links(pivot), pivot, wanted))
+    for _, values in ipairs(wanted) do add_link(pivot, values) end
   end)
 end
 

@@ -9,6 +9,8 @@ local marks = require "perilune.runtime.marks"
 local fields = require "perilune.records.fields"
 local record_class = require "perilune.records.class"
 local classes = require "perilune.requests.classes"
+local conditions = require "perilune.requests.conditions"
+local expression = require "perilune.expressions.expression"
 local sources = require "perilune.requests.source"
 local raise = errors.raise
 local request = require "perilune.requests.request"
@@ -112,6 +114,25 @@ function association_records.field_of(class, column, stored, db)
   local info = db and record_info.of_class(class, db) or not db and record_info.of_any(class)
   if not info then return stored end
   return require("perilune.records.values").field_of(info, column, stored)
+end
+
+--- The values that the conditions of a request demand of its rows, by field: those of columns that are compared by `=`. Conditions that
+-- demand NULL, or anything else, are left out.
+function association_records.fields_of_conditions(rows, class, db)
+  local found, node, source = {}, rows.node, rows.node.root.source
+  local function add(left, right, position)
+    if left.op ~= "column" or right ~= expression.slot then return end
+    local is_own = (left.table == nil or left.table == source.table) and left.place == rows.node.alias
+    if not is_own then return end
+    local value = rows[position + left.count + 1]
+    if left.convert then value = association_records.field_of(class, left.detail, value, db) end
+    found[left.detail] = value
+  end
+  while node.parent do
+    if node.op == "filter" then conditions.each_equality(node.shape, node.parent.count, add) end
+    node = node.parent
+  end
+  return found
 end
 
 local function through(self, record, owner_columns)

@@ -272,12 +272,17 @@ local function add_soft_delete(info)
   function class.delete_forever(target, db)
     return require("perilune.records.hooks").perform("delete", record.info_of(target), target, db or records.default_database()) and true or false
   end
-  --- Makes the record one that is not deleted.
+  --- Makes the record one that is not deleted. If that fails, the record stays as it was.
   function class.restore(target, db)
-    target[column] = nil
-    target[column] = null
-    target:update_changes(db)
-    return target
+    local memory = records.copy_record(target)
+    local is_done, failure = pcall(function()
+      target[column] = nil
+      target[column] = null
+      target:update_changes(db)
+    end)
+    if is_done then return target end
+    records.restore_record(target, memory)
+    error(failure, 0)
   end
 end
 

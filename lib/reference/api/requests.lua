@@ -513,16 +513,19 @@ function request:prepare() end
 ---@access outside blocks
 function request:observe(db, callback, options) end
 
----Links records to the record that the request belongs to, through a table of links. Those that are linked already stay as they are.
+---Links records to the record that the request belongs to, through a table of links. Records that are linked already stay as they are, and
+---links that were deleted softly are restored. A new link gets the values that the conditions of the association's links demand, such as
+---`kind` of `through = Book.links:filter{ kind = "main" }`; links with other values are neither found nor changed by `add`, `remove` and
+---`replace`. Links are written as records of their class, with its hooks and `counter_cache`.
 ---```lua
 ---Book:find(1):tags():add(Tag:find(2))
 ---print(Book:find(1):tags():fetch_count())  --> 2
 ---```
 ---@param ... perilune.record|any records or keys
----@raises argument: the request does not come from an association through links
+---@raises argument: the request does not come from an association through links, or the record does not fulfil its conditions
 function request:add(...) end
 
----Removes links to records, which stay; returns how many there were.
+---Removes links to records, which stay; returns how many there were. Links of a table without a key are removed without hooks.
 ---```lua
 ---print(Book:find(1):tags():remove(1))  --> 1
 ---```
@@ -531,7 +534,7 @@ function request:add(...) end
 ---@raises argument: the request does not come from an association through links
 function request:remove(...) end
 
----Makes the links exactly those of a list.
+---Makes the links exactly those of a list. Links to records of the list stay, with their other columns; other links are removed.
 ---```lua
 ---Book:find(1):tags():replace{ 2 }
 ---print(Book:find(1):tags():pluck("name")[1])  --> travel
