@@ -27,8 +27,8 @@ void prec_mark_updated(lua_State *L, prec_record_write *work, bool with_key, pre
     int top = lua_gettop(L), names = top + 1;
     prec_begin_mask(mask, layout->column_count);
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
-    bool has_all = work->set->layout == layout && work->set->has_all;
-    if (!has_all) {
+    bool is_made = prec_is_made(L, work), has_all = !is_made && work->set->layout == layout && work->set->has_all;
+    if (!has_all && !is_made) {
         /* Columns that it has never seen are only written if they have been set since. */
         lua_getiuservalue(L, work->column_set, COLUMN_SET_LAYOUT);
         lua_getiuservalue(L, -1, TABLE_LAYOUT_NAMES);

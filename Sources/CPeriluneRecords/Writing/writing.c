@@ -98,6 +98,11 @@ int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {
     return 0;
 }
 
+/* A class that does not track changes cannot tell. */
+bool prec_is_made(lua_State *L, const prec_record_write *work) {
+    return work->layout->model->tracks_changes && !prec_has_snapshot(L, work->record);
+}
+
 /* Whether the record has a field for no column of the table but those of its column set. */
 static bool has_columns_of_set(lua_State *L, prec_record_write *work) {
     const prec_column_set *set = work->set;
@@ -120,10 +125,9 @@ static bool has_columns_of_set(lua_State *L, prec_record_write *work) {
 /* The record now is what its row is. After an insert, it has all columns; after an update, those that it had and that were written,
 ** which the Lua part finds out where it has got other ones. */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
-    prec_forget_nulls(L, work->record);
     bool is_whole = work->set->layout == work->layout && work->set->count == work->layout->column_count;
     int top = lua_gettop(L), column_set = work->column_set;
-    if (!has_all && !has_columns_of_set(L, work)) {
+    if (!has_all && (prec_is_made(L, work) || !has_columns_of_set(L, work))) {
         prec_push_callback(L, PREC_CALL_widen);
         lua_pushvalue(L, work->record);
         lua_pushvalue(L, work->layout_index);
@@ -131,6 +135,7 @@ void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
         lua_call(L, 3, 0);
         return;
     }
+    prec_forget_nulls(L, work->record);
     if (!is_whole && has_all) {
         lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_COLUMN_SET);
         column_set = top + 1;

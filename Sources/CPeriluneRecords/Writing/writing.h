@@ -93,6 +93,9 @@ void prec_take_returned(lua_State *L, prec_record_write *work, int names, const 
 /* Fields that are perilune.null become nil, like fetched ones. [-0, +0, m] */
 void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const prec_write *write, int first_value);
 
+/* Whether a script has made the record, and not fetched or written it: only its fields are known of its row. [-0, +0, m] */
+bool prec_is_made(lua_State *L, const prec_record_write *work);
+
 /* The record now is what its row is. [-0, +0, e] */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all);
 

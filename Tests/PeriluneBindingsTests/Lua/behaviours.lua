@@ -328,8 +328,10 @@ test("records that know a part of their row are counted by all of it", function(
   db:execute("UPDATE author SET updated_at = NULL")
   part(3):update_changes{ title = "w" }
   equal({ counts(), Author:find(1).updated_at ~= nil }, { { 1, 0 }, true })
-  -- An update writes all columns of a record that was made.
+  -- An update writes the columns that a record was given.
   Book{ id = 3, title = "v", lock_version = 0 }:update()
+  equal({ counts(), Book:find(3).author_id }, { { 1, 0 }, 1 })
+  Book{ id = 3, author_id = perilune.null, lock_version = 1 }:update()
   equal({ counts(), Book:find(3).author_id }, { { 0, 0 } })
 end)
 

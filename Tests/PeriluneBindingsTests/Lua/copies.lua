@@ -103,3 +103,16 @@ test("bytes that are not a whole database are refused", function()
   equal(fails("unknown_option", perilune.deserialize, bytes, { labell = "x" }).suggestion, "label")
   fails("argument", db.serialize, db, 1)
 end)
+
+test("a copy is made with other fields", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL); INSERT INTO item VALUES (1, 'a', 2.5)"
+  local Item = perilune.record("item")
+  local item = Item:find(1)
+  local other = item:copy{ name = "b", price = perilune.null }
+  equal({ item.name, item.price, other.name, other.price }, { "a", 2.5, "b" })
+  other:update_changes()
+  equal(Item:find(1).name, "b")
+  equal(Item:find(1).price, nil)
+  equal(fails("unknown_column", function() item:copy{ nmae = "b" } end).suggestion, "name")
+  fails("argument", function() item:copy("b") end)
+end)

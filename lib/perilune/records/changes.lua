@@ -3,6 +3,7 @@
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
+local record = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 
@@ -47,13 +48,13 @@ function record_changes.columns(info, target)
   return changed
 end
 
-local function present_columns(info, target)
-  local present = {}
+--- The columns that a record has been given, perilune.null included.
+local function given_columns(info, target)
+  local given = {}
   for _, column in ipairs(info.columns) do
-    local value = rawget(target, column)
-    if value ~= nil and value ~= null then present[#present + 1] = column end
+    if records.stored_field(target, column) ~= nil then given[#given + 1] = column end
   end
-  return present
+  return given
 end
 
 local function info_of(verb, value)
@@ -72,7 +73,7 @@ end
 function record_changes.changes(self)
   local info, result = info_of("changes", self), {}
   local old = records.snapshot(self) or {}
-  for _, column in ipairs(record_changes.columns(info, self) or present_columns(info, self)) do
+  for _, column in ipairs(record_changes.columns(info, self) or given_columns(info, self)) do
     local new = rawget(self, column)
     if new == null then new = nil end
     result[column] = { old = record_values.read(info, self, column, old[column]), new = new }
@@ -100,15 +101,6 @@ local function put_back(target, memory)
   for key, value in next, memory.fields do rawset(target, key, value) end
 end
 
-local function set_fields(target, fields)
-  for key, value in pairs(fields) do
-    if value == null then
-      target[key] = nil
-    end
-    target[key] = value
-  end
-end
-
 --- Applies a function to a record that knows its row and whose fields are what is stored. What it fails with leaves the record as
 -- it was.
 function record_changes.apply_plain(target, change)
@@ -125,19 +117,22 @@ end
 function record_changes.apply(info, target, change)
   local memory = remember(info, target)
   if change == nil then return memory end
-  local is_done, failure = pcall(type(change) == "table" and set_fields or change, target, change)
+  local is_done, failure = pcall(type(change) == "table" and record.set_fields or change, target, change)
   if is_done then return memory end
   put_back(target, memory)
   error(failure, 0)
 end
 
---- The columns that have to be written after a change: those that differ from the row, if the record knows it, else from what
--- the record was.
-function record_changes.to_be_written(info, target, memory)
+--- The columns that have to be written after a change: those that differ from the row, if the record knows it, else those that the change
+-- has named, or that differ from what the record was.
+-- @tparam ?table|function change
+function record_changes.to_be_written(info, target, memory, change)
   if not memory.stored then return record_changes.columns(info, target) end
-  local changed = {}
+  local changed, named = {}, type(change) == "table" and change or {}
   for _, column in ipairs(info.columns) do
-    if record_values.differs(info, column, memory.stored[column], rawget(target, column)) then changed[#changed + 1] = column end
+    local was = memory.stored[column]
+    if was == null then was = nil end
+    if named[column] ~= nil or record_values.differs(info, column, was, rawget(target, column)) then changed[#changed + 1] = column end
   end
   return changed
 end

@@ -10,6 +10,7 @@
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
+local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local raise = errors.raise
@@ -277,6 +278,14 @@ function record.assign(class, target, name, value)
   if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return true end
   record_fields.check_is_field(view_of(info), name)
   errors.raise_unknown_column(name, info.table, known_names(info))
+end
+
+--- Assigns fields to a record. perilune.null is written as NULL, also to columns that were not fetched.
+function record.set_fields(target, values)
+  for name, value in pairs(values) do
+    if value == null then target[name] = nil end
+    target[name] = value
+  end
 end
 
 -- Classes

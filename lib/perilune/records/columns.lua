@@ -40,9 +40,12 @@ end
 -- column.
 local function seen_names(target, description, is_whole)
   local _, names = records.record_schema(target)
-  local seen, result = set_of(names), {}
+  -- A record that was made knows of its row only the fields that it was given.
+  local is_made = not records.knows_row(target) and require("perilune.records.class").info(description.class).tracks_changes
+  local seen, result = is_made and {} or set_of(names), {}
   for _, column in ipairs(description.columns) do
-    if is_whole == true or is_whole and is_whole[column.name] or seen[column.name] or rawget(target, column.name) ~= nil then result[#result + 1] = column.name end
+    local is_seen = is_whole == true or is_whole and is_whole[column.name] or seen[column.name]
+    if is_seen or records.stored_field(target, column.name) ~= nil then result[#result + 1] = column.name end
   end
   for _, name in ipairs(names) do
     if not description.positions[record_description.fold(name)] then result[#result + 1] = name end

@@ -413,13 +413,19 @@ record.creators[#record.creators + 1] = function(info)
 end
 
 --- Another record with the same values. The two share no tables that stand for what a column has stored.
-function instance_verbs.copy(self)
+-- @tparam ?table changes fields that are assigned to the copy
+function instance_verbs.copy(self, changes, surplus)
+  if surplus ~= nil then require("perilune.runtime.arity").refuse("copy", 1, surplus) end
+  if changes ~= nil and (type(changes) ~= "table" or getmetatable(changes) ~= nil) then
+    raise("argument", "copy: argument 1: expected a table of columns, got " .. errors.describe(changes))
+  end
   local copy = records.copy_record(self)
   local info = record_info.of_record(copy)
   for column in pairs(info.converters) do
     local value = rawget(copy, column)
     if type(value) == "table" then rawset(copy, column, record_values.copy(info, column, value)) end
   end
+  if changes then record.set_fields(copy, changes) end
   return copy
 end
 

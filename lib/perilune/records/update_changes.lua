@@ -43,9 +43,19 @@ local function read_arguments(info, first, ...)
   return db, change, record_options.read("update_changes", options)
 end
 
+--- Writes what a record was given that does not know its row: all of it differs, as far as can be told.
+-- @return whether it was given anything beside its key
+local function write_given(class_info, target, db, options)
+  if #records.updated_columns(target, db) == 0 then return false end
+  return writing.call("update", class_info, target, db, {
+    on_conflict = options and options.on_conflict, returning = options and options.returning, key = options and options.key,
+  })
+end
+
 --- Writes the columns that differ. Returns whether there were any.
-local function write_changes(class_info, info, target, db, memory, options)
-  local columns = record_changes.to_be_written(info, target, memory)
+local function write_changes(class_info, info, target, db, memory, change, options)
+  if memory.stored and change == nil then return write_given(class_info, target, db, options) end
+  local columns = record_changes.to_be_written(info, target, memory, change)
   if #columns == 0 then return false end
   if not (options and options.key) then record_keys.check_kept("update_changes", info.description, target) end
   return writing.call("update", class_info, target, db, {
@@ -54,7 +64,7 @@ local function write_changes(class_info, info, target, db, memory, options)
     key = options and options.key,
     columns = columns,
     knows_row = not memory.stored,
-    changed_columns = function() return record_changes.to_be_written(info, target, memory) end,
+    changed_columns = function() return record_changes.to_be_written(info, target, memory, change) end,
   })
 end
 
@@ -70,7 +80,7 @@ local function update(class_info, target, ...)
   local db, change, options = read_arguments(info, ...)
   record_options.check(class_info, options, db)
   local memory = record_changes.apply(info, target, change)
-  local is_written = write_changes(class_info, info, target, db, memory, options)
+  local is_written = write_changes(class_info, info, target, db, memory, change, options)
   if not (options and options.returning) then return is_written end
   if is_written then return record_options.result(class_info, target, options, db) end
 end
@@ -92,7 +102,7 @@ end
 
 --- Writes what differs from the row of a record that knows it. Returns whether anything does.
 function update_changes.write_changes(self)
-  return write_changes(record.info_of(self), record_info.of_record(self), self, nil, {}, nil)
+  return write_changes(record.info_of(self), record_info.of_record(self), self, nil, {}, nil, nil)
 end
 
 return update_changes

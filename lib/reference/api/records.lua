@@ -368,7 +368,9 @@ function record:insert(db, options) end
 ---@return perilune.record|false
 function record:inserted(db, options) end
 
----Writes all columns that the record has.
+---Writes all columns that the record has: of a record that was fetched or inserted these are all that it knows of its row, and of a record
+---that a script has made those that it was given, `perilune.null` included. Other columns, such as `created_at`, stay as they are. With
+---`track_changes = false` a record does not know which columns it was given, and all are written.
 ---```lua
 ---local book = Book:find(1)
 ---book.pages = 330
@@ -382,6 +384,8 @@ function record:inserted(db, options) end
 function record:update(db, options) end
 
 ---Writes the columns that differ from the row, and nothing if none does. A change, if given, is made first, and taken back if it fails.
+---A record that a script has made does not know its row: without a change all that it was given is written, and with a change only what
+---the change names or alters.
 ---```lua
 ---local book = Book:find(1)
 ---print(book:update_changes{ pages = 330 }, book:update_changes())  --> true	false
@@ -392,7 +396,7 @@ function record:update(db, options) end
 ---@raises record_not_found: the row has gone
 function record:update_changes(change, options) end
 
----Updates the row, or inserts it if there is none.
+---Updates the row, or inserts it if there is none. An update writes the columns that `update` does.
 ---```lua
 ---local tag = Tag{ id = 9, name = "ships" }
 ---tag:save()
@@ -437,7 +441,7 @@ function record:delete(db, options) end
 ---@access any
 function record:history(db) end
 
----Of a class with `soft_delete`: makes the record one that is not deleted.
+---Of a class with `soft_delete`: makes the record one that is not deleted. If that fails, the record stays deleted.
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
 ---local Kept = perilune.record("tag", { soft_delete = true })
@@ -499,12 +503,14 @@ function record:changes() end
 ---@return boolean
 function record:has_changes() end
 
----Returns another record with the same fields.
+---Returns another record with the same fields, some of which may be changed.
 ---```lua
----print(Tag:find(1):copy().name)  --> sea
+---print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)  --> sea	lake
 ---```
+---@param changes? table<string, any> fields of the copy
 ---@return perilune.record
-function record:copy() end
+---@raises argument: the changes are not a table; unknown_column: a field does not exist
+function record:copy(changes) end
 
 ---Notes, in the method `validate` of a class, what is wrong with the record.
 ---```lua
