@@ -80,12 +80,23 @@ static int stored_field(lua_State *L) {
     return 1;
 }
 
-/* take_nulls(record): fields that hold perilune.null, because they were assigned it where they had a value, become nil. */
+/* Whether the table at an index, which may be missing, has the key at another one. */
+static bool has_key(lua_State *L, int table, int key) {
+    if (!lua_istable(L, table)) return false;
+    lua_pushvalue(L, key);
+    bool has_key = lua_rawget(L, table) != LUA_TNIL;
+    lua_pop(L, 1);
+    return has_key;
+}
+
+/* take_nulls(record, kept or nil): fields that hold perilune.null, because they were assigned it where they had a value, become nil,
+** except those in the set `kept`. */
 static int take_nulls(lua_State *L) {
-    lua_settop(L, 1);
+    enum { kept = 2, key };
+    lua_settop(L, kept);
     luaL_checktype(L, 1, LUA_TTABLE);
     for (lua_pushnil(L); lua_next(L, 1);) {
-        if (pdb_is_null(L, -1)) {
+        if (pdb_is_null(L, -1) && !has_key(L, kept, key)) {
             lua_pushvalue(L, -2);
             lua_pushnil(L);
             lua_rawset(L, 1);

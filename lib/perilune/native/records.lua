@@ -224,7 +224,8 @@ function records.stored_field(record, name) end
 
 --- Makes fields nil that hold perilune.null; they are to be written as NULL.
 ---@param record table
-function records.take_nulls(record) end
+---@param kept? table<string, boolean> fields that keep perilune.null as their value
+function records.take_nulls(record, kept) end
 
 -- Verbs of scripts: C does what is usual by itself, and calls the function of the same name in Lua for anything else.
 

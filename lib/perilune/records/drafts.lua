@@ -81,7 +81,10 @@ local methods = {}
 --- Another draft with the same fields.
 function methods:copy()
   local class = classes[self]
-  return draft.new(class, copy_of_fields(info_of(class), self))
+  local info = info_of(class)
+  local copy = draft.new(class, copy_of_fields(info, self))
+  record_values.keep_null_documents(info, self, copy)
+  return copy
 end
 
 --- What is wrong with the draft, as `validate` of its class says; see records.
@@ -111,6 +114,7 @@ local function assign(self, key, value)
   if class_info.computed and class_info.computed[key] then return fields.set(class_info, self, key, value) end
   local info = info_with(class, key)
   if not info.declared[key] then raise_unknown(class, key, info) end
+  record_values.forget_null_document(self, key)
   rawset(self, key, value)
 end
 
@@ -151,6 +155,7 @@ function draft.new(class, values)
   local result = copy_of_fields(info, values or {})
   classes[result] = class
   setmetatable(result, metatable)
+  if is_record then record_values.keep_null_documents(info, values, result) end
   for _, name in ipairs(others or {}) do fields.set(class_info, result, name, given[name]) end
   return result
 end
@@ -162,6 +167,7 @@ function draft.to_record(info, verb, value, db)
   local class = classes[value]
   if verbs[verb] and verb ~= "insert" and verb ~= "upsert" then raise_verb(class, verb) end
   local made = class(copy_of_fields(info_of(class), value))
+  record_values.keep_null_documents(info_of(class), value, made)
   if not record.class_verbs.is(info.class, made) then
     errors.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record.info(class).name))
   end

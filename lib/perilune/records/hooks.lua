@@ -191,8 +191,9 @@ function hooks.perform(verb, info, target, db, options)
   db = db or records.default_database()
   check_depth(info, db)
   -- Hooks read nil for NULL, as everybody does.
-  records.take_nulls(target)
-  if verb == "upsert" then record_values.note_cleared(record_info.of_class(info.class, db), target) end
+  local columns = record_info.of_class(info.class, db)
+  records.take_nulls(target, record_values.null_documents(columns, target))
+  if verb == "upsert" then record_values.note_cleared(columns, target) end
   local write = { info = info, target = target, options = options }
   local is_done, result = pcall(databases.guarded, db, run, write, bodies[verb])
   if is_done then return result end

@@ -3,6 +3,7 @@
 --
 -- All steps get the info of the class, the record, the database (nil: the innermost access or the default one) and the options.
 
+local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
@@ -71,6 +72,8 @@ local function adopt(info, target, db, values, fields, options)
       rawset(target, name, record_values.read(columns, target, name, stored))
     elseif stored ~= nil and converter == column_types.date then
       rawset(target, name, record_values.read(columns, target, name, values[name]))
+    elseif stored == nil and record_values.is_null_document(columns, name, values[name]) then
+      rawset(target, name, null)
     end
   end
 end

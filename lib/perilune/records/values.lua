@@ -27,15 +27,70 @@ local function is_absent(value)
   return value == nil or value == null
 end
 
+--- Whether two fields have the same content.
+local function have_same_content(left, right)
+  if type(left) ~= "table" or type(right) ~= "table" then return left == right end
+  for key, value in next, left do
+    if not have_same_content(value, rawget(right, key)) then return false end
+  end
+  for key in next, right do
+    if rawget(left, key) == nil then return false end
+  end
+  return true
+end
+
+--- Whether a type reads a stored value as perilune.null, as that of JSON reads the document `null`: the field then is no NULL.
+function record_values.is_null_document(info, column, stored)
+  local converter = info.converters[column]
+  if stored == nil or stored == null or not (converter and converter.read) then return false end
+  return converter.read(stored) == null
+end
+
+--- Drafts, and records made of them -> what is stored for their fields that are perilune.null and yet no NULL, by column.
+local null_documents = setmetatable({}, { __mode = "k" })
+
+--- Notes which fields of a draft, or of a record made of one, are perilune.null and yet no NULL, as the record or draft has them that it
+-- was made from.
+function record_values.keep_null_documents(info, source, made)
+  local documents, row = {}, records.class_of(source) and records.snapshot(source) or null_documents[source] or {}
+  for column in pairs(info.converters) do
+    if rawget(source, column) == null and record_values.is_null_document(info, column, row[column]) then documents[column] = row[column] end
+  end
+  null_documents[made] = next(documents) ~= nil and documents or nil
+end
+
+--- To be called when a field of a draft is assigned.
+function record_values.forget_null_document(made, column)
+  if null_documents[made] then null_documents[made][column] = nil end
+end
+
+--- The fields of a record that are perilune.null and yet no NULL: a set of columns.
+function record_values.null_documents(info, record)
+  local set, row = {}, nil
+  for column in pairs(info.converters) do
+    if rawget(record, column) == null then
+      row = row or records.snapshot(record) or {}
+      set[column] = record_values.is_null_document(info, column, row[column]) or nil
+    end
+  end
+  return set
+end
+
 --- Whether a column would hold something else: the value of a field is compared with what the column has stored.
 -- @param info what is known of the table
 -- @param ?stored what the type of the column makes of the value, where that is known
 function record_values.differs(info, column, old, value, stored)
   local declared, converter = info.declared[column], info.converters[column]
+  if value == null and record_values.is_null_document(info, column, old) then return false end
   if is_absent(value) or old == nil then return not (is_absent(value) and old == nil) end
   if not converter then return not stored_values.are_same(old, value, declared) end
   if stored == nil then stored = converter.write(value) end
-  if stored == nil then return true end
+  -- Not all that can be read can be written: JSON may have numbers that are too large.
+  if stored == nil then
+    local field = old
+    if converter.read then field = converter.read(old) end
+    return not have_same_content(field, value)
+  end
   if stored_values.are_same(old, stored, declared) then return false end
   -- The same may be written in several ways: dates, JSON.
   local field, canonical = old, nil
@@ -64,8 +119,13 @@ end
 -- @param old what the column has stored, whose spelling is kept if it means the same
 function record_values.store(info, record, column, value, old)
   local converter = info.converters[column]
-  if not converter or is_absent(value) then return value end
+  if not converter or value == nil then return value end
+  if value == null then
+    if old == nil and record then old = (null_documents[record] or {})[column] end
+    return record_values.is_null_document(info, column, old) and in_form_of(converter.write(value), old) or value
+  end
   local stored, message = converter.write(value)
+  if stored == nil and old ~= nil and not record_values.differs(info, column, old, value) then return old end
   if stored == nil then
     column_types.fail(info.schema, column, message, record and record_values.key(info.schema, record))
   end
@@ -84,7 +144,7 @@ end
 -- key of a record finds its row, however that has been written.
 function record_values.stored(info, record, column)
   local value = record_values.field(record, column)
-  if is_absent(value) or not info.converters[column] then return value end
+  if value == nil or not info.converters[column] then return value end
   local row = records.snapshot(record)
   return record_values.store(info, record, column, value, row and row[column])
 end
