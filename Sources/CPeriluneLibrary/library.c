@@ -39,6 +39,9 @@ static const module modules[] = {
     {"perilune.associations.nested", (const char[]){
 #embed "../../lib/perilune/associations/nested.lua"
         , 0}},
+    {"perilune.associations.nested_deletions", (const char[]){
+#embed "../../lib/perilune/associations/nested_deletions.lua"
+        , 0}},
     {"perilune.associations.parent_updates", (const char[]){
 #embed "../../lib/perilune/associations/parent_updates.lua"
         , 0}},

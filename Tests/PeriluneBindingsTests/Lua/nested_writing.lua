@@ -202,3 +202,88 @@ test("a has_one is one table, and a database may come first", function()
   db:write(function(db) Author:save_nested(db, { id = 1, first_book = { id = 1, title = "c" } }) end)
   equal(Book:find(1).title, "c")
 end)
+
+-- Moves and deletions -----------------------------------------------------------------------------------------------------------
+
+local Node
+
+local function make_nodes()
+  db:execute[[
+    CREATE TABLE node (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER REFERENCES node ON DELETE CASCADE, UNIQUE (parent, name));
+    CREATE TABLE leaf (id INTEGER PRIMARY KEY, node_id INTEGER REFERENCES node ON DELETE CASCADE);
+    INSERT INTO node VALUES (1, 'root', NULL), (2, 'a', 1), (3, 'b', 1), (4, 'aa', 2); INSERT INTO leaf VALUES (1, 4)]]
+  Node = perilune.record("node")
+  Node.kids = Node:has_many(Node, { columns = "parent", referenced = "id" })
+end
+
+local function nodes() return db:fetch_values("SELECT id || ':' || ifnull(name, '-') || ':' || ifnull(parent, '-') FROM node ORDER BY id") end
+
+local function save(values) return Node:save_nested(values, { delete_missing = true }) end
+
+test("a row that moves from one list to another stays, in either direction", function()
+  make_nodes()
+  save{ id = 1, kids = { { id = 2, kids = {} }, { id = 3, kids = { { id = 4 } } } } }
+  equal(nodes(), { "1:root:-", "2:a:1", "3:b:1", "4:aa:3" })
+  save{ id = 1, kids = { { id = 2, kids = { { id = 4, parent = 2, name = "moved" } } }, { id = 3, kids = {} } } }
+  equal(nodes(), { "1:root:-", "2:a:1", "3:b:1", "4:moved:2" })
+  equal(db:fetch_value("SELECT count(*) FROM leaf"), 1)
+end)
+
+test("a row stays whose former owner is deleted", function()
+  make_nodes()
+  save{ id = 1, kids = { { id = 3, kids = { { id = 4 } } } } }
+  equal(nodes(), { "1:root:-", "3:b:1", "4:aa:3" })
+  save{ id = 1, kids = { { name = "new", kids = { { id = 4 } } } } }
+  equal(nodes(), { "1:root:-", "4:aa:5", "5:new:1" })
+  equal(db:fetch_value("SELECT count(*) FROM leaf"), 1)
+end)
+
+test("records that move in memory stay", function()
+  make_nodes()
+  local root = Node:including_all(Node.kids:including_all(Node.kids)):find(1)
+  local moved = table.remove(root.kids[1].kids)
+  moved.parent = 3
+  table.insert(root.kids[2].kids, moved)
+  save(root)
+  equal(nodes(), { "1:root:-", "2:a:1", "3:b:1", "4:aa:3" })
+  equal(db:fetch_value("SELECT count(*) FROM leaf"), 1)
+  equal(moved:has_changes(), false)
+end)
+
+test("a row that belongs to something outside of the values is not taken away", function()
+  make_nodes()
+  local before = nodes()
+  fails("nested_owner", save, { id = 3, kids = { { id = 4 } } })
+  fails("nested_owner", Node.save_nested, Node, { id = 3, kids = { { id = 4 } } })
+  equal(nodes(), before)
+  Node:save_nested{ id = 3, kids = { { id = 4, parent = 3 } } }
+  equal(nodes()[4], "4:aa:3")
+end)
+
+test("what is missing is deleted before what has its unique key is written", function()
+  make_nodes()
+  save{ id = 1, kids = { { name = "a" }, { id = 3 } } }
+  equal(nodes(), { "1:root:-", "3:b:1", "4:a:1" })
+  save{ id = 1, kids = { { name = "b" }, { id = 3, name = "c" } } }
+  equal(nodes(), { "1:root:-", "3:c:1", "4:b:1" })
+  db:execute "CREATE TABLE cover (id INTEGER PRIMARY KEY, node_id INTEGER NOT NULL UNIQUE REFERENCES node, color TEXT); INSERT INTO cover VALUES (7, 1, 'red')"
+  Node.cover = Node:has_one(perilune.record("cover"))
+  save{ id = 1, cover = { color = "blue" } }
+  equal(db:fetch_values("SELECT color FROM cover"), { "blue" })
+end)
+
+test("what is written for a filtered association fulfils its conditions", function()
+  db:execute[[
+    CREATE TABLE owner (id INTEGER PRIMARY KEY);
+    CREATE TABLE thing (id INTEGER PRIMARY KEY, owner_id INTEGER REFERENCES owner, kind TEXT, deleted_at DATETIME);
+    INSERT INTO owner VALUES (1); INSERT INTO thing VALUES (1, 1, 'g', NULL), (2, 1, 'f', '2020-01-01 00:00:00'), (3, 1, 'f', NULL)]]
+  local Owner, Thing = perilune.record("owner"), perilune.record("thing", { soft_delete = true })
+  Owner.things = Owner:has_many(Thing)
+  Owner.f = Owner.things:filter{ kind = "f" }
+  Owner:save_nested({ id = 1, f = { {}, { id = 2 }, Thing{} } }, { delete_missing = true })
+  equal(Owner:find(1):f():order("id"):pluck("id"), { 2, 4, 5 })
+  equal(db:fetch_values("SELECT id FROM thing WHERE deleted_at IS NULL AND kind = 'g'"), { 1 })
+  Owner:save_nested{ id = 1, f = { { id = 1 }, { kind = "h" } } }
+  equal(Owner:find(1):f():order("id"):pluck("id"), { 1, 2, 4, 5 })
+  equal(Owner:find(1):things():filter{ kind = "h" }:fetch_count(), 1)
+end)

@@ -120,12 +120,13 @@ local function deleted_link(pivot, values, fields)
   return rows:filter(equal(rows, pivot.columns, values)):filter(column:is_not_null()):order(column:desc(), table.unpack(order)):fetch_one(pivot.db)
 end
 
---- Inserts a link with the values that the conditions of the association demand.
+--- Inserts a link with the values that the conditions of the association demand. The keys are stored as the linked rows have them.
 local function insert_link(pivot, values, fields)
-  local info = record_info.of_class(pivot.class, pivot.db)
-  local made = pivot.class(fields)
-  for name, value in pairs(pivot.own) do rawset(made, name, record_values.field_of(info, name, value)) end
-  for index, name in ipairs(pivot.columns) do rawset(made, name, record_values.field_of(info, name, values[index])) end
+  local info, row = record_info.of_class(pivot.class, pivot.db), {}
+  for name, value in pairs(pivot.own) do row[name] = record_values.as_row(info, name, value) end
+  for index, name in ipairs(pivot.columns) do row[name] = record_values.as_row(info, name, values[index]) end
+  local made = pivot.class.from_row(row)
+  record_class.set_fields(made, fields)
   made:insert(pivot.db)
 end
 

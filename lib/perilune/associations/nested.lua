@@ -18,6 +18,7 @@ local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
+local deletions = require "perilune.associations.nested_deletions"
 local raise = errors.raise
 
 local verb = "save_nested"
@@ -156,16 +157,24 @@ end
 local write
 
 --- The row that has the key of a node, as a record; nil if there is none, or the key is not complete.
-local function find_row(context, node)
+-- @tparam ?table link what is stored in the columns by which it belongs to a record, which may be part of its key
+local function find_row(context, node, link)
   local description, key = record_class.description(node.class, context.db), {}
   if #description.key == 0 then return nil end
   for _, name in ipairs(description.key) do
     local value = node.fields[name]
+    if value == nil and link and link[name] ~= nil then value = association_records.field_of(node.class, name, link[name], context.db) end
     if value == nil or value == null then return nil end
     key[name] = value
   end
   if #description.key == 1 then key = key[description.key[1]] end
   return require("perilune.records.fetching").fetch_by_key(verb, node.class, context.db, key)
+end
+
+--- Whether a node is a row that is there.
+local function is_row_of(context, node, link)
+  if node.record then return records.snapshot(node.record) ~= nil end
+  return find_row(context, node, link) ~= nil
 end
 
 --- Whether a field would store something else than a row has.
@@ -184,19 +193,39 @@ local function set_link(context, class, fields, stored)
   end
 end
 
---- Raises for a row that belongs to something else: it is not taken away from that by accident.
-local function check_owner(node, row, link)
+--- Raises for a row that belongs to something else: it is not taken away from that by accident. It may leave a list that the same values
+-- replace, and it goes where its own columns say.
+local function check_owner(context, node, row, link)
+  if context.plan and context.plan:is_moved(row) then return end
   for column, value in pairs(link or {}) do
-    local present = association_records.stored_field(row, column)
-    if present ~= nil and present ~= value then
+    local present, given = association_records.stored_field(row, column), node.fields[column]
+    if present ~= nil and present ~= value and (given == nil or given == null) then
       raise("nested_owner", ("%s: the row of `%s` with this key belongs to another record; set its column `%s` first"):format(
         verb, classes.table(node.class), column), { table = classes.table(node.class), column = column })
     end
   end
 end
 
+--- Gives a record the values that the conditions of the association demand, except those that the script has given, and restores it if it
+-- was deleted softly.
+-- @return whether that has changed it
+local function fulfil(context, node, record, demanded)
+  local is_changed = false
+  local function set(column, value)
+    if node.fields[column] ~= nil or not differs(context, node.class, column, association_records.stored_field(record, column), value) then return end
+    record[column], is_changed = value, true
+  end
+  for column, value in pairs(demanded or {}) do
+    local is_given = node.record and not records.knows_row(record) and rawget(record, column) ~= nil
+    if not is_given then set(column, value) end
+  end
+  local deleted_at = demanded and classes.behaviour(node.class, "soft_delete")
+  if deleted_at then set(deleted_at, null) end
+  return is_changed
+end
+
 --- Writes a record that was given as such.
-local function write_record(context, node, link)
+local function write_record(context, node, link, demanded)
   local record = node.record
   if not context.memories[record] then context.memories[record] = records.copy_record(record) end
   local is_changed = not node.is_included or records.snapshot(record) == nil
@@ -206,21 +235,26 @@ local function write_record(context, node, link)
       record[column], is_changed = value, true
     end
   end
+  if not node.is_included then is_changed = fulfil(context, node, record, demanded) or is_changed end
   -- What was fetched with the record, and is what it was, is not written.
   if is_changed or record:has_changes() then record:save(context.db) end
   return record
 end
 
-local function write_row(context, node, link)
-  if node.record then return write_record(context, node, link) end
+local function write_row(context, node, link, demanded)
+  if node.record then return write_record(context, node, link, demanded) end
+  local row = find_row(context, node, link)
+  if row then check_owner(context, node, row, link) end
   set_link(context, node.class, node.fields, link or {})
-  local row = find_row(context, node)
   if not row then
-    local made = node.class(node.fields)
+    local values = {}
+    for name, value in pairs(demanded or {}) do values[name] = value end
+    for name, value in pairs(node.fields) do values[name] = value end
+    local made = node.class(values)
     for column in pairs(link or {}) do rawset(made, column, node.fields[column]) end
     return made:insert(context.db)
   end
-  check_owner(node, row, link)
+  fulfil(context, node, row, demanded)
   for name, value in pairs(node.fields) do
     if not (link and link[name] ~= nil and association_records.stored_field(row, name) == link[name]) then row[name] = value end
   end
@@ -265,47 +299,33 @@ local function link_of(context, part, record)
   return link
 end
 
---- The key of a record as one value.
-local function identity(context, record)
-  local parts = {}
-  for index, name in ipairs(record_class.description(record_class.info_of(record).class, context.db).key) do
-    parts[index] = tostring(association_records.stored_field(record, name))
-  end
-  return table.concat(parts, "\0")
-end
-
---- Deletes what belongs to a record and is not in its list; through a table in between only the links are.
-local function delete_missing(context, part, record, written)
-  local kept = {}
-  for _, child in ipairs(written) do kept[identity(context, child)] = true end
-  local rows = association_records.request_of(part.association, record, context.db)
-  for _, child in ipairs(rows:fetch_all(context.db)) do
-    if not kept[identity(context, child)] then
-      if part.root.options.through then rows:remove(context.db, child) else child:delete(context.db) end
-    end
-  end
-end
-
---- What belongs to a record is written after it, with its key.
+--- What belongs to a record is written after it, with its key: rows that are there before new ones, which may take over what is unique in
+-- those.
 local function write_after(context, part, record)
   local link, written = link_of(context, part, record), {}
+  local rows = association_records.request_of(part.association, record, context.db)
+  local demanded = association_records.fields_of_conditions(rows, part.root.target, context.db)
+  for column in pairs(link or {}) do demanded[column] = nil end
   push(context, part.name)
-  for index, node in ipairs(part.nodes) do
-    if part.is_plural then push(context, "[" .. index .. "]") end
-    written[index] = write(context, node, link)
-    if part.root.options.through then association_records.request_of(part.association, record, context.db):add(context.db, written[index]) end
-    if part.is_plural then pop(context) end
+  for _, is_present in ipairs{ true, false } do
+    for index, node in ipairs(part.nodes) do
+      if written[index] == nil and (not is_present or #part.nodes > 1 and is_row_of(context, node, link)) then
+        if part.is_plural then push(context, "[" .. index .. "]") end
+        written[index] = write(context, node, link, demanded)
+        if part.root.options.through then rows:add(context.db, written[index]) end
+        if part.is_plural then pop(context) end
+      end
+    end
   end
-  if context.deletes_missing then delete_missing(context, part, record, written) end
   pop(context)
   return part.is_plural and require("perilune.associations.fetching").make_list(part.root, part.name, written) or written[1]
 end
 
 --- Writes a node with everything in it. Returns its record, which has what was written as fields.
-function write(context, node, link)
+function write(context, node, link, demanded)
   local associated = {}
   for _, part in ipairs(node.before) do associated[part.name] = write_before(context, node, part) end
-  local record = write_row(context, node, link)
+  local record = write_row(context, node, link, demanded)
   for _, part in ipairs(node.after) do associated[part.name] = write_after(context, part, record) end
   for name, value in pairs(associated) do rawset(record, name, value) end
   return record
@@ -340,10 +360,14 @@ function nested.save(class, ...)
   if surplus ~= nil then arity.refuse(verb, db and 3 or 2, surplus) end
   options = checks.options(verb, options, { delete_missing = "boolean" })
   db = request_plans.database_for(db, verb)
-  local context = { db = db, path = {}, open = {}, memories = {}, deletes_missing = options.delete_missing }
+  local context = { db = db, path = {}, open = {}, memories = {}, find_row = find_row, link_of = link_of }
   local root = with_path(context, read, info.class, values)
   local written
-  local is_done, failure = pcall(records.with_access, db, "guard", function() written = with_path(context, write, root) end)
+  local is_done, failure = pcall(records.with_access, db, "guard", function()
+    if options.delete_missing then context.plan = with_path(context, deletions.plan, root) end
+    written = with_path(context, write, root)
+    if context.plan then with_path(context, context.plan.finish, context.plan) end
+  end)
   if is_done then return written end
   for record, memory in pairs(context.memories) do records.restore_record(record, memory) end
   error(failure, 0)

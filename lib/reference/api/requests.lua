@@ -852,8 +852,12 @@ function request:preload(list, ...) end
 ---Writes a record with what belongs to it, and what it belongs to: all of it, or nothing. Associations stand in the table under their names;
 ---the rows of what a record belongs to are written before it, all others after it. It is called on a class.
 ---
----A table with the key of a row updates that row, and one without inserts another. A row that belongs to something else is not taken away from
----it. The field `path` of an error says where in the table it was.
+---A table with the key of a row updates that row, and one without inserts another. Rows that are there are written before new ones. They get
+---the values that the conditions of the association demand, and are restored if they were deleted softly. A row that belongs to something else
+---is not taken away from it, unless the table sets its foreign key. The field `path` of an error says where in the table it was.
+---
+---With `delete_missing`, rows that leave one list for another are moved, and rows that are in no list any more are deleted, before new ones are
+---inserted.
 ---```lua
 ---local author = Author:save_nested{
 ---  name = "Albert Camus",

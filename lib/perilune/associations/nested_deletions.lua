@@ -1,0 +1,155 @@
+--- What `save_nested{ delete_missing = true }` deletes, found out for all of the values before anything is written.
+--
+-- Rows that leave one list for another are moved, and others that are missing from their list are deleted, before new ones are inserted: so
+-- a new row may have the unique key of one that goes. A row whose owner is deleted is moved before that, as the deletion may cascade to it;
+-- if its new owner is yet to be inserted, the old one is deleted last.
+
+local records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
+local association_records = require "perilune.associations.records"
+
+local plan = {}
+plan.__index = plan
+
+local nested_deletions = {}
+
+--- The row of a record, as one value: its table and its key.
+local function identity(context, record)
+  local info = record_class.info_of(record)
+  local parts = { info.table }
+  for _, name in ipairs(record_class.description(info.class, context.db).key) do
+    parts[#parts + 1] = tostring(association_records.stored_field(record, name))
+  end
+  return table.concat(parts, "\0")
+end
+
+--- Calls a function with each node below a node, and the part and the node that it is in.
+local function each_node(context, node, visit, part, owner)
+  visit(node, part, owner)
+  for _, kind in ipairs{ "before", "after" } do
+    for _, inner in ipairs(node[kind]) do
+      local depth = #context.path
+      context.path[depth + 1] = inner.name
+      for index, child in ipairs(inner.nodes) do
+        if inner.is_plural then context.path[depth + 2] = "[" .. index .. "]" end
+        each_node(context, child, visit, inner, node)
+        context.path[depth + 2] = nil
+      end
+      context.path[depth + 1] = nil
+    end
+  end
+end
+
+--- The row that a node means; nil for a node that is inserted.
+-- @tparam ?table owner the row of what it is to belong to
+local function row_of(context, node, part, owner)
+  if not node.record then
+    local link = owner and part.root.kind ~= "belongs_to" and context.link_of(context, part, owner) or nil
+    return context.find_row(context, node, link)
+  end
+  return records.knows_row(node.record) and node.record or nil
+end
+
+--- Sorts the rows that a list leaves out: those that are named elsewhere have moved, links are taken away, and others are deleted.
+local function read_part(self, context, part, owner)
+  local kept = {}
+  for _, node in ipairs(part.nodes) do
+    if self.rows[node] then kept[self.identities[node]] = true end
+  end
+  local rows = association_records.request_of(part.association, owner, context.db)
+  local path = table.move(context.path, 1, #context.path, 1, {})
+  path[#path + 1] = part.name
+  for _, child in ipairs(rows:fetch_all(context.db)) do
+    local id = identity(context, child)
+    local entry = { record = child, path = path, rows = rows }
+    if kept[id] then self.stays[id] = part
+    elseif part.root.options.through then self.unlinked[#self.unlinked + 1] = entry
+    elseif self.named[id] then self.moved[id] = true
+    else self.deleted[#self.deleted + 1] = entry end
+  end
+end
+
+--- The deletion of the row that a row belongs to by the columns of an association; nil if that is not deleted.
+local function deletion_of_owner(self, context, part, row)
+  -- The record of a script may say already what its row will belong to.
+  local stored = records.snapshot(row)
+  local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
+  for _, entry in ipairs(self.deleted) do
+    local is_owner = record_class.info_of(entry.record).table == part.root.owner_source.table
+    for index, column in ipairs(owner_columns) do
+      local value = is_owner and association_records.stored_field(entry.record, column)
+      is_owner = is_owner and value ~= nil and value == stored[target_columns[index]]
+    end
+    if is_owner then return entry end
+  end
+end
+
+--- Moves a row to the record that it is to belong to.
+local function move(context, part, row, owner)
+  local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
+  local fields = {}
+  for index, column in ipairs(target_columns) do
+    local stored = association_records.stored_field(owner, owner_columns[index])
+    fields[column] = association_records.field_of(part.root.target, column, stored, context.db)
+  end
+  context.memories[row] = context.memories[row] or records.copy_record(row)
+  row:update_changes(context.db, fields)
+end
+
+--- Saves rows from the deletion of what they belong to so far.
+local function rescue(self, context, node, part, owner)
+  local row = self.rows[node]
+  if not row or not part or part.root.kind == "belongs_to" or part.root.options.through then return end
+  if self.stays[self.identities[node]] == part then return end
+  local deletion = deletion_of_owner(self, context, part, row)
+  if not deletion then return end
+  self.moved[self.identities[node]] = true
+  if self.rows[owner] then move(context, part, row, self.rows[owner]) else deletion.is_last = true end
+end
+
+--- Calls a function for some deletions, each at its place in the values.
+local function each_at_path(context, entries, f)
+  local outer = context.path
+  for _, entry in ipairs(entries) do
+    context.path = entry.path
+    f(entry)
+  end
+  context.path = outer
+end
+
+--- Whether a row leaves a list for another one.
+function plan:is_moved(row) return self.moved[identity(self.context, row)] == true end
+
+local function delete(self, context, is_last)
+  each_at_path(context, self.deleted, function(entry)
+    if (entry.is_last or false) == is_last then entry.record:delete(context.db) end
+  end)
+end
+
+--- Deletes what could not be deleted before the values were written.
+function plan.finish(context, self) delete(self, context, true) end
+
+--- Finds out what moves and what is deleted, and deletes it as far as that can be done now.
+-- @tparam table context that of `save_nested`
+-- @tparam table root the node of the values
+function nested_deletions.plan(context, root)
+  local self = setmetatable({
+    context = context, rows = {}, identities = {}, named = {}, stays = {}, moved = {}, unlinked = {}, deleted = {},
+  }, plan)
+  each_node(context, root, function(node, part, owner)
+    local row = row_of(context, node, part, owner and self.rows[owner])
+    if not row then return end
+    self.rows[node], self.identities[node] = row, identity(context, row)
+    self.named[self.identities[node]] = true
+  end)
+  each_node(context, root, function(node)
+    if not self.rows[node] then return end
+    for _, part in ipairs(node.after) do read_part(self, context, part, self.rows[node]) end
+  end)
+  each_node(context, root, function(...) rescue(self, context, ...) end)
+  each_at_path(context, self.unlinked, function(entry) entry.rows:remove(context.db, entry.record) end)
+  delete(self, context, false)
+  return self
+end
+
+return nested_deletions
