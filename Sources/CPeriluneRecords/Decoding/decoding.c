@@ -81,6 +81,7 @@ static inline void push_segment(lua_State *L, pdb_statement *statement, const pr
             continue;
         }
         if (is_date) has_odd_dates = true;
+        if (type == SQLITE_INTEGER && position >= 0 && columns[position].is_real) type = SQLITE_FLOAT;
         if (packer && position >= 0) push_and_pack(L, value, type, &columns[position], packer);
         else if (position >= 0) pdb_push_column(L, value, type, columns[position].is_boolean);
         else pdb_push_column(L, value, type, pdb_is_boolean(statement, column));

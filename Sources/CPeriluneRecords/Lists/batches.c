@@ -140,7 +140,7 @@ static bool push_similar(lua_State *L, prec_insertion *insertion, const batch *b
 static inline bool take_usual(lua_State *L, batch *batch, int parameter, const prec_record_column *known, int type) {
     sqlite3_stmt *handle = batch->work.call.statement->handle;
     prec_packer *packer = &batch->packer;
-    if (known->is_boolean || known->is_blob) return false;
+    if (known->is_boolean || known->is_blob || !prec_fits(L, known, type, -1)) return false;
     if (type == LUA_TSTRING) {
         size_t length;
         const char *bytes = lua_tolstring(L, -1, &length);
@@ -166,7 +166,7 @@ static inline bool take_value(lua_State *L, batch *batch, int parameter, int col
     const prec_record_column *known = &batch->work.layout->columns[column];
     if (take_usual(L, batch, parameter, known, type)) return true;
     if (type == LUA_TUSERDATA || type == LUA_TTABLE || (type == LUA_TNIL && known->has_default)) return false;
-    prec_bind_column(L, &batch->work, parameter, column, lua_gettop(L));
+    prec_bind_written(L, &batch->work, parameter, column, lua_gettop(L));
     if (batch->tracks_changes) prec_pack_value(L, &batch->packer, type);
     return true;
 }

@@ -9,7 +9,7 @@
 
 #define PREC_CALLBACKS(X)                                                                                                   \
     X(table_layout) X(name) X(missing) X(assign) X(write_sql) X(check_fields) X(widen) X(list_record) X(read_dates) X(key_missed)        \
-    X(raise_type_mismatch) X(raise_value) X(explain) X(add_list_index) X(raise_not_found) X(raise_no_key) X(check_kept_key)                                                                                                       \
+    X(raise_type_mismatch) X(raise_value) X(check_value) X(call_record) X(explain) X(add_list_index) X(raise_not_found) X(raise_no_key) X(check_kept_key)                                                                                                       \
     X(insert) X(update) X(save) X(delete) X(exists) X(find) X(fetch_one) X(update_changes) X(write_changes)
 
 #define PREC_CALLBACK_CASE(name) PREC_CALL_##name,

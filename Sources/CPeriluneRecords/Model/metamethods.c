@@ -159,5 +159,15 @@ static int record_pairs(lua_State *L) {
     return pdb_push_iterator(L, record, names, names, 0, columns);
 }
 
+/* book:author(), where the author is a record in the field of the book: the Lua part finds the association. */
+static int record_call(lua_State *L) {
+    int count = lua_gettop(L);
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    prec_push_callback(L, PREC_CALL_call_record);
+    lua_insert(L, 1);
+    lua_call(L, count, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
 const luaL_Reg prec_record_metamethods[] = {
-    {"__eq", record_equal}, {"__tostring", record_to_string}, {"__pairs", record_pairs}, {NULL, NULL}};
+    {"__call", record_call}, {"__eq", record_equal}, {"__tostring", record_to_string}, {"__pairs", record_pairs}, {NULL, NULL}};

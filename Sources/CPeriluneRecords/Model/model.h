@@ -97,6 +97,9 @@ prec_model *prec_check_model(lua_State *L, int index);
 
 /* MARK: - Table layouts */
 
+/* What a column declares to hold. Values that may be others are for the Lua part to check. */
+typedef enum { HOLDS_ANYTHING, HOLDS_INTEGERS, HOLDS_FLOATS, HOLDS_NUMBERS, HOLDS_TEXTS } prec_holds;
+
 typedef struct {
     bool is_blob;      /* strings are bound as blobs */
     bool keeps_blobs;  /* fields hold BLOBs as blobs: nothing else tells them from texts */
@@ -105,6 +108,8 @@ typedef struct {
     bool is_generated; /* never written */
     bool has_default;  /* other than NULL */
     bool is_key;
+    bool is_real;      /* whole numbers are floats, even if RETURNING has them as integers */
+    prec_holds holds;
 } prec_record_column;
 
 typedef struct {

@@ -37,6 +37,15 @@ static bool field_is_true(lua_State *L, const char *name) {
     return is_true;
 }
 
+/* What the field `holds` of the table at -1 says. */
+static prec_holds read_holds(lua_State *L) {
+    static const char *const names[] = {"anything", "integers", "floats", "numbers", "texts", NULL};
+    lua_getfield(L, -1, "holds");
+    prec_holds holds = (prec_holds)luaL_checkoption(L, -1, "anything", names);
+    lua_pop(L, 1);
+    return holds;
+}
+
 /* From the list of columns at `columns` fills the table layout, and the names and positions, which are pushed. */
 static void read_columns(lua_State *L, prec_table_layout *layout, int columns) {
     lua_createtable(L, layout->column_count, 0);
@@ -52,6 +61,8 @@ static void read_columns(lua_State *L, prec_table_layout *layout, int columns) {
             .is_generated = field_is_true(L, "is_generated"),
             .has_default = field_is_true(L, "has_default"),
             .is_key = field_is_true(L, "is_key"),
+            .is_real = field_is_true(L, "is_real"),
+            .holds = read_holds(L),
         };
         if (layout->columns[i].is_date) layout->has_dates = true;
         if (layout->columns[i].is_generated) layout->has_generated = true;

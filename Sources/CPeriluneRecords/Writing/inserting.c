@@ -45,7 +45,7 @@ enum { most_read = 32 };
 /* Reads the value on top of the stack, which is of the type. OTHER: one that its column has in another way, or that cannot be stored. */
 static inline read_value read_present(lua_State *L, const prec_record_column *column, int type) {
     read_value value = {.kind = OTHER};
-    if (column->is_boolean) return value;
+    if (column->is_boolean || !prec_fits(L, column, type, -1)) return value;
     if (type == LUA_TSTRING && !column->is_blob) {
         value.kind = STRING;
         value.bytes = lua_tolstring(L, -1, &value.length);
@@ -159,7 +159,7 @@ static void bind_inserted(lua_State *L, prec_record_write *work, const prec_writ
     sqlite3_stmt *handle = work->call.statement->handle;
     for (int i = 0; i < write->parameter_count; i++) {
         bool is_bound = i < most_read && bind_read(handle, i + 1, &values[i]);
-        if (!is_bound) prec_bind_column(L, work, i + 1, write->parameters[i], first + i);
+        if (!is_bound) prec_bind_written(L, work, i + 1, write->parameters[i], first + i);
     }
     if (work->clause_values) prec_bind_clause(L, work, write->parameter_count);
 }

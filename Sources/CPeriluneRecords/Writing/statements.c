@@ -132,6 +132,37 @@ static void raise_value(lua_State *L, prec_record_write *work, int column, const
     lua_call(L, 5, 0);
 }
 
+bool prec_fits(lua_State *L, const prec_record_column *column, int type, int index) {
+    if (column->holds == HOLDS_ANYTHING || type == LUA_TNIL) return true;
+    if (type == LUA_TSTRING) return column->holds == HOLDS_TEXTS;
+    if (type == LUA_TBOOLEAN) return column->holds == HOLDS_INTEGERS || column->holds == HOLDS_NUMBERS;
+    if (type != LUA_TNUMBER) return false;
+    if (column->holds == HOLDS_INTEGERS) return lua_isinteger(L, index);
+    const lua_Integer largest = (lua_Integer)1 << 53;
+    if (column->holds != HOLDS_FLOATS || !lua_isinteger(L, index)) return true;
+    lua_Integer integer = lua_tointeger(L, index);
+    return -largest <= integer && integer <= largest;
+}
+
+/* Has the Lua part check the value at `index` for a column. The run ends if it raises. */
+static void check_value(lua_State *L, prec_record_write *work, int column, int index) {
+    prec_push_callback(L, PREC_CALL_check_value);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
+    if (work->set) lua_pushvalue(L, work->record);
+    else lua_pushnil(L);
+    lua_pushinteger(L, column + 1);
+    lua_pushvalue(L, index);
+    if (plua_pcall(L, 4, 0) == LUA_OK) return;
+    pdb_end_run(work->call.statement);
+    lua_error(L);
+}
+
+void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int column, int index) {
+    index = lua_absindex(L, index);
+    if (!prec_fits(L, &work->layout->columns[column], lua_type(L, index), index)) check_value(L, work, column, index);
+    prec_bind_column(L, work, parameter, column, index);
+}
+
 /* Binds a number or a string; returns false for any other value. */
 static inline bool bind_usual(lua_State *L, sqlite3_stmt *handle, int parameter, int index, const prec_record_column *column) {
     if (column->is_boolean) return false;
@@ -171,7 +202,7 @@ void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count
         lua_rawgeti(L, work->clause_values, i * 2 + 2);
         int parameter = parameter_count + i + 1, index = lua_gettop(L);
         if (column >= 0) {
-            prec_bind_column(L, work, parameter, column, index);
+            prec_bind_written(L, work, parameter, column, index);
             continue;
         }
         const char *expected = pdb_bind_plain(L, work->call.statement->handle, parameter, index, false);

@@ -82,7 +82,10 @@ prec_outcome prec_update_columns(lua_State *L, prec_record_write *work, const pr
         if (lua_rawget(L, work->values) == LUA_TUSERDATA) work->has_objects = true;
     }
     for (int i = 0; i < key_count; i++) lua_pushvalue(L, key + i);
-    for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
+    for (int i = 0; i < write->parameter_count; i++) {
+        if (i < mask->count) prec_bind_written(L, work, i + 1, write->parameters[i], first_value + i);
+        else prec_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
+    }
     work->has_rows = write->returning_count > 0;
     prec_run_write(L, work, work->has_rows ? &pdb_exact_tuples_form : NULL, 1);
     if (work->call.changes == 0 && !work->layout->is_view) return look_for_row(L, work, names - 1);
@@ -100,7 +103,7 @@ prec_outcome prec_update_row(lua_State *L, prec_record_write *work, int columns,
     else prec_mark_updated(L, work, false, &mask);
     prec_outcome outcome = prec_update_columns(L, work, &mask, conflict);
     /* With a list, the other columns are what they were before: that is known of a record that knows its row. */
-    bool is_known = columns ? prec_has_snapshot(L, work->record) : mask.count > 0;
+    bool is_known = columns == 0 || prec_has_snapshot(L, work->record);
     if (outcome == PREC_WRITTEN && is_known) prec_keep_snapshot(L, work, false);
     return outcome;
 }

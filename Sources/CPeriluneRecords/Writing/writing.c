@@ -151,6 +151,10 @@ void prec_set_column(lua_State *L, prec_record_write *work, int names, int colum
         lua_pushboolean(L, lua_tointeger(L, -1) != 0);
         lua_replace(L, -2);
     }
+    if (work->layout->columns[column].is_real && lua_isinteger(L, -1)) {
+        lua_pushnumber(L, (lua_Number)lua_tointeger(L, -1));
+        lua_replace(L, -2);
+    }
     lua_rawgeti(L, names, column + 1);
     lua_insert(L, -2);
     if (work->values != work->record) {

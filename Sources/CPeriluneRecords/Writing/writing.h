@@ -56,6 +56,12 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
 /* Binds the value at `index`, for a column. May push a value that must stay. [-0, +n, e] */
 void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
+/* The same for a value that is written: raises for one that the column does not declare to hold. [-0, +0, v] */
+void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int column, int index);
+
+/* Whether the value at an index, of a type, is one that a column declares to hold, as far as that is told at once. [-0, +0, -] */
+bool prec_fits(lua_State *L, const prec_record_column *column, int type, int index);
+
 /* Binds the values of the clause, after this number of parameters. [-0, +n, e] */
 void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count);
 

@@ -195,3 +195,28 @@ test("parents with the same key share what is prefetched; keys of every kind fin
   local books = Book:including_required(Book.author:including_all(Author.books:order("id"))):order("id"):fetch_all()
   equal(#books[2].author.books, 2)
 end)
+
+test("the request of an association can be called for whatever was fetched with the record", function()
+  db:execute[[
+    CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE house (id INTEGER PRIMARY KEY, place_id INTEGER REFERENCES place);
+    CREATE TABLE roof (id INTEGER PRIMARY KEY, house_id INTEGER REFERENCES house, color TEXT);
+    INSERT INTO place VALUES (1, 'hill'); INSERT INTO house VALUES (1, 1), (2, NULL); INSERT INTO roof VALUES (1, 1, 'red')]]
+  local Place, House, Roof = perilune.record("place"), perilune.record("house"), perilune.record("roof")
+  House.place, House.roof, Place.houses, Roof.house = House:belongs_to(Place), House:has_one(Roof), Place:has_many(House), Roof:belongs_to(House)
+  local function check(house)
+    equal(house:place():fetch_one().name, "hill")
+    equal(house:place(db):fetch_count(), 1)
+    equal(house:roof():pluck("color"), { "red" })
+  end
+  check(House:find(1))
+  check(House:including_optional(House.place, House.roof):find(1))
+  check(House:preload({ House:find(1) }, House.place, House.roof)[1])
+  check(Place:including_all(Place.houses:including_optional(House.place, House.roof)):find(1).houses[1])
+  check(Roof:including_required(Roof.house:including_required(House.place)):find(1).house:refresh())
+  check(House:save_nested{ id = 1, place = { id = 1 }, roof = { id = 1 } })
+  local house = House:including_optional(House.place):find(1)
+  matches(fails("argument", function() house.place{} end), "Class.name(record)")
+  matches(fails("argument", function() house.place() end), "attempt to call a record of `place`")
+  equal(House.place(House:including_optional(House.place):find(2)):fetch_one(), nil)
+end)

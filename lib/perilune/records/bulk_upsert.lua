@@ -11,12 +11,14 @@ local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
+local column_types = require "perilune.records.column_types"
 local fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
 local failures = require "perilune.records.failures"
 local record_sql = require "perilune.records.sql"
+local sql_names = require "perilune.runtime.names"
 local upsert_sql = require "perilune.records.upsert_sql"
 local raise = errors.raise
 
@@ -38,8 +40,15 @@ end
 
 --- The stored value of a field of an element: of a record, or of a table of columns.
 local function value_of(info, element, column, is_record)
-  if is_record then return record_values.stored(info, element, column) end
+  if is_record then
+    local stored = record_values.stored(info, element, column)
+    local row = records.snapshot(element)
+    local is_known = row and row[column] ~= nil and not record_values.differs(info, column, row[column], rawget(element, column))
+    if not is_known then record_values.check_type(info, column, stored, element) end
+    return stored
+  end
   local value = element[column]
+  record_values.check_type(info, column, value)
   if value == nil or value == null or not info.converters[column] then return value end
   return record_values.store(info, nil, column, value)
 end
@@ -99,14 +108,20 @@ local function make_form(info, names, options, returned)
   local bound = {}
   for index, parameter in ipairs(parameters) do
     local value = parameter.value
-    if parameter.column then value = record_values.store(info, nil, parameter.column, value) end
+    if parameter.column then
+      value = record_values.store(info, nil, parameter.column, value)
+      record_values.check_type(info, parameter.column, value)
+    end
     bound[index] = value == nil and null or value
   end
-  local converts = false
-  for _, name in ipairs(names) do converts = converts or info.converters[name] ~= nil end
+  local converts, holds, description = false, {}, info.description
+  for index, name in ipairs(names) do
+    converts = converts or info.converters[name] ~= nil
+    holds[index] = description.columns[description.positions[sql_names.fold(name)]].holds or false
+  end
   return {
     description = info.description, names = names, clause = clause, returned = returned, bound = bound, width = #names,
-    converts = converts, most_rows = math.max(1, most_values // #names), texts = {},
+    converts = converts, holds = holds, most_rows = math.max(1, most_values // #names), texts = {},
   }
 end
 
@@ -148,7 +163,7 @@ local function add_alike(batch, element)
   local names, width, values, last, count = form.names, form.width, batch.values, batch.count * form.width, 0
   for index = 1, width do
     local value = element[names[index]]
-    if value == nil then return false end
+    if value == nil or form.holds[index] and not column_types.holds(form.holds[index], value) then return false end
     values[last + index] = value
   end
   for _ in next, element do count = count + 1 end

@@ -288,6 +288,17 @@ function record.set_fields(target, values)
   end
 end
 
+--- What `book:author()` means where the book was fetched with its author: the request of the association whose field holds the record.
+function record.call(target, owner, ...)
+  local info = record.info_of(owner)
+  for ancestor in record.ancestors(info) do
+    for name, association in pairs(ancestor.associations or {}) do
+      if rawequal(rawget(owner, name), target) then return association(owner, ...) end
+    end
+  end
+  raise("argument", ("attempt to call %s; use Class.name(record) for the request of an association"):format(errors.describe(target)))
+end
+
 -- Classes
 
 local function may_be_called(value)

@@ -274,6 +274,55 @@ function column_types.of(schema, types)
   return converters
 end
 
+-- MARK: - Declared types
+
+--- What a column declares to hold: "integers", "floats", "numbers" or "texts"; nil for anything. Types of other names, such as UUID, are
+-- numbers to SQLite, and whatever their authors had in mind.
+-- @tparam table column its `type`, `affinity` and `content`
+function column_types.held_by(column)
+  if column.content then return nil end
+  local affinity, name = column.affinity, (column.type or ""):upper():match("^%s*(%u*)")
+  if affinity == "integer" then return "integers" end
+  if affinity == "real" then return "floats" end
+  if affinity == "text" then return "texts" end
+  return affinity == "numeric" and (name == "NUMERIC" or name == "DECIMAL" or name == "NUMBER") and "numbers" or nil
+end
+
+--- The number that a text is to SQLite; nil if it is something else.
+local function number_of(text)
+  return text:find("^%s*[+-]?%.?%d[%d.]*[eE]?[+-]?%d*%s*$") and tonumber(text) or nil
+end
+
+local holders = {}
+
+function holders.integers(value)
+  if type(value) == "string" then value = number_of(value) end
+  return type(value) == "boolean" or type(value) == "number" and math.tointeger(value) ~= nil
+end
+
+function holders.floats(value)
+  if type(value) == "string" then value = number_of(value) end
+  return type(value) == "number" and (math.type(value) == "float" or math.tointeger(value + 0.0) == value)
+end
+
+function holders.numbers(value)
+  return type(value) == "number" or type(value) == "boolean" or type(value) == "string" and number_of(value) ~= nil
+end
+
+function holders.texts(value) return type(value) == "string" or type(value) == "number" end
+
+local held = { integers = "an integer", floats = "a number", numbers = "a number", texts = "a string" }
+
+--- Whether a column that declares to hold something holds a value without changing it, or anything that SQLite converts to it without loss.
+-- BLOBs are stored as they are, and NULL is for constraints.
+-- @tparam string kind as `held_by` returns it
+-- @return true, or false and what the column holds
+function column_types.holds(kind, value)
+  local plain = native_values.plain(value)
+  if plain == nil or plain == null or native_values.is_blob(plain) or type(plain) == "table" then return true end
+  return holders[kind](plain), held[kind]
+end
+
 -- MARK: - Errors
 
 --- The key of a row for messages: `id` 3.

@@ -30,6 +30,10 @@ callbacks.missing = record.missing
 ---@type fun(class: table, record: table, name: any, value: any): boolean
 callbacks.assign = record.assign
 
+--- What a record is called for: the request of the association in whose field it is.
+---@type fun(record: table, owner: any, ...: any): any
+callbacks.call_record = record.call
+
 -- Writing
 
 --- The SQL of a write.
@@ -67,6 +71,10 @@ callbacks.raise_type_mismatch = columns.raise_type_mismatch
 --- Raises for a value that cannot be stored.
 ---@type fun(description: table, record: table?, position: integer, expected: string, value: any)
 callbacks.raise_value = failures.raise_value
+
+--- Raises for a value that a column does not declare to hold, unless its row holds it already.
+---@type fun(description: table, record: table?, position: integer, value: any)
+callbacks.check_value = failures.check_value
 
 --- Adds to an error of a constraint what is known of the record.
 ---@type fun(err: any, description: table, record: table)

@@ -69,6 +69,21 @@ function types.read_dates(target)
   read(info, target, info.dates)
 end
 
+--- check_types = false: columns take values of other types than they declare.
+function record.class_options.check_types(info, value)
+  if type(value) ~= "boolean" then
+    errors.raise("argument", "perilune.record: option check_types: expected a boolean, got " .. errors.describe(value))
+  end
+  info.checks_types = value
+end
+
+local function checks_types(class_info)
+  for ancestor in record.ancestors(class_info) do
+    if ancestor.checks_types ~= nil then return ancestor.checks_types end
+  end
+  return true
+end
+
 --- Called with each new description of a class; has its records come here if they must.
 record.describers[#record.describers + 1] = function(class_info, description)
   local info = record_info.of(description)
@@ -79,6 +94,9 @@ record.describers[#record.describers + 1] = function(class_info, description)
     -- What is declared for bytes, and some types, say what a string stands for. Elsewhere only the value can say it.
     local is_said = column.is_blob or converter and (converter.read or converter.name == "string")
     column.keeps_blobs = declared ~= nil and not is_said
+    local is_table = description.schema.kind == "table"
+    column.is_real = is_table and declared ~= nil and declared.affinity == "real" and not converter
+    column.holds = is_table and not converter and declared ~= nil and checks_types(class_info) and column_types.held_by(declared) or nil
   end
   for _, column in ipairs(info.dates) do description.columns[description.positions[sql_names.fold(column)]].is_date = true end
   if info.converted then

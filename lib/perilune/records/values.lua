@@ -3,10 +3,12 @@
 local null = require("perilune.native.values").null
 local native_values = require "perilune.native.values"
 local perilune = require "perilune"
+local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local column_types = require "perilune.records.column_types"
 local fields = require "perilune.records.fields"
 local marks = require "perilune.runtime.marks"
+local sql_names = require "perilune.runtime.names"
 local sql_text = require "perilune.runtime.sql_text"
 local stored_values = require "perilune.runtime.stored_values"
 
@@ -189,6 +191,17 @@ function record_values.conditions(info, columns, values, takes_null)
     parts[index] = record_values.condition(info, column, value, arguments)
   end
   return table.concat(parts, " AND "), arguments
+end
+
+--- Raises for a value that a column does not declare to hold.
+function record_values.check_type(info, column, value, record)
+  local position = info.description.positions[sql_names.fold(column)]
+  local kind = position and info.description.columns[position].holds
+  if not kind or marks.is_expression(value) then return end
+  local is_held, wanted = column_types.holds(kind, value)
+  if is_held then return end
+  column_types.fail(info.schema, column, ("expected %s, got %s; a class with the option check_types = false stores it"):format(wanted,
+    errors.describe(value)), record and record_values.key(info.schema, record))
 end
 
 --- What is bound for a value that a column is given, which may be nil. Raises if it does not convert or cannot be stored.

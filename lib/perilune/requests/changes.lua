@@ -68,7 +68,9 @@ local function value_of(self, db, column, value)
   if value == null then return expression.of_value(value) end
   local name, class = column.shape.detail, self.node.root.source.class
   if class and not marks.is_expression(value) and not marks.is_request(value) then
-    value = record_values.store(record_info.of_class(class, db), nil, name, value)
+    local info = record_info.of_class(class, db)
+    value = record_values.store(info, nil, name, value)
+    record_values.check_type(info, name, value)
   else
     value = expression.as_column(column.shape, value)
   end

@@ -59,7 +59,8 @@ function Class:has_one(target, options) end
 function Class:has_many(target, options) end
 
 ---An association. Beside these methods it has those of requests that derive, such as `filter` and `order`. Called with a record, or as
----a method of one, it returns the request for the rows that belong to it.
+---a method of one, it returns the request for the rows that belong to it. `book:author()` works whether or not the book was fetched with its
+---author, but not if it was fetched with none, as the field then is nil; `Book.author(book)` always works.
 ---@class perilune.association
 ---@overload fun(record: perilune.record, db?: perilune.database): perilune.request
 ---@access any

@@ -7,6 +7,10 @@
 ---defines, such as `function Author:label() ... end`, is one of its records.
 
 ---Makes a record class of a table. Each call makes another class: make it in one file, return it there, and `require` that file.
+---
+---A value that a column does not declare to hold, such as a word in an INTEGER column or `true` in a TEXT column, is an error of kind
+---`conversion` when a record is written. What SQLite converts without loss is stored: `"12"` and `12.0` in an INTEGER column, numbers in a
+---TEXT column. Columns without a type, and columns of BLOB, ANY and other types than these, take any value, and so do SQL and conditions.
 ---```lua
 ---local Tag = perilune.record("tag")
 ---function Tag:label() return "#" .. self.name end
@@ -25,6 +29,7 @@ function perilune.record(table_name, options) end
 ---@field primary_key? string|string[] the key where the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that are not columns, which records may have
 ---@field required? boolean whether NOT NULL columns without a default are checked before the row is written
+---@field check_types? boolean false for a class that stores values of other types than its columns declare
 ---@field track_changes? boolean false for records that need not remember their row
 ---@field on_conflict? string|{ insert?: string, update?: string } what happens on a conflict, for all writes
 ---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that an insert is not given
@@ -153,7 +158,8 @@ function Class:fetch_count() end
 ---@return perilune.record
 function Class.from_row(row) end
 
----Makes a draft: fields that are still being filled in, without a row. It is called with a dot.
+---Makes a draft: fields that are still being filled in, without a row. It is called with a dot. Inserted without a key, it gets one from the
+---database.
 ---```lua
 ---local draft = Tag.draft{ name = "ships" }
 ---print(Tag:insert(draft).id)  --> 3
@@ -824,17 +830,17 @@ function from_sql:rows(db) end
 ---print(Settings:find().theme)  --> dark
 ---```
 ---@param table_name string
----@param options? { defaults?: table<string, any>, key?: string } and those of `perilune.record`; `key` is `"id"` by default
+---@param options? { defaults?: table<string, any|fun(object: perilune.single_row): any>, key?: string } and those of `perilune.record`; `key` is `"id"` by default
 ---@return perilune.single_row_class
 ---@raises argument: an option is not valid
 function perilune.single_row(table_name, options) end
 
----The class that `perilune.single_row` makes. Its objects have the columns as fields, and the methods of records; methods defined on the
----class are those of its objects.
+---The class that `perilune.single_row` makes. Its objects have the columns as fields, and the methods of records; methods and hooks defined on
+---the class are those of its objects. As JSON, as text and in `pairs`, an object has its defaults, too.
 ---@class perilune.single_row_class
 ---@access any
 ---@overload fun(fields?: table<string, any>): perilune.single_row
----@field record perilune.record_class the class of the records behind, for associations and hooks
+---@field record perilune.record_class the class of the records behind, for associations
 local SingleRow = {}
 
 ---Returns the row, or an object with the defaults if there is none.

@@ -1,0 +1,113 @@
+--- Values of a type that a column does not declare to hold are refused when records are written.
+
+local Person
+
+local function make(options)
+  db:execute[[
+    CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, age INTEGER, size REAL, price DECIMAL(10, 2), code UUID, data BLOB, free, other ANY, is_new BOOLEAN);
+    INSERT INTO person (id, name, age) VALUES (1, 'Ada', 36)]]
+  Person = perilune.record("person", options)
+end
+
+local refused = {
+  { "age", "old", "an integer" }, { "age", 2.5, "an integer" }, { "age", "2.5", "an integer" }, { "age", "", "an integer" }, { "age", "1e400", "an integer" },
+  { "age", "0x10", "an integer" }, { "age", perilune.date("2024-01-01"), "an integer" }, { "age", 1 / 0, "an integer" },
+  { "size", "total + 1", "a number" }, { "size", true, "a number" }, { "size", 9007199254740993, "a number" },
+  { "price", "free", "a number" }, { "name", true, "a string" },
+}
+
+local accepted = {
+  { "age", 7, "7" }, { "age", "7", "7" }, { "age", " 7 ", "7" }, { "age", 7.0, "7" }, { "age", "7.0", "7" }, { "age", true, "1" }, { "age", "7e2", "700" },
+  { "size", 2, "2.0" }, { "size", "2.5", "2.5" }, { "size", 4000000000, "4000000000.0" }, { "price", "2.50", "2.5" }, { "price", 3, "3" },
+  { "name", "x", "'x'" }, { "name", 7, "'7'" }, { "name", perilune.date("2024-01-01"), "'2024-01-01 00:00:00.000'" }, { "name", perilune.blob("x"), "X'78'" },
+  { "code", "abc", "'abc'" }, { "data", "abc", "X'616263'" }, { "data", 7, "7" }, { "free", true, "1" }, { "free", "x", "'x'" }, { "other", 2.5, "2.5" },
+}
+
+--- Ways to write a column of row 1.
+local ways = {
+  insert = function(values) db:execute("DELETE FROM person") Person(values):insert() end,
+  insert_table = function(values) db:execute("DELETE FROM person") Person:insert(values) end,
+  insert_all = function(values) db:execute("DELETE FROM person") Person:insert_all{ { id = 2 }, values } end,
+  upsert = function(values) Person:upsert(values) end,
+  bulk_upsert = function(values) Person:insert_all({ { id = 2 }, values }, { target = "id" }) end,
+  update = function(values) Person(values):update() end,
+  save = function(values) Person:save(values) end,
+  update_changes = function(values) Person:find(1):update_changes(values) end,
+  update_all = function(values, name) Person:filter_key(1):update_all{ [name] = values[name] } end,
+  upsert_update = function(values, name) Person:upsert({ id = 1, name = "x" }, { update = { [name] = values[name] } }) end,
+}
+
+local function each_way(list, visit)
+  for name, way in pairs(ways) do
+    for _, case in ipairs(list) do
+      db:execute("DELETE FROM person; INSERT INTO person (id, name, age) VALUES (1, 'Ada', 36)")
+      visit(name, case, pcall(way, { id = 1, [case[1]] = case[2] }, case[1]))
+    end
+  end
+end
+
+test("what a column does not declare to hold is an error of conversion", function()
+  make()
+  each_way(refused, function(way, case, is_done, err)
+    if is_done then error(("%s: `%s` took %s"):format(way, case[1], tostring(case[2]))) end
+    if err.kind ~= "conversion" then error(way .. ": " .. tostring(err)) end
+    equal(err.column, case[1])
+    matches(err, "expected " .. case[3])
+  end)
+end)
+
+test("what a column converts without loss is stored", function()
+  make()
+  each_way(accepted, function(way, case, is_done, err)
+    if not is_done then error(("%s: `%s` refused %s: %s"):format(way, case[1], tostring(case[2]), tostring(err))) end
+    equal(db:fetch_value(("SELECT quote(%s) FROM person WHERE id = 1"):format(case[1])), case[3])
+  end)
+end)
+
+test("what a row holds already may be written again", function()
+  make()
+  db:execute "UPDATE person SET age = 'old', size = x'00', name = 7"
+  local person = Person:find(1)
+  person.price = 2
+  person:update()
+  person:save()
+  person:upsert()
+  Person:insert_all({ person }, { target = "id" })
+  equal(db:fetch_one("SELECT age, name, price FROM person"), { age = "old", name = "7", price = 2 })
+  fails("conversion", function() person:update_changes{ age = "older" } end)
+end)
+
+test("conditions, keys and SQL take any value", function()
+  make()
+  equal(Person:filter{ age = "old" }:fetch_count(), 0)
+  equal(Person:fetch_one("x"), nil)
+  equal(Person:exists("x"), false)
+  equal(Person:find_or_build({ age = "36" }).id, 1)
+  equal(db:execute("UPDATE person SET age = ?", "old").changed_rows, 1)
+end)
+
+test("a class may store values of other types", function()
+  make{ check_types = false }
+  Person:find(1):update_changes{ age = "old", name = true }
+  Person:insert{ age = 2.5 }
+  equal(db:fetch_values("SELECT quote(age) FROM person"), { "'old'", "2.5" })
+  fails("argument", perilune.record, "person", { check_types = 1 })
+end)
+
+test("types of the class say what is stored", function()
+  make{ types = { age = "json" } }
+  Person{ id = 1, age = { "old" } }:update()
+  equal(db:fetch_value("SELECT age FROM person"), '["old"]')
+end)
+
+test("whole numbers in columns of floats are floats in what a write returns", function()
+  db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, v REAL DEFAULT 2.0, n INTEGER DEFAULT 3)"
+  local T = perilune.record("t")
+  local made = T{}:insert()
+  equal({ made.v, made.n }, { 2.0, 3 })
+  equal(T:upsert{ id = 1, v = 4.0 }.v, 4.0)
+  equal(T{ id = 1, v = 5 }:update{ returning = "v" }, 5.0)
+  equal(T:insert_all({ { v = 6 } }, { returning = "v" }), { 6.0 })
+  equal(T:all():update_all({ v = 7 }, { returning = true })[1].v, 7.0)
+  equal(T:find(1):delete{ returning = "v" }, 7.0)
+end)
