@@ -270,3 +270,61 @@ test("what is no object of the row is refused", function()
   matches(fails("argument", Configuration, 5), "expected a table of columns, got the integer 5")
   matches(fails("argument", Configuration:find().update, 5), "update: expected the object of a row")
 end)
+
+-- As records -------------------------------------------------------------------------------------------------------------------
+
+test("objects are written as JSON and as text by all that they have", function()
+  local Configuration = make_class()
+  local configuration = Configuration{ theme = "dark" }
+  equal(perilune.json.encode(configuration), '{"beta":true,"theme":"dark","volume":5}')
+  equal(perilune.json.encode({ configuration }), '[{"beta":true,"theme":"dark","volume":5}]')
+  equal(tostring(configuration), 'configuration{id = 1, theme = "dark", beta = true, volume = 5}')
+end)
+
+test("objects are copied, inserted as copies and compared", function()
+  local Configuration = make_class()
+  local configuration = Configuration{ theme = "dark" }
+  local copy = configuration:copy{ volume = 7 }
+  equal({ copy.theme, copy.volume, configuration.volume }, { "dark", 7, 5 })
+  equal({ configuration == copy, configuration == configuration:copy() }, { false, true })
+  equal(copy:inserted().volume, 7)
+  equal(Configuration:find() == Configuration:find(), true)
+  equal(Configuration(copy) == copy, true)
+  equal(Configuration(copy).theme, "dark")
+end)
+
+test("hooks of the class get objects", function()
+  local Configuration = make_class()
+  local log = {}
+  function Configuration:validate()
+    if self.volume > 10 then self:invalid("volume", "is too loud") end
+  end
+  function Configuration:will_save() log[#log + 1] = "save " .. self.theme end
+  function Configuration:around_insert(write) log[#log + 1] = "insert" write() end
+  local configuration = Configuration:find()
+  configuration.volume = 11
+  matches(fails("validation", configuration.save, configuration), "volume is too loud")
+  equal(configuration:validation_errors()[1].column, "volume")
+  equal(stored(), {})
+  configuration.volume = 9
+  configuration:insert()
+  equal(log, { "save light", "save light", "insert", "save light", "insert" })
+  equal(stored(), { { id = 1, volume = 9 } })
+end)
+
+test("defaults may be functions of the object", function()
+  db:execute "CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), made DATETIME NOT NULL, name TEXT, label TEXT, list TEXT)"
+  local count = 0
+  local Settings = perilune.single_row("settings", { types = { list = "json" }, defaults = {
+    made = perilune.now, name = "x", label = function(self) count = count + 1 return self.name .. count end, list = function() return { 1 } end,
+  } })
+  local settings = Settings:find()
+  equal({ settings.label, settings.label, settings.list[1] }, { "x1", "x1", 1 })
+  local made = settings.made
+  settings:save()
+  equal(db:fetch_one("SELECT label, list FROM settings"), {})
+  equal(tostring(Settings:find().made), tostring(made))
+  settings.list[2] = 2
+  settings:save()
+  equal(db:fetch_value("SELECT list FROM settings"), "[1,2]")
+end)

@@ -53,14 +53,24 @@ local function is_same(left, right)
   return true
 end
 
+--- What a column that is NULL reads as, for an object: a copy, or what the function that is the default returns.
+local function default_of(default, object)
+  if type(default) == "function" then return default(object) end
+  return copy(default)
+end
+
 --- The class of the records behind: the key is 1, what must not be NULL has its default, and an update finds a row.
-local function make_row_class(name, key, defaults, options)
+-- @tparam function object_of returns the object of a record
+local function make_row_class(name, key, defaults, options, object_of)
   local Row = perilune.record(name, options)
 
   function Row:will_save(db)
     self[key] = 1
     for _, column in ipairs(db:columns(name)) do
-      if column.not_null and self[column.name] == nil then self[column.name] = copy(defaults[column.name]) end
+      if column.not_null and self[column.name] == nil then
+        local object = object_of(self)
+        self[column.name] = object and object[column.name] or default_of(defaults[column.name], self)
+      end
     end
   end
 
@@ -76,21 +86,29 @@ end
 
 --- What the objects do as their records do it.
 local verbs = {
-  "insert", "update", "update_changes", "save", "upsert", "delete", "exists", "refresh", "changes", "has_changes",
+  "insert", "update", "update_changes", "save", "upsert", "delete", "exists", "refresh", "changes", "has_changes", "invalid",
+  "validation_errors",
 }
+
+--- Methods that are called when a row is read or written, and get the object if they are defined on the class of objects.
+local hooks = { validate = true, did_fetch = true }
+for _, moment in ipairs{ "will_", "around_", "did_" } do
+  for _, verb in ipairs{ "insert", "update", "save", "delete" } do hooks[moment .. verb] = true end
+end
 
 --- Makes a class of objects for the one row of a table.
 -- Reading a column that is NULL gives its default, which is stored only where the column cannot be NULL. The key is out of sight.
 -- @tparam string name the table
--- @tparam ?table options `defaults`: by column; `key`: the name of the key, "id" by default; and those of
---   `perilune.record`
--- @treturn table the class: `find`, calling it, and methods that scripts define on it; `record` is the class of records behind,
---   for associations and for hooks such as `validate`
+-- @tparam ?table options `defaults`: by column, values or functions of the object; `key`: the name of the key, "id" by default; and those
+--   of `perilune.record`
+-- @treturn table the class: `find`, calling it, and methods and hooks that scripts define on it; `record` is the class of records behind,
+--   for associations
 function perilune.single_row(name, options)
   local key, defaults, record_options = read_options(options)
-  local Row = make_row_class(name, key, defaults, record_options)
-  local rows = setmetatable({}, { __mode = "k" })
-  --- Object -> the defaults that are tables, as it has given them out: they may be changed in place.
+  --- Object -> its record, and back.
+  local rows, objects = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
+  local Row = make_row_class(name, key, defaults, record_options, function(row) return objects[row] end)
+  --- Object -> by column, the defaults that it has given out: `value`, which may be changed in place, and `pristine`, what it was.
   local given = setmetatable({}, { __mode = "k" })
   local methods, object = { record = Row }, { __name = name }
 
@@ -100,29 +118,51 @@ function perilune.single_row(name, options)
     end
     for column in pairs(defaults) do local _ = row[column] end -- raises for an unknown column
     local self = setmetatable({}, object)
-    rows[self], given[self] = row, {}
+    rows[self], objects[row], given[self] = row, self, {}
     return self
   end
 
-  local function default_of(self, field)
-    if type(defaults[field]) ~= "table" then return defaults[field] end
-    if given[self][field] == nil then given[self][field] = copy(defaults[field]) end
-    return given[self][field]
+  local function row_of(self, verb)
+    return rows[self] or fail(verb .. ": expected the object of a row before the colon, got " .. errors.describe(self))
+  end
+
+  --- What a column that is NULL reads as: always the same, as long as it is not assigned.
+  local function default_in(self, field)
+    local default = defaults[field]
+    if type(default) ~= "table" and type(default) ~= "function" then return default end
+    local entry = given[self][field]
+    if not entry then
+      local value = default_of(default, self)
+      entry = { value = value, pristine = copy(value) }
+      given[self][field] = entry
+    end
+    return entry.value
   end
 
   --- What was changed in place in a default was chosen.
   local function take_choices(self)
-    for field, value in pairs(given[self]) do
-      if rows[self][field] == nil and not is_same(value, defaults[field]) then
-        rows[self][field], given[self][field] = value, nil
+    for field, entry in pairs(given[self]) do
+      if rows[self][field] == nil and not is_same(entry.value, entry.pristine) then
+        rows[self][field], given[self][field] = entry.value, nil
       end
     end
+  end
+
+  --- All columns that have a value or a default.
+  local function values_of(self)
+    local values = {}
+    for column in pairs(defaults) do values[column] = default_in(self, column) end
+    for column, value in pairs(rows[self]) do
+      if value ~= nil then values[column] = value end
+    end
+    values[key] = nil
+    return values
   end
 
   function object:__index(field)
     if methods[field] ~= nil then return methods[field] end
     local value = rows[self][field]
-    if value == nil then return default_of(self, field) end
+    if value == nil then return default_in(self, field) end
     return value
   end
 
@@ -132,20 +172,25 @@ function perilune.single_row(name, options)
     rows[self][field], given[self][field] = value, nil
   end
 
-  --- All columns that have a value or a default.
-  function object:__pairs()
-    local values = copy(defaults)
-    for column, value in pairs(rows[self]) do
-      if value ~= nil then values[column] = value end
-    end
-    values[key] = nil
-    return next, values
+  function object:__pairs() return next, values_of(self) end
+
+  --- As records are: with the same values in their columns.
+  function object:__eq(other)
+    if not rows[self] or not rows[other] then return false end
+    take_choices(self)
+    take_choices(other)
+    return rows[self] == rows[other]
+  end
+
+  function object:__tostring()
+    local row = Row(values_of(self))
+    row[key] = 1
+    return tostring(row)
   end
 
   for _, verb in ipairs(verbs) do
     methods[verb] = function(self, ...)
-      local row, arguments = rows[self], table.pack(...)
-      if not row then fail(verb .. ": expected the object of a row before the colon, got " .. errors.describe(self)) end
+      local row, arguments = row_of(self, verb), table.pack(...)
       for index = 1, arguments.n do
         local argument = arguments[index]
         -- The block of update_changes is to see the object, not the record.
@@ -156,6 +201,18 @@ function perilune.single_row(name, options)
       return rawequal(result, row) and self or result
     end
   end
+
+  --- Another object with the same values, some of which may be changed.
+  function methods:copy(changes)
+    local row = row_of(self, "copy")
+    take_choices(self)
+    local copied = wrap(row:copy())
+    for field, value in pairs(changes or {}) do copied[field] = value end
+    return copied
+  end
+
+  --- Inserts a copy, and returns it.
+  function methods:inserted(...) return methods.copy(self):insert(...) end
 
   --- Forgets what was chosen in these columns, or in all. As with assignments, the next write stores it.
   function methods:reset(...)
@@ -174,16 +231,32 @@ function perilune.single_row(name, options)
     return wrap(Row:fetch_one(...) or Row{ [key] = 1 })
   end
 
+  --- Defines a method of the objects. A hook becomes one of the records, which it gets as an object; those of this module come first.
+  local own_hooks = { will_save = Row.will_save, will_update = Row.will_update }
+  local function define(_, member, value)
+    if not hooks[member] or type(value) ~= "function" then
+      methods[member] = value
+      return
+    end
+    local own = own_hooks[member]
+    Row[member] = function(row, ...)
+      if own then own(row, ...) end
+      return value(objects[row] or wrap(row), ...)
+    end
+  end
+
   return setmetatable({}, {
     __name = "single-row class",
     __index = methods,
-    __newindex = methods,
+    __newindex = define,
     __call = function(_, values)
       if values ~= nil and type(values) ~= "table" then
         fail("`" .. name .. "`{...}: expected a table of columns, got " .. errors.describe(values))
       end
       local self = wrap(Row{ [key] = 1 })
-      for field, value in pairs(values or {}) do self[field] = value end
+      for field, value in pairs(rows[values] or values or {}) do
+        if not rows[values] or field ~= key then self[field] = value end
+      end
       return self
     end,
   })
