@@ -33,7 +33,7 @@ test("inserting a draft gives a record whose key the database has chosen", funct
   equal(Reminder:fetch_count(), 2)
 end)
 
-test("only the columns of the draft are written, and never the key", function()
+test("only the columns of the draft are written, with its key if it has one", function()
   local Reminder = make_reminder()
   local seen = {}
   db:add_function("seen", 1, function(text) seen[#seen + 1] = text return text end)
@@ -42,7 +42,9 @@ test("only the columns of the draft are written, and never the key", function()
   local reminder = Reminder:insert(Reminder.draft{ list_id = list.id })
   equal({ reminder.title, reminder.list_id }, { "", 7 })
   local again = Reminder:insert(Reminder.draft{ id = 77, title = "x" })
-  equal(again.id, 2)
+  equal(again.id, 77)
+  local others = Reminder:insert_all{ Reminder.draft{ id = 80, title = "x" }, Reminder.draft{ title = "y" } }
+  equal({ others[1].id, others[2].id }, { 80, 81 })
 end)
 
 test("a draft of a record keeps its key, so that upsert writes the same row", function()
@@ -54,7 +56,8 @@ test("a draft of a record keeps its key, so that upsert writes the same row", fu
   local saved = Reminder:upsert(draft)
   equal({ saved.id, saved.title, saved:has_changes() }, { 1, "b", false })
   equal({ reminder.title, Reminder:fetch_count() }, { "a", 1 })
-  -- A copy, by contrast, is what inserting it makes.
+  fails("constraint_primary_key", Reminder.insert, Reminder, draft)
+  draft.id = nil
   equal(Reminder:insert(draft).id, 2)
 end)
 
@@ -149,5 +152,5 @@ end)
 test("several drafts are inserted at once", function()
   local Reminder = make_reminder()
   Reminder:insert_all{ Reminder.draft{ id = 9, title = "a" }, Reminder.draft{ title = "b", is_completed = true } }
-  equal(db:fetch_values "SELECT id || title || is_completed FROM reminder", { "1a0", "2b1" })
+  equal(db:fetch_values "SELECT id || title || is_completed FROM reminder", { "9a0", "10b1" })
 end)

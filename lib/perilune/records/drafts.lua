@@ -4,8 +4,8 @@
 --     local reminder = Reminder:insert(draft)              -- the database chooses the key
 --     Reminder:upsert(Reminder.draft(reminder))            -- the draft of a record has its key
 --
--- Inserting a draft writes the columns that it has, except a key that the database can choose. Upsert inserts a draft without
--- a key, and updates the row of one that has it. Methods of the class that do not write can be called on drafts.
+-- Inserting a draft writes the columns that it has; without a key the database chooses one. Upsert inserts a draft without a key, and
+-- updates the row of one that has it. Methods of the class that do not write can be called on drafts.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -162,17 +162,14 @@ end
 
 --- The record of a draft, to be written.
 -- @param info the class that is to write it
--- @tparam string verb inserting leaves out the keys that the database chooses; an upsert needs them
-function draft.to_record(info, verb, value, db)
+-- @tparam string verb
+function draft.to_record(info, verb, value)
   local class = classes[value]
   if verbs[verb] and verb ~= "insert" and verb ~= "upsert" then raise_verb(class, verb) end
   local made = class(copy_of_fields(info_of(class), value))
   record_values.keep_null_documents(info_of(class), value, made)
   if not record.class_verbs.is(info.class, made) then
     errors.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record.info(class).name))
-  end
-  if verb ~= "upsert" then
-    for column in pairs(record_info.of_class(class, db).chosen_keys) do made[column] = nil end
   end
   return made
 end
