@@ -97,14 +97,88 @@ test("a synchronized table is filled, and follows", function()
   db:execute("INSERT INTO f(f, rank) VALUES('integrity-check', 1)")
 end)
 
-test("a synchronized table is made of what GRDB makes it of", function()
+--- Whether the index of a full-text table is what its content says.
+local function check_index(name)
+  db:execute(("INSERT INTO %s(%s, rank) VALUES('integrity-check', 1)"):format(name, name))
+end
+
+test("a synchronized table follows rows that are replaced", function()
+  db:execute[[
+    CREATE TABLE note (id INTEGER PRIMARY KEY, slug TEXT UNIQUE COLLATE NOCASE, author TEXT, number INTEGER, body TEXT,
+      UNIQUE (author, number) ON CONFLICT REPLACE)]]
+  db:create_fts5("f", { synchronize_with = "note", columns = { "body" } })
+  local Note = perilune.record("note")
+  Note{ id = 1, slug = "a", body = "hello" }:insert()
+  Note{ id = 1, slug = "a", body = "bye" }:insert{ on_conflict = "replace" }
+  equal({ found("hello"), found("bye") }, { {}, { 1 } })
+  Note{ slug = "A", body = "third" }:insert{ on_conflict = "replace" }
+  equal({ found("bye"), found("third") }, { {}, { 2 } })
+  db:execute("INSERT OR IGNORE INTO note (slug, body) VALUES ('a', 'ignored')")
+  pcall(db.execute, db, "INSERT INTO note (slug, body) VALUES ('a', 'refused')")
+  db:execute("INSERT INTO note (slug, body) VALUES ('a', 'x') ON CONFLICT (slug) DO UPDATE SET body = 'fourth'")
+  equal({ found("third"), found("fourth") }, { {}, { 2 } })
+  Note:insert_all({ { slug = "b", body = "five" }, { id = 2, slug = "c", body = "six" }, { slug = "b", body = "seven" } }, { on_conflict = "replace" })
+  equal({ found("fourth"), found("five"), found("six"), found("seven") }, { {}, {}, { 2 }, { 4 } })
+  Note:find(4):update_changes({ slug = "c" }, { on_conflict = "replace" })
+  equal({ found("six"), found("seven") }, { {}, { 4 } })
+  db:execute("INSERT INTO note (id, author, number, body) VALUES (10, 'x', 1, 'ten'), (11, 'x', 1, 'eleven')")
+  equal({ found("ten"), found("eleven") }, { {}, { 11 } })
+  db:execute("UPDATE OR REPLACE note SET id = 11 WHERE id = 4")
+  equal({ found("eleven"), found("seven") }, { {}, { 11 } })
+  check_index("f")
+  db:execute "PRAGMA recursive_triggers = ON"
+  db:execute("REPLACE INTO note (id, slug, body) VALUES (12, 'c', 'twelve')")
+  equal({ found("seven"), found("twelve") }, { {}, { 12 } })
+  check_index("f")
+  db:drop_table("f")
+  equal({ db:tables(), db:triggers() }, { { "note" }, {} })
+end)
+
+test("a synchronized table follows changes that are applied", function()
+  make_book()
+  db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })
+  local other = perilune.queue()
+  for _, statement in ipairs(db:fetch_values("SELECT sql FROM sqlite_schema WHERE name = 'book'")) do other:execute(statement) end
+  local changeset = other:record_changes(function(handle) handle:execute("INSERT INTO book (id, title) VALUES (20, 'Applied')") end)
+  db:apply_changes(changeset)
+  equal(found("applied"), { 20 })
+  check_index("f")
+end)
+
+test("random writes leave the index of a synchronized table right", function()
+  local random, pick = random_numbers(20261129)
+  db:execute "CREATE TABLE note (id INTEGER PRIMARY KEY, a INTEGER UNIQUE, b INTEGER, c INTEGER, body TEXT, UNIQUE (b, c)); CREATE UNIQUE INDEX i ON note (c) WHERE c > 3"
+  db:create_fts5("f", { synchronize_with = "note", columns = { "body" } })
+  local words = { "ant", "bee", "cow", "ant bee", "cow cow" }
+  local policies = { "", "OR REPLACE", "OR IGNORE", "OR FAIL", "OR ABORT" }
+  for _ = 1, rounds(300) do
+    local kind = random(10)
+    local function values() return random(6), random(6), random(3), random(5), pick(words) end
+    if kind <= 5 then
+      local id, a, b, c, body = values()
+      if random(2) == 1 then id = perilune.null end
+      pcall(db.execute, db, ("INSERT %s INTO note VALUES (?, ?, ?, ?, ?), (NULL, ?, ?, ?, ?)"):format(pick(policies)), id, a, b, c, body, random(6), random(3), random(5), pick(words))
+    elseif kind <= 8 then
+      local id, a, b, c, body = values()
+      local set = pick{ "id = ?1, a = ?2", "a = ?2, b = ?3, c = ?4, body = ?5", "b = ?3, c = ?4", "body = ?5" }
+      pcall(db.execute, db, ("UPDATE %s note SET %s WHERE id %s ?6"):format(pick(policies), set, pick{ "=", "<", ">" }), id, a, b, c, body, random(6))
+    elseif kind == 9 then db:execute("DELETE FROM note WHERE id = ?", random(6))
+    else
+      local id, a, b, c, body = values()
+      pcall(db.execute, db, "INSERT INTO note VALUES (?, ?, ?, ?, ?) ON CONFLICT (a) DO UPDATE SET body = excluded.body, id = excluded.id", id, a, b, c, body)
+    end
+    check_index("f")
+  end
+end)
+
+test("a synchronized table is made of what GRDB makes it of, and follows REPLACE", function()
   make_book()
   db:create_fts5("f", { synchronize_with = "book", columns = { "title" }, prefix = { 2 } })
   equal(db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = 'f'"),
     'CREATE VIRTUAL TABLE "f" USING fts5("title", content=\'book\', content_rowid=\'id\', prefix=\'2\')')
   local names = {}
   for index, trigger in ipairs(db:triggers("book")) do names[index] = trigger.name end
-  equal(names, { "__f_ad", "__f_ai", "__f_au" })
+  equal(names, { "__f_ad", "__f_ai", "__f_au", "__f_bi", "__f_bu" })
   matches(db:triggers()[2].sql, 'INSERT INTO "f"("rowid", "title") VALUES (new."id", new."title");')
 end)
 

@@ -8,6 +8,7 @@ local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local observation = require "perilune.native.observation"
 local records = require "perilune.native.records"
+local full_text_synchronization = require "perilune.schema.full_text_synchronization"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 
@@ -152,7 +153,11 @@ local function apply(handle, bytes, rule, tables)
   for _, name in ipairs(tables or {}) do native_schema.table(handle, name) end
   local applied, omitted, touched = changesets.apply(handle, bytes, rule, tables)
   -- SQLite makes the changes by itself: observations hear of them by this.
-  if applied > 0 then observation.notify(handle, tables or touched) end
+  if applied > 0 then
+    observation.notify(handle, tables or touched)
+    -- No triggers ran for them either.
+    for _, name in ipairs(tables or touched) do full_text_synchronization.rebuild(handle, name) end
+  end
   return applied, omitted
 end
 

@@ -90,7 +90,7 @@ end
 --
 -- A table that is synchronized keeps no content of its own: it is filled from the other's rows, and follows them. Row ids
 -- that are not columns of the other table are changed by VACUUM, so it had better have an integer primary key.
--- `INSERT OR REPLACE` runs triggers for the row that goes only with `PRAGMA recursive_triggers`. To drop it, use
+-- Rows that REPLACE deletes are followed where the unique key was there when the full-text table was created. To drop it, use
 -- `db:drop_table`: SQL would leave the triggers on the other table, which could not be written to any more.
 -- @tparam table options `columns`: names, or `{ "body", unindexed = true }`; `tokenizer`: "unicode61", "porter", "ascii",
 --   "trigram", or a table with options; `prefix`: lengths of prefixes to be indexed; `synchronize_with`: a table; or
@@ -117,7 +117,7 @@ function database:create_fts5(name, options)
       .. quoted .. " USING fts5(" .. table.concat(arguments, ", ") .. ")",
   }
   if rowid then
-    append(statements, synchronization.statements(name, options.synchronize_with, rowid, columns, options.if_not_exists))
+    append(statements, synchronization.statements(self, name, options.synchronize_with, rowid, columns, options.if_not_exists))
   end
   schema_changes.run(self, statements)
 end

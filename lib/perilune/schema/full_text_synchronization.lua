@@ -1,4 +1,8 @@
 --- Keeps full-text tables synchronized with their content tables, by triggers.
+--
+-- A full-text table has no content of its own: an entry is removed from its index by the values that it was made of. SQLite runs no triggers
+-- for a row that REPLACE deletes, whose values are gone when those of the new row run. So triggers before a write note, in a table of their
+-- own, the rows that have a unique value of the new one; those after it remove the entries of the noted rows that have gone.
 
 local native_schema = require "perilune.native.schema"
 local sql_text = require "perilune.runtime.sql_text"
@@ -8,11 +12,14 @@ local sql_names = require "perilune.runtime.names"
 local synchronization = {}
 
 --- The triggers are called after the full-text table: inserted, deleted, updated.
-local endings = { "_ai", "_ad", "_au" }
+local endings = { "_ai", "_ad", "_au", "_bi", "_bu" }
 
 local function trigger_name(name, ending)
   return "__" .. name .. ending
 end
+
+--- The table that notes rows which may be replaced.
+local function noting_table(name) return "__" .. name .. "_replaced" end
 
 --- The full-text tables that are synchronized with a table.
 local function tables_on(db, content)
@@ -32,6 +39,7 @@ function synchronization.drops(db, name)
     local trigger = trigger_name(name, ending)
     if db:trigger_exists(trigger) then drops[#drops + 1] = "DROP TRIGGER " .. sql_text.name(trigger) end
   end
+  if #drops > 0 and db:table_exists(noting_table(name)) then drops[#drops + 1] = "DROP TABLE " .. sql_text.name(noting_table(name)) end
   return drops
 end
 
@@ -78,27 +86,59 @@ local function qualified(prefix, names)
   return table.concat(list, ", ")
 end
 
+--- The condition that a row of a table has a unique value of the row that is written.
+local function replaced_condition(db, content, rowid)
+  local parts = { ("%s = new.%s"):format(sql_text.name(rowid), sql_text.name(rowid)) }
+  for _, index in ipairs(db:indexes(content)) do
+    local equal = {}
+    for _, column in ipairs(index.unique and index.columns or {}) do
+      equal[#equal + 1] = column and ("%s = new.%s"):format(sql_text.name(column), sql_text.name(column)) or nil
+    end
+    if #equal > 0 and #equal == #index.columns then parts[#parts + 1] = "(" .. table.concat(equal, " AND ") .. ")" end
+  end
+  return table.concat(parts, " OR ")
+end
+
 --- The statements that make the triggers, and fill the index from the rows that are there.
 -- @tparam string name the full-text table
 -- @tparam string rowid the name of the row id of the table with the content
 -- @tparam {string,...} columns
-function synchronization.statements(name, content, rowid, columns, if_not_exists)
-  local full_text, source = sql_text.name(name), sql_text.name(content)
-  local content_columns = table.move(columns, 1, #columns, 2, { rowid })
+function synchronization.statements(db, name, content, rowid, columns, if_not_exists)
+  local full_text, source, noted, key = sql_text.name(name), sql_text.name(content), sql_text.name(noting_table(name)), sql_text.name(rowid)
+  local content_columns, noted_columns = table.move(columns, 1, #columns, 2, { rowid }), {}
+  for index in ipairs(content_columns) do noted_columns[index] = "c" .. index end
+  local list, sources = table.concat(noted_columns, ", "), qualified("", content_columns)
   local own = sql_text.names(table.move(columns, 1, #columns, 2, { "rowid" }))
   local insert = ("INSERT INTO %s(%s) VALUES (%s);"):format(full_text, own, qualified("new.", content_columns))
   local delete = ("INSERT INTO %s(%s, %s) VALUES('delete', %s);"):format(
     full_text, full_text, own, qualified("old.", content_columns))
+  local condition, forget = replaced_condition(db, content, rowid), ("DELETE FROM %s;"):format(noted)
+  local note = ("INSERT INTO %s(%s) SELECT %s FROM %s WHERE "):format(noted, list, sources, source)
+  local remove = ("INSERT INTO %s(%s, %s) SELECT 'delete', %s FROM %s WHERE c1 = new.%s OR NOT EXISTS (SELECT 1 FROM %s WHERE %s = c1);"):format(
+    full_text, full_text, own, list, noted, key, source, key)
+  local if_missing = if_not_exists and "IF NOT EXISTS " or ""
   local function trigger(ending, event, ...)
-    return "CREATE TRIGGER " .. (if_not_exists and "IF NOT EXISTS " or "") .. sql_text.name(trigger_name(name, ending))
-      .. " AFTER " .. event .. " ON " .. source .. " BEGIN\n    " .. table.concat({ ... }, "\n    ") .. "\nEND"
+    return "CREATE TRIGGER " .. if_missing .. sql_text.name(trigger_name(name, ending))
+      .. " " .. event .. " ON " .. source .. " BEGIN\n    " .. table.concat({ ... }, "\n    ") .. "\nEND"
   end
   return {
-    trigger("_ai", "INSERT", insert),
-    trigger("_ad", "DELETE", delete),
-    trigger("_au", "UPDATE", delete, insert),
+    ("CREATE TABLE %s%s (%s)"):format(if_missing, noted, list),
+    trigger("_bi", "BEFORE INSERT", forget, note .. condition .. ";"),
+    trigger("_bu", "BEFORE UPDATE", forget, note .. ("%s <> old.%s AND (%s);"):format(key, key, condition)),
+    trigger("_ai", "AFTER INSERT", remove, forget, insert),
+    -- With recursive triggers, SQLite calls this one for rows that are replaced, too.
+    trigger("_ad", "AFTER DELETE", ("DELETE FROM %s WHERE c1 = old.%s;"):format(noted, key), delete),
+    trigger("_au", "AFTER UPDATE", remove, forget, delete, insert),
     ("INSERT INTO %s(%s) VALUES('rebuild')"):format(full_text, full_text),
   }
+end
+
+--- Fills the full-text tables of a table anew, after changes for which no triggers ran.
+function synchronization.rebuild(db, content)
+  for _, name in ipairs(tables_on(db, content)) do
+    local full_text = sql_text.name(name)
+    db:execute(("INSERT INTO %s(%s) VALUES('rebuild')"):format(full_text, full_text))
+  end
 end
 
 return synchronization
