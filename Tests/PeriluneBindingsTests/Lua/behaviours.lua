@@ -472,3 +472,26 @@ test("records that do not know their row count by the row", function()
   check()
   equal(db:fetch_values "SELECT n FROM shelf ORDER BY id", { 0, 1 })
 end)
+
+test("rows that an update replaces are counted out", function()
+  db:execute[[
+    CREATE TABLE post (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0);
+    CREATE TABLE comment (id INTEGER PRIMARY KEY, post_id INTEGER REFERENCES post, slug TEXT UNIQUE);
+    INSERT INTO post VALUES (1, 0), (2, 0)]]
+  local Post = perilune.record("post")
+  for _, options in ipairs{ {}, { on_conflict = "replace" } } do
+    local Comment = perilune.record("comment", options)
+    Comment.post = Comment:belongs_to(Post, { counter_cache = "n" })
+    db:execute "DELETE FROM comment; UPDATE post SET n = 0"
+    local function counts() return Post:order("id"):pluck("n") end
+    for id = 1, 3 do Comment{ id = id, post_id = id == 1 and 1 or 2, slug = "s" .. id }:insert() end
+    local comment = Comment:find(1)
+    comment.slug = "s2"
+    comment:update(options.on_conflict == nil and { on_conflict = "replace" } or nil)
+    equal(counts(), { 1, 1 })
+    comment:update_changes({ slug = "s3", post_id = 2 }, { on_conflict = "replace" })
+    equal(counts(), { 0, 1 })
+    comment:save{ on_conflict = "replace" }
+    equal(counts(), { 0, 1 })
+  end
+end)

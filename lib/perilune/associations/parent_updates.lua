@@ -150,8 +150,9 @@ function parent_updates.install(root, kind, owner, options)
     if was_there then change(root, key_of(root, before), db, -1) end
   end)
   behaviours.add(info, "will_update", note_former)
-  behaviours.add(info, "did_update", function(record, db, columns)
+  behaviours.add(info, "did_update", function(record, db, columns, replaced)
     local values = take_former(record)
+    for _, row in ipairs(replaced or {}) do change(root, key_of(root, said_by(row)), db, -1) end
     local before, now = key_of(root, values), key_of(root, updated_values(record, columns, values))
     if is_same(before, now) then return change(root, now, db, 0) end
     change(root, before, db, -1)

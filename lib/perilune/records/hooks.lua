@@ -116,8 +116,12 @@ local function update(write)
   call(write, "will_update", (columns_of(write)))
   validation.check(write.info, write.target, write.db)
   local columns, options = columns_of(write)
-  local is_written = around(write, "around_update", function() return run_step(write, "update", options) end, columns)
-  if is_written then call(write, "did_update", columns) end
+  local replaced
+  local is_written = around(write, "around_update", function()
+    replaced = rows_in_the_way.find(write.info, "update", write.target, write.db, options)
+    return run_step(write, "update", options)
+  end, columns)
+  if is_written then call(write, "did_update", columns, replaced) end
   return is_written
 end
 

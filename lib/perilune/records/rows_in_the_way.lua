@@ -1,18 +1,19 @@
---- The rows that an insert will replace, or an upsert update: those with the same value in a unique key.
+--- The rows that an insert or update will replace, or an upsert update: those with the same value in a unique key.
 
 local record = require "perilune.records.class"
 local record_info = require "perilune.records.info"
+local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
 
 local rows_in_the_way = {}
 
 --- The keys by which a write may meet a row: lists of columns.
-local function keys_of(schema, verb, options)
+local function keys_of(class_info, schema, verb, options)
   if verb == "upsert" then
     local target = options and options.target or schema.primary_key.columns
     return { type(target) == "table" and target or { target } }
   end
-  if not (options and options.on_conflict == "replace") then return {} end
+  if record_options.policy(class_info, options, verb) ~= "replace" then return {} end
   return { schema.primary_key.columns, table.unpack(schema.unique_keys) }
 end
 
@@ -24,9 +25,9 @@ local function are_declared(info, columns)
 end
 
 --- What the rows have: SQL and what it binds; nil where the record has no value for a key, and so meets none.
-local function condition_of(info, verb, target, options)
+local function condition_of(class_info, info, verb, target, options)
   local parts, arguments = {}, {}
-  for _, columns in ipairs(keys_of(info.schema, verb, options)) do
+  for _, columns in ipairs(keys_of(class_info, info.schema, verb, options)) do
     local where, bound
     if are_declared(info, columns) then where, bound = record_values.conditions(info, columns, target) end
     if where then
@@ -41,18 +42,26 @@ end
 -- @tparam string verb "insert" or "upsert"
 function rows_in_the_way.exist(class_info, verb, target, db, options)
   local info = record_info.of_class(class_info.class, db)
-  local where, arguments = condition_of(info, verb, target, options)
+  local where, arguments = condition_of(class_info, info, verb, target, options)
   return where ~= nil and db:fetch_value(("SELECT 1 FROM %s WHERE %s"):format(info.description.source, where), arguments) ~= nil
 end
 
 --- Fetches them for behaviours that count rows; nothing else asks for them, since it costs a search.
+-- @tparam string verb "insert", "upsert" or "update"
 -- @return a list of records; nil where no behaviour of the class asks for them, or the write meets none
 function rows_in_the_way.find(class_info, verb, target, db, options)
   local is_wanted = false
   for ancestor in record.ancestors(class_info) do is_wanted = is_wanted or ancestor.counts_replaced end
   if not is_wanted then return nil end
-  local where, arguments = condition_of(record_info.of_class(class_info.class, db), verb, target, options)
-  return where and class_info.class:unscoped():filter(where, table.unpack(arguments)):fetch_all(db)
+  local info = record_info.of_class(class_info.class, db)
+  local where, arguments = condition_of(class_info, info, verb, target, options)
+  if not where then return nil end
+  local rows = class_info.class:unscoped():filter(where, table.unpack(arguments))
+  if verb == "update" then
+    local own, bound = record_values.conditions(info, info.description.key, target)
+    if own then rows = rows:filter("NOT (" .. own .. ")", table.unpack(bound)) end
+  end
+  return rows:fetch_all(db)
 end
 
 return rows_in_the_way
