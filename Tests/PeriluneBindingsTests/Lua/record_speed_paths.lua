@@ -82,7 +82,7 @@ test("an error of insert_all tells the element of the list: in short lists, in l
       check(Hooked, "constraint_check", position, count, { b = 0 })
       check(Hooked, "validation", position, count, { b = -1 })
     end
-    check(T, "mismatch", count, count, { id = "no integer", b = 1 })
+    check(T, "conversion", count, count, { id = "no integer", b = 1 })
     matches(check(T, "constraint_primary_key", count, count, { id = 1, b = 1 }).sql, "VALUES (?, ?)")
   end
 end)
