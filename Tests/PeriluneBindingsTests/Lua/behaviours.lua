@@ -495,3 +495,32 @@ test("rows that an update replaces are counted out", function()
     equal(counts(), { 0, 1 })
   end
 end)
+
+test("a time of the last change that is given is kept", function()
+  db:execute "CREATE TABLE post (id INTEGER PRIMARY KEY, title TEXT, created_at DATETIME, updated_at DATETIME)"
+  local Post = perilune.record("post", { timestamps = true })
+  local time = perilune.date("2020-02-02 10:00:00")
+  local post = Post:insert{ title = "a" }
+  for _, verb in ipairs{ "update", "save", "update_changes" } do
+    post.updated_at = time
+    post[verb](post)
+    equal(Post:find(1).updated_at, time)
+    post.title = verb
+    post[verb](post)
+    equal(Post:find(1).updated_at.year > 2020, true)
+  end
+  Post{ id = 1, updated_at = time }:update()
+  equal(Post:find(1).updated_at, time)
+end)
+
+test("a record whose write was rolled back is stale, and says why", function()
+  db:execute "CREATE TABLE page (id INTEGER PRIMARY KEY, title TEXT, lock_version INTEGER); INSERT INTO page VALUES (1, 'a', 7)"
+  local Page = perilune.record("page", { lock_version = true })
+  local page = Page:find(1)
+  pcall(db.write, db, function()
+    page:update_changes{ title = "b" }
+    error("no", 0)
+  end)
+  local err = fails("stale", function() page:update_changes{ title = "c" } end)
+  matches(err, "its row is older than the record, as after a transaction that was rolled back (version 8, now 7)")
+end)

@@ -455,3 +455,18 @@ test("differences and pairs have columns, not what is made of them", function()
   table.sort(names)
   equal(names, { "amount", "currency", "id", "title" })
 end)
+
+test("errors of constraints name fields", function()
+  db:execute[[CREATE TABLE person (id INTEGER PRIMARY KEY, fullName TEXT NOT NULL, eMail TEXT UNIQUE, age INTEGER); INSERT INTO person VALUES (1, 'Ada', 'a', 1)]]
+  local Person = perilune.record("person", { naming = "snake_case" })
+  local function check(part, f, ...)
+    local err = fails(nil, f, ...)
+    matches(err.message, part)
+    equal(err.message:find("fullName", 1, true) or err.message:find("eMail", 1, true), nil)
+  end
+  check("person.full_name", Person.insert, Person, { age = 3 })
+  check("person.e_mail", Person.insert, Person, { full_name = "x", e_mail = "a" })
+  check("person.e_mail", Person.insert_all, Person, { { full_name = "x", e_mail = "a" } })
+  check("person.full_name", Person.insert_all, Person, { { id = 1, age = 2 }, { id = 2, age = 2 } }, { target = "id" })
+  check("person.full_name", function() Person:all():update_all{ full_name = perilune.null } end)
+end)

@@ -185,6 +185,13 @@ local function timestamp_columns(info, target)
   return created and has[created] and created, updated and has[updated] and updated
 end
 
+--- Whether a script has given a record a value of a column that is another than that of its row, as far as the record knows it.
+local function is_assigned(target, column)
+  local value, row = rawget(target, column), records.snapshot(target)
+  if value == nil or value == null or not row then return value ~= nil and value ~= null end
+  return require("perilune.records.values").differs(require("perilune.records.info").of_record(target), column, row[column], value)
+end
+
 local function add_timestamps(info)
   behaviours.add(info, "will_insert", function(target)
     local created, updated = timestamp_columns(info, target)
@@ -195,7 +202,7 @@ local function add_timestamps(info)
   end)
   behaviours.add(info, "will_update", function(target)
     local _, updated = timestamp_columns(info, target)
-    if updated then target[updated] = perilune.now() end
+    if updated and not is_assigned(target, updated) then target[updated] = perilune.now() end
   end)
 end
 
@@ -230,8 +237,11 @@ local function check_version(info, target, db)
   local found = row_of(info, target):select(info.lock_version):fetch_one(db)
   if found and found[info.lock_version] ~= version then
     local key = require("perilune.records.values").key((records.record_schema(target)).schema, target)
-    raise("stale", ("the record of `%s` is stale: its row has changed since it was read (version %s, now %s); fetch it again")
-      :format(info.table, tostring(version), tostring(found[info.lock_version])), { table = info.table, key = key })
+    local now = found[info.lock_version]
+    local is_older = type(now) == "number" and type(version) == "number" and now < version
+    raise("stale", ("the record of `%s` is stale: its row %s (version %s, now %s); fetch it again"):format(info.table,
+      is_older and "is older than the record, as after a transaction that was rolled back" or "has changed since it was read",
+      tostring(version), tostring(now)), { table = info.table, key = key })
   end
   return version
 end

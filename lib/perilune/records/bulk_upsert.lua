@@ -221,7 +221,7 @@ function bulk_upsert.run(class, db, list, options)
   local is_done, failure = pcall(databases.guarded, db, function(handle)
     count = write_all(class, info, handle, list, options, returned, results)
   end)
-  if not is_done then error(require("perilune.records.errors").explain_many(failure, info.schema.name), 0) end
+  if not is_done then error(require("perilune.records.errors").explain_many(failure, info.schema.name, info), 0) end
   return results or count
 end
 

@@ -163,6 +163,18 @@ local function row_text(info, key)
   return ("the row of `%s`%s"):format(info.schema.name, #parts > 0 and " with " .. table.concat(parts, ", ") or "")
 end
 
+--- The message of SQLite with the names of fields in place of those of columns, of which it has `table.column`.
+local function with_fields(info, err)
+  local message = err.message
+  if not info.schema.field_names or type(err.columns) ~= "table" then return message end
+  for _, column in ipairs(err.columns) do
+    local own, prefix = fields.of_column(info.schema, column), info.schema.name .. "."
+    local first, last = message:find(prefix .. column, 1, true)
+    if first and own ~= column then message = message:sub(1, first - 1) .. prefix .. own .. message:sub(last + 1) end
+  end
+  return message
+end
+
 --- Adds to an error of a constraint what is known of it: `table`, `key`, `columns`, `constraint`, `referenced_table`,
 -- `referring_table`. Returns the error.
 function record_errors.explain(err, info, record, db)
@@ -171,22 +183,27 @@ function record_errors.explain(err, info, record, db)
   -- Other tables may have been written by triggers: they have said so.
   if err.table ~= nil and err.table ~= info.schema.name then return err end
   local details = { table = info.schema.name, key = record_values.key(info.schema, record) }
-  local explain = explanations[kind]
-  local found = explain and explain(info, record, db, err.message) or {}
+  local explain, message = explanations[kind], with_fields(info, err)
+  local found = explain and explain(info, record, db, message) or {}
   for key, value in pairs(found) do details[key] = value end
   local deleted = explain_deleted(kind, err.columns, info, record, db)
   details.deleted_key = deleted.deleted_key
-  details.message = ("%s (%s)%s"):format(details.message or err.message, row_text(info, details.key), deleted.hint or "")
+  details.message = ("%s (%s)%s"):format(details.message or message, row_text(info, details.key), deleted.hint or "")
   -- Those that SQLite has named.
   if info.schema.field_names and type(err.columns) == "table" then table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns) end
   return errors.add_fields(err, details)
 end
 
 --- The same for a statement that writes many rows of a table.
-function record_errors.explain_many(err, table_name)
+-- @param ?info what is known of the table, for a class
+function record_errors.explain_many(err, table_name, info)
   local kind = type(err) == "userdata" and err.kind
-  if type(kind) ~= "string" or not kind:find("^constraint") or err.table ~= nil then return err end
-  return errors.add_fields(err, { table = table_name, message = ("%s (a row of `%s`)"):format(err.message, table_name) })
+  if type(kind) ~= "string" or not kind:find("^constraint") then return err end
+  local message = info and with_fields(info, err) or err.message
+  if info and info.schema.field_names and type(err.columns) == "table" then table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns) end
+  -- Of a table that a trigger has written, or that a record has been named for.
+  if err.table ~= nil then return message ~= err.message and errors.add_fields(err, { message = message }) or err end
+  return errors.add_fields(err, { table = table_name, message = ("%s (a row of `%s`)"):format(message, table_name) })
 end
 
 return record_errors

@@ -408,7 +408,7 @@ function verbs.delete_all(class, ...)
   if rest ~= nil then raise("argument", "delete_all: takes no arguments other than a database") end
   local is_done, result = pcall(db.execute, db, record.description(info.class, db).delete_all)
   if is_done then return result.changed_rows end
-  error(require("perilune.records.errors").explain_many(result, info.table), 0)
+  error(require("perilune.records.errors").explain_many(result, info.table, require("perilune.records.info").of_class(info.class, db)), 0)
 end
 
 return writing

@@ -174,7 +174,8 @@ end
 local function attempt(self, f, ...)
   local is_done, result = pcall(f, ...)
   if is_done then return result end
-  error(require("perilune.records.errors").explain_many(result, self.node.root.source.table), 0)
+  local class = self.node.root.source.class
+  error(require("perilune.records.errors").explain_many(result, self.node.root.source.table, class and record_info.of_any(class)), 0)
 end
 
 --- Runs a change, and gives back what RETURNING was asked for, or what was changed.
