@@ -103,17 +103,23 @@ package final class ScriptDatabase {
         if rights.isPreview { flags |= UInt32(PDB_DATABASE_PREVIEW) }
         if rights.isSnapshot { flags |= UInt32(PDB_DATABASE_SNAPSHOT) }
         if writer is DatabasePool { flags |= UInt32(PDB_DATABASE_POOL) }
-        let path = SQLEnvironment.plainPath(of: writer.path)
+        let path = filePath(of: writer) ?? ""
         let value = try state.makeValue { L in
             pdb_push_database(
                 L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags,
-                database.cluster?.address.description ?? (isInMemory(path) ? "" : path))
+                database.cluster?.address.description ?? path)
             if let cluster = database.cluster {
                 var remote = cluster.remote
                 pdb_set_remote(pdb_database_at(L, -1), &remote)
             }
         }
         return (database, value)
+    }
+
+    /// Returns the path of a database's file as scripts know it; `nil` for a database in memory.
+    static func filePath(of writer: any DatabaseWriter) -> String? {
+        let path = SQLEnvironment.plainPath(of: writer.path)
+        return isInMemory(path) ? nil : path
     }
 
     /// Whether a path is SQLite's name for a database in memory, or a URI that asks for one.

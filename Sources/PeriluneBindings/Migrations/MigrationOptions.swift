@@ -34,6 +34,6 @@ struct MigrationOptions {
     }
 
     private static func fileName(of writer: any DatabaseWriter) -> String? {
-        writer.path == ":memory:" ? nil : URL(filePath: writer.path).lastPathComponent
+        ScriptDatabase.filePath(of: writer).map { URL(filePath: $0).lastPathComponent }
     }
 }

@@ -379,3 +379,17 @@ test("the way of a failure ends at the runner, with and without the lines of the
     equal(table.concat(failures.way(text), " "), "a_scenario.lua:3 a_scenario.lua:5")
   end
 end)
+
+test("a database in memory is erased if its migrations have changed", function()
+  passes([[
+    local function migrator(sql)
+      local m = perilune.migrator()
+      m.erase_on_schema_change = true
+      return m:register("a", sql)
+    end
+    for _, db in ipairs{ t.db, perilune.queue() } do
+      migrator("CREATE TABLE a (x)"):migrate(db)
+      migrator("CREATE TABLE a (x, y)"):migrate(db)
+      check(#db:columns("a") == 2)
+    end]])
+end)
