@@ -94,7 +94,10 @@ bool prec_push_made(lua_State *L, int model, int values) {
 static int make_record(lua_State *L) {
     enum { model = lua_upvalueindex(1), other = lua_upvalueindex(2), values = 2 };
     int count = lua_gettop(L);
-    if (count == values && lua_istable(L, values) && prec_push_made(L, model, values)) return 1;
+    /* An object may say by __pairs what its fields are. */
+    bool is_plain = count == values && lua_istable(L, values) && luaL_getmetafield(L, values, "__pairs") == LUA_TNIL;
+    if (is_plain && prec_push_made(L, model, values)) return 1;
+    lua_settop(L, count);
     lua_pushvalue(L, other);
     lua_insert(L, 1);
     lua_call(L, count, 1);

@@ -132,18 +132,6 @@ static void raise_value(lua_State *L, prec_record_write *work, int column, const
     lua_call(L, 5, 0);
 }
 
-bool prec_fits(lua_State *L, const prec_record_column *column, int type, int index) {
-    if (column->holds == HOLDS_ANYTHING || type == LUA_TNIL) return true;
-    if (type == LUA_TSTRING) return column->holds == HOLDS_TEXTS;
-    if (type == LUA_TBOOLEAN) return column->holds == HOLDS_INTEGERS || column->holds == HOLDS_NUMBERS;
-    if (type != LUA_TNUMBER) return false;
-    if (column->holds == HOLDS_INTEGERS) return lua_isinteger(L, index);
-    const lua_Integer largest = (lua_Integer)1 << 53;
-    if (column->holds != HOLDS_FLOATS || !lua_isinteger(L, index)) return true;
-    lua_Integer integer = lua_tointeger(L, index);
-    return -largest <= integer && integer <= largest;
-}
-
 /* Has the Lua part check the value at `index` for a column. The run ends if it raises. */
 static void check_value(lua_State *L, prec_record_write *work, int column, int index) {
     prec_push_callback(L, PREC_CALL_check_value);

@@ -60,7 +60,17 @@ void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int 
 void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
 /* Whether the value at an index, of a type, is one that a column declares to hold, as far as that is told at once. [-0, +0, -] */
-bool prec_fits(lua_State *L, const prec_record_column *column, int type, int index);
+static inline bool prec_fits(lua_State *L, const prec_record_column *column, int type, int index) {
+    if (column->holds == HOLDS_ANYTHING || type == LUA_TNIL) return true;
+    if (type == LUA_TSTRING) return column->holds == HOLDS_TEXTS;
+    if (type == LUA_TBOOLEAN) return column->holds == HOLDS_INTEGERS || column->holds == HOLDS_NUMBERS;
+    if (type != LUA_TNUMBER) return false;
+    if (column->holds == HOLDS_INTEGERS) return lua_isinteger(L, index);
+    const lua_Integer largest = (lua_Integer)1 << 53;
+    if (column->holds != HOLDS_FLOATS || !lua_isinteger(L, index)) return true;
+    lua_Integer integer = lua_tointeger(L, index);
+    return -largest <= integer && integer <= largest;
+}
 
 /* Binds the values of the clause, after this number of parameters. [-0, +n, e] */
 void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count);

@@ -15,6 +15,7 @@ local records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local raise = errors.raise
 local sql_text = require "perilune.runtime.sql_text"
+local marks = require "perilune.runtime.marks"
 local record_description = require "perilune.records.description"
 local record_fields = require "perilune.records.fields"
 local sql_names = require "perilune.runtime.names"
@@ -377,6 +378,7 @@ end
 --- A record with some fields, which must be columns. C makes those of the usual kind, and asks here for the others.
 local function make(class, values, ...)
   local info = infos[class]
+  values = marks.fields_of_object(values) or values
   if values ~= nil and type(values) ~= "table" or select("#", ...) > 0 then
     raise("argument", ("%s{...}: expected a table of columns, got %s"):format(info.name, errors.describe(values)))
   end

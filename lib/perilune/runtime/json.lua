@@ -3,6 +3,7 @@
 -- their names, so that equal values have equal texts.
 
 local null = require("perilune.native.values").null
+local marks = require "perilune.runtime.marks"
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
@@ -110,18 +111,9 @@ local function write_object(value, path, depth)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
---- The fields of an object that has none in its own table, and says by `__pairs` what they are; nil for any other value.
-local function fields_of(value)
-  local metatable = getmetatable(value)
-  if type(metatable) ~= "table" or rawget(metatable, "__pairs") == nil or next(value) ~= nil then return nil end
-  local fields = {}
-  for name, field in pairs(value) do fields[name] = field end
-  return fields
-end
-
 local function write_table(value, path, depth)
   if depth >= deepest then fail_at(path, depth, "nested more than %d tables deep", deepest) end
-  local fields = fields_of(value)
+  local fields = marks.fields_of_object(value)
   if fields then return write_object(fields, path, depth) end
   local count, is_array = list_length(value, path, depth), getmetatable(value) == array_metatable
   if count == nil and is_array then fail_at(path, depth, "an array with names") end

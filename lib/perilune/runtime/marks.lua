@@ -21,4 +21,13 @@ marks.statement_sql = nil
 --- The request that a value stands for, or nil. The room of requests sets it.
 marks.request_of = nil
 
+--- The fields of an object that has none in its own table, and says by `__pairs` what they are; nil for any other value.
+function marks.fields_of_object(value)
+  local metatable = type(value) == "table" and getmetatable(value)
+  if type(metatable) ~= "table" or rawget(metatable, "__pairs") == nil or next(value) ~= nil then return nil end
+  local fields = {}
+  for name, field in pairs(value) do fields[name] = field end
+  return fields
+end
+
 return marks

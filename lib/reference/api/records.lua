@@ -33,7 +33,7 @@ function perilune.record(table_name, options) end
 ---@field track_changes? boolean false for records that need not remember their row
 ---@field on_conflict? string|{ insert?: string, update?: string } what happens on a conflict, for all writes
 ---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that an insert is not given
----@field timestamps? boolean|{ created?: string, updated?: string } whether `created_at` and `updated_at` are kept; other names as a table
+---@field timestamps? boolean|{ created?: string, updated?: string } whether `created_at` and `updated_at` are kept; other names as a table. A value that a script has set is kept, except by an upsert that updates a row
 ---@field lock_version? boolean|string the column, `lock_version` by default, that refuses to write a record whose row has changed, and counts up with each write
 ---@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets; records have `restore` and `delete_forever`
 ---@field immutable? string|string[] columns that are written by the insert only; an upsert leaves them

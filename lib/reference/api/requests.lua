@@ -434,7 +434,8 @@ function request:total(column, db) end
 ---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
 function request:page(number, size, db) end
 
----Iterates over the records in lists of a size, in the order of the key. Rows may be changed and deleted meanwhile.
+---Iterates over the records in lists of a size, in the order of the key; a request in another order is refused. Rows may be changed and
+---deleted in the meantime.
 ---```lua
 ---for books in Book:all():in_batches(2) do print(#books) end
 -----> 2

@@ -244,6 +244,10 @@ function perilune.fts5_pattern(text, kind) end
 function perilune.migrator(options) end
 
 ---Makes a record class of a table. Each call makes another class: make it in one file, return it there, and `require` that file.
+---
+---A value that a column does not declare to hold, such as a word in an INTEGER column or `true` in a TEXT column, is an error of kind
+---`conversion` when a record is written. What SQLite converts without loss is stored: `"12"` and `12.0` in an INTEGER column, numbers in a
+---TEXT column. Columns without a type, and columns of BLOB, ANY and other types than these, take any value, and so do SQL and conditions.
 ---```lua
 ---local Tag = perilune.record("tag")
 ---function Tag:label() return "#" .. self.name end
@@ -271,7 +275,7 @@ function perilune.record(table_name, options) end
 ---
 ---- Raises `argument` if an option is not valid
 ---@param table_name string
----@param options? { defaults?: table<string, any>, key?: string } and those of `perilune.record`; `key` is `"id"` by default
+---@param options? { defaults?: table<string, any|fun(object: perilune.single_row): any>, key?: string } and those of `perilune.record`; `key` is `"id"` by default
 ---@return perilune.single_row_class
 function perilune.single_row(table_name, options) end
 
@@ -1640,7 +1644,8 @@ function members:create_trigger(name, options) end
 ---@param options? { if_exists?: boolean }
 function members:drop_trigger(name, options) end
 
----Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table.
+---Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table by triggers, in whatever program they
+---are written; also rows that REPLACE deletes, if the unique key that decides was there when the full-text table was created.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
 ---print(db:fetch_value("SELECT title FROM book_text WHERE book_text MATCH ?", perilune.fts5_pattern("worlds")))  --> Around the World
@@ -3429,10 +3434,11 @@ end
 ---@field primary_key? string|string[] the key where the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that are not columns, which records may have
 ---@field required? boolean whether NOT NULL columns without a default are checked before the row is written
+---@field check_types? boolean false for a class that stores values of other types than its columns declare
 ---@field track_changes? boolean false for records that need not remember their row
 ---@field on_conflict? string|{ insert?: string, update?: string } what happens on a conflict, for all writes
 ---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that an insert is not given
----@field timestamps? boolean|{ created?: string, updated?: string } whether `created_at` and `updated_at` are kept; other names as a table
+---@field timestamps? boolean|{ created?: string, updated?: string } whether `created_at` and `updated_at` are kept; other names as a table. A value that a script has set is kept, except by an upsert that updates a row
 ---@field lock_version? boolean|string the column, `lock_version` by default, that refuses to write a record whose row has changed, and counts up with each write
 ---@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets; records have `restore` and `delete_forever`
 ---@field immutable? string|string[] columns that are written by the insert only; an upsert leaves them
@@ -3597,7 +3603,8 @@ function members:fetch_count() end
 ---@return perilune.record
 function members.from_row(row) end
 
----Makes a draft: fields that are still being filled in, without a row. It is called with a dot.
+---Makes a draft: fields that are still being filled in, without a row. It is called with a dot. Inserted without a key, it gets one from the
+---database.
 ---```lua
 ---local draft = Tag.draft{ name = "ships" }
 ---print(Tag:insert(draft).id)  --> 3
@@ -3921,7 +3928,9 @@ function members:insert(db, options) end
 ---@return perilune.record|false
 function members:inserted(db, options) end
 
----Writes all columns that the record has.
+---Writes all columns that the record has: of a record that was fetched or inserted these are all that it knows of its row, and of a record
+---that a script has made those that it was given, `perilune.null` included. Other columns, such as `created_at`, stay as they are. With
+---`track_changes = false` a record does not know which columns it was given, and all are written.
 ---```lua
 ---local book = Book:find(1)
 ---book.pages = 330
@@ -3941,6 +3950,8 @@ function members:inserted(db, options) end
 function members:update(db, options) end
 
 ---Writes the columns that differ from the row, and nothing if none does. A change, if given, is made first, and taken back if it fails.
+---A record that a script has made does not know its row: without a change all that it was given is written, and with a change only what
+---the change names or alters.
 ---```lua
 ---local book = Book:find(1)
 ---print(book:update_changes{ pages = 330 }, book:update_changes())  --> true	false
@@ -3957,7 +3968,7 @@ function members:update(db, options) end
 ---@return boolean was_written
 function members:update_changes(change, options) end
 
----Updates the row, or inserts it if there is none.
+---Updates the row, or inserts it if there is none. An update writes the columns that `update` does.
 ---```lua
 ---local tag = Tag{ id = 9, name = "ships" }
 ---tag:save()
@@ -4025,7 +4036,7 @@ function members:delete(db, options) end
 ---@return perilune.version[]
 function members:history(db) end
 
----Of a class with `soft_delete`: makes the record one that is not deleted.
+---Of a class with `soft_delete`: makes the record one that is not deleted. If that fails, the record stays deleted.
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
 ---local Kept = perilune.record("tag", { soft_delete = true })
@@ -4124,18 +4135,21 @@ function members:changes() end
 ---@return boolean
 function members:has_changes() end
 
----Returns another record with the same fields.
+---Returns another record with the same fields, some of which may be changed.
 ---```lua
----print(Tag:find(1):copy().name)  --> sea
+---print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)  --> sea	lake
 ---```
 ---
+---- Raises `argument` if the changes are not a table
+---- Raises `unknown_column` if a field does not exist
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
+---@param changes? table<string, any> fields of the copy
 ---@return perilune.record
-function members:copy() end
+function members:copy(changes) end
 
 ---Notes, in the method `validate` of a class, what is wrong with the record.
 ---```lua
@@ -4529,10 +4543,10 @@ function members:rows(db) end
 end
 
 do
----The class that `perilune.single_row` makes. Its objects have the columns as fields, and the methods of records; methods defined on the
----class are those of its objects.
+---The class that `perilune.single_row` makes. Its objects have the columns as fields, and the methods of records; methods and hooks defined on
+---the class are those of its objects. As JSON, as text and in `pairs`, an object has its defaults, too.
 ---@class perilune.single_row_class
----@field record perilune.record_class the class of the records behind, for associations and hooks
+---@field record perilune.record_class the class of the records behind, for associations
 ---@overload fun(fields?: table<string, any>): perilune.single_row
 local members = {}
 
@@ -5364,7 +5378,8 @@ function members:total(column, db) end
 ---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
 function members:page(number, size, db) end
 
----Iterates over the records in lists of a size, in the order of the key. Rows may be changed and deleted meanwhile.
+---Iterates over the records in lists of a size, in the order of the key; a request in another order is refused. Rows may be changed and
+---deleted in the meantime.
 ---```lua
 ---for books in Book:all():in_batches(2) do print(#books) end
 -----> 2
@@ -5476,20 +5491,23 @@ function members:prepare() end
 ---@return perilune.observation
 function members:observe(db, callback, options) end
 
----Links records to the record that the request belongs to, through a table of links. Those that are linked already stay as they are.
+---Links records to the record that the request belongs to, through a table of links. Records that are linked already stay as they are, and
+---links that were deleted softly are restored. A new link gets the values that the conditions of the association's links demand, such as
+---`kind` of `through = Book.links:filter{ kind = "main" }`; links with other values are neither found nor changed by `add`, `remove` and
+---`replace`. Links are written as records of their class, with its hooks and `counter_cache`.
 ---```lua
 ---Book:find(1):tags():add(Tag:find(2))
 ---print(Book:find(1):tags():fetch_count())  --> 2
 ---```
 ---
----- Raises `argument` if the request does not come from an association through links
+---- Raises `argument` if the request does not come from an association through links, or the record does not fulfil its conditions
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param ... perilune.record|any records or keys
 function members:add(...) end
 
----Removes links to records, which stay; returns how many there were.
+---Removes links to records, which stay; returns how many there were. Links of a table without a key are removed without hooks.
 ---```lua
 ---print(Book:find(1):tags():remove(1))  --> 1
 ---```
@@ -5502,7 +5520,7 @@ function members:add(...) end
 ---@return integer
 function members:remove(...) end
 
----Makes the links exactly those of a list.
+---Makes the links exactly those of a list. Links to records of the list stay, with their other columns; other links are removed.
 ---```lua
 ---Book:find(1):tags():replace{ 2 }
 ---print(Book:find(1):tags():pluck("name")[1])  --> travel
@@ -5745,8 +5763,12 @@ function members:preload(list, ...) end
 ---Writes a record with what belongs to it, and what it belongs to: all of it, or nothing. Associations stand in the table under their names;
 ---the rows of what a record belongs to are written before it, all others after it. It is called on a class.
 ---
----A table with the key of a row updates that row, and one without inserts another. A row that belongs to something else is not taken away from
----it. The field `path` of an error says where in the table it was.
+---A table with the key of a row updates that row, and one without inserts another. Rows that are there are written before new ones. They get
+---the values that the conditions of the association demand, and are restored if they were deleted softly. A row that belongs to something else
+---is not taken away from it, unless the table sets its foreign key. The field `path` of an error says where in the table it was.
+---
+---With `delete_missing`, rows that leave one list for another are moved, and rows that are in no list any more are deleted, before new ones are
+---inserted.
 ---```lua
 ---local author = Author:save_nested{
 ---  name = "Albert Camus",
@@ -6976,7 +6998,8 @@ end
 
 do
 ---An association. Beside these methods it has those of requests that derive, such as `filter` and `order`. Called with a record, or as
----a method of one, it returns the request for the rows that belong to it.
+---a method of one, it returns the request for the rows that belong to it. `book:author()` works whether or not the book was fetched with its
+---author, but not if it was fetched with none, as the field then is nil; `Book.author(book)` always works.
 ---@class perilune.association
 ---@field c table<string, perilune.expression> the columns of the rows that it leads to, for requests that join it
 ---@overload fun(record: perilune.record, db?: perilune.database): perilune.request
