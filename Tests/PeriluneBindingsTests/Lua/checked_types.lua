@@ -94,6 +94,14 @@ test("a class may store values of other types", function()
   fails("argument", perilune.record, "person", { check_types = 1 })
 end)
 
+test("declared types that only look like those of numbers take anything", function()
+  db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a FLOATING POINT, b POINT, c UNSIGNED BIG INT, d STRING, e TINYINT(1))"
+  local T = perilune.record("t")
+  T:insert{ a = 2.5, b = "(1, 2)", c = 3, d = "x", e = true }
+  fails("conversion", T.insert, T, { c = "x" })
+  fails("conversion", T.insert, T, { e = "x" })
+end)
+
 test("types of the class say what is stored", function()
   make{ types = { age = "json" } }
   Person{ id = 1, age = { "old" } }:update()

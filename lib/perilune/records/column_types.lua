@@ -276,16 +276,27 @@ end
 
 -- MARK: - Declared types
 
+local integer_types = { INT = true, INTEGER = true, TINYINT = true, SMALLINT = true, MEDIUMINT = true, BIGINT = true, INT2 = true, INT4 = true, INT8 = true }
+local number_types = { NUMERIC = true, DECIMAL = true, NUMBER = true }
+
+--- Whether a declared type has one of some words. SQLite looks for "INT" alone, which FLOATING POINT has, too.
+local function has_word(declared, words)
+  for word in declared:upper():gmatch("%w+") do
+    if words[word] then return true end
+  end
+  return false
+end
+
 --- What a column declares to hold: "integers", "floats", "numbers" or "texts"; nil for anything. Types of other names, such as UUID, are
 -- numbers to SQLite, and whatever their authors had in mind.
 -- @tparam table column its `type`, `affinity` and `content`
 function column_types.held_by(column)
   if column.content then return nil end
-  local affinity, name = column.affinity, (column.type or ""):upper():match("^%s*(%u*)")
-  if affinity == "integer" then return "integers" end
+  local affinity, declared = column.affinity, column.type or ""
+  if affinity == "integer" then return has_word(declared, integer_types) and "integers" or nil end
   if affinity == "real" then return "floats" end
   if affinity == "text" then return "texts" end
-  return affinity == "numeric" and (name == "NUMERIC" or name == "DECIMAL" or name == "NUMBER") and "numbers" or nil
+  return affinity == "numeric" and has_word(declared, number_types) and "numbers" or nil
 end
 
 --- The number that a text is to SQLite; nil if it is something else.
