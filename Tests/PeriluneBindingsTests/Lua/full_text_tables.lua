@@ -134,6 +134,18 @@ test("a synchronized table follows rows that are replaced", function()
   equal({ db:tables(), db:triggers() }, { { "note" }, {} })
 end)
 
+test("a synchronized table knows unique indexes that are created later", function()
+  db:execute "CREATE TABLE note (id INTEGER PRIMARY KEY, slug TEXT, body TEXT); INSERT INTO note VALUES (1, 'a', 'first')"
+  db:create_fts5("f", { synchronize_with = "note", columns = { "body" } })
+  db:create_index("note", { "slug" }, { unique = true })
+  db:execute "INSERT OR REPLACE INTO note (slug, body) VALUES ('a', 'second')"
+  equal({ found("first"), found("second") }, { {}, { 2 } })
+  check_index("f")
+  db:drop_table("note")
+  db:drop_table("f")
+  equal(db:tables(), {})
+end)
+
 test("a synchronized table follows changes that are applied", function()
   make_book()
   db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })

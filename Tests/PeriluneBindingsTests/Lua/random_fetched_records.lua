@@ -63,7 +63,7 @@ table.sort(verb_names)
 local function keeps_spelling(verb, place, of)
   if verb:find("draft", 1, true) then return false end
   if verb:find("update_changes", 1, true) then return true end
-  local has_other = place:find("BOOLEAN", 1, true) or place:find("BLOB", 1, true) or next(of) and place:find("x'", 1, true)
+  local has_other = place:find("BOOLEAN", 1, true) or place:find("BLOB", 1, true) or (next(of) or place:find("DATE", 1, true)) and place:find("x'", 1, true)
   for _, wanted in pairs(of) do has_other = has_other or wanted == "boolean" or wanted == "blob" end
   return not has_other
 end

@@ -39,7 +39,7 @@ function synchronization.drops(db, name)
     local trigger = trigger_name(name, ending)
     if db:trigger_exists(trigger) then drops[#drops + 1] = "DROP TRIGGER " .. sql_text.name(trigger) end
   end
-  if #drops > 0 and db:table_exists(noting_table(name)) then drops[#drops + 1] = "DROP TABLE " .. sql_text.name(noting_table(name)) end
+  if db:table_exists(noting_table(name)) then drops[#drops + 1] = "DROP TABLE " .. sql_text.name(noting_table(name)) end
   return drops
 end
 
@@ -131,6 +131,24 @@ function synchronization.statements(db, name, content, rowid, columns, if_not_ex
     trigger("_au", "AFTER UPDATE", remove, forget, delete, insert),
     ("INSERT INTO %s(%s) VALUES('rebuild')"):format(full_text, full_text),
   }
+end
+
+--- The statements that make the triggers of a table's full-text tables anew which look for rows in the way: it has got a unique index.
+function synchronization.renewals(db, content, place)
+  local renewals = {}
+  for _, name in ipairs(tables_on(db, content)) do
+    local columns = {}
+    for _, column in ipairs(db:columns(name)) do columns[#columns + 1] = not column.hidden and column.name or nil end
+    -- What GRDB has made has no such triggers.
+    if db:trigger_exists(trigger_name(name, "_bi")) then
+      local statements = synchronization.statements(db, name, content, (synchronization.rowid_of(db, content, place)), columns)
+      for index, ending in ipairs{ "_bi", "_bu" } do
+        renewals[#renewals + 1] = "DROP TRIGGER " .. sql_text.name(trigger_name(name, ending))
+        renewals[#renewals + 1] = statements[index + 1]
+      end
+    end
+  end
+  return renewals
 end
 
 --- Fills the full-text tables of a table anew, after changes for which no triggers ran.

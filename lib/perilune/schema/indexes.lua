@@ -80,6 +80,12 @@ function indexes.sql(columns, name, table_name, list, options, place)
   })
 end
 
+--- Creates an index. Full-text tables that are synchronized with the table get to know a unique one.
+local function create(db, table_name, sql, is_unique, place)
+  schema_changes.run(db, { sql })
+  if is_unique then schema_changes.run(db, require("perilune.schema.full_text_synchronization").renewals(db, table_name, place)) end
+end
+
 local index_options = { unique = "boolean", where = "any", if_not_exists = "boolean" }
 
 --- Makes an index: `db:create_index("book_by_title", { on = "book", columns = { "title" } })`; or one that is called
@@ -93,14 +99,14 @@ function database:create_index(name, options, more)
   if type(options) == "string" or type(options) == "table" and options[1] ~= nil then
     local columns = columns_of(self, name, place)
     more = checks.options(place, more, index_options)
-    return schema_changes.run(self, { indexes.sql(columns, nil, name, options, more, place) })
+    return create(self, name, indexes.sql(columns, nil, name, options, more, place), more.unique, place)
   end
   local kinds = { on = "string", columns = "any" }
   for key, kind in pairs(index_options) do kinds[key] = kind end
   options = checks.options(place, options, kinds)
   if not options.on then checks.fail(place, "missing option `on`, the table") end
   local columns = columns_of(self, options.on, place)
-  schema_changes.run(self, { indexes.sql(columns, name, options.on, options.columns, options, place) })
+  create(self, options.on, indexes.sql(columns, name, options.on, options.columns, options, place), options.unique, place)
 end
 
 --- The names of the indexes on exactly these columns, in this order.
