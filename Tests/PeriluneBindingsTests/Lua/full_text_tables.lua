@@ -134,6 +134,14 @@ test("a synchronized table follows rows that are replaced", function()
   equal({ db:tables(), db:triggers() }, { { "note" }, {} })
 end)
 
+test("columns of a synchronized table may be called as anything", function()
+  db:execute [[CREATE TABLE note (id INTEGER PRIMARY KEY, c1 TEXT UNIQUE, c2 TEXT, "new" TEXT)]]
+  db:create_fts5("f", { synchronize_with = "note", columns = { "c1", "c2", "new" } })
+  for text in ("one two three"):gmatch("%a+") do db:execute("INSERT OR REPLACE INTO note (c1, c2, new) VALUES ('x', ?1, ?1)", text) end
+  equal({ found("one"), found("two"), found("three") }, { {}, {}, { 3 } })
+  check_index("f")
+end)
+
 test("a synchronized table knows unique indexes that are created later", function()
   db:execute "CREATE TABLE note (id INTEGER PRIMARY KEY, slug TEXT, body TEXT); INSERT INTO note VALUES (1, 'a', 'first')"
   db:create_fts5("f", { synchronize_with = "note", columns = { "body" } })

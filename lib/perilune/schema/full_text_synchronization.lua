@@ -114,8 +114,8 @@ function synchronization.statements(db, name, content, rowid, columns, if_not_ex
     full_text, full_text, own, qualified("old.", content_columns))
   local condition, forget = replaced_condition(db, content, rowid), ("DELETE FROM %s;"):format(noted)
   local note = ("INSERT INTO %s(%s) SELECT %s FROM %s WHERE "):format(noted, list, sources, source)
-  local remove = ("INSERT INTO %s(%s, %s) SELECT 'delete', %s FROM %s WHERE c1 = new.%s OR NOT EXISTS (SELECT 1 FROM %s WHERE %s = c1);"):format(
-    full_text, full_text, own, list, noted, key, source, key)
+  local remove = ("INSERT INTO %s(%s, %s) SELECT 'delete', %s FROM %s WHERE c1 = new.%s OR NOT EXISTS (SELECT 1 FROM %s WHERE %s = %s.c1);"):format(
+    full_text, full_text, own, list, noted, key, source, key, noted)
   local if_missing = if_not_exists and "IF NOT EXISTS " or ""
   local function trigger(ending, event, ...)
     return "CREATE TRIGGER " .. if_missing .. sql_text.name(trigger_name(name, ending))
