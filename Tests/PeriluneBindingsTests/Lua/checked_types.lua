@@ -34,6 +34,8 @@ local ways = {
   save = function(values) Person:save(values) end,
   update_changes = function(values) Person:find(1):update_changes(values) end,
   update_all = function(values, name) Person:filter_key(1):update_all{ [name] = values[name] } end,
+  statement = function(values) Person:statement("update", values):execute() end,
+  statement_upsert = function(values) Person:statement("upsert", values):execute() end,
   upsert_update = function(values, name) Person:upsert({ id = 1, name = "x" }, { update = { [name] = values[name] } }) end,
 }
 

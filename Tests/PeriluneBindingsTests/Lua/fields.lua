@@ -456,7 +456,7 @@ test("differences and pairs have columns, not what is made of them", function()
   equal(names, { "amount", "currency", "id", "title" })
 end)
 
-test("errors of constraints name fields", function()
+test("messages of constraints name fields, also of lists and of many rows", function()
   db:execute[[CREATE TABLE person (id INTEGER PRIMARY KEY, fullName TEXT NOT NULL, eMail TEXT UNIQUE, age INTEGER); INSERT INTO person VALUES (1, 'Ada', 'a', 1)]]
   local Person = perilune.record("person", { naming = "snake_case" })
   local function check(part, f, ...)

@@ -42,9 +42,7 @@ end
 local function value_of(info, element, column, is_record)
   if is_record then
     local stored = record_values.stored(info, element, column)
-    local row = records.snapshot(element)
-    local is_known = row and row[column] ~= nil and not record_values.differs(info, column, row[column], rawget(element, column))
-    if not is_known then record_values.check_type(info, column, stored, element) end
+    record_values.check_type(info, column, stored, element)
     return stored
   end
   local value = element[column]

@@ -16,11 +16,8 @@ end
 
 --- Raises for a value that a column does not declare to hold, unless the row of the record holds it already.
 function failures.check_value(description, target, position, value)
-  local info, record_values = require("perilune.records.info").of(description), require "perilune.records.values"
-  local column, row = description.columns[position], target and records.snapshot(target)
-  local old = row and row[column.name]
-  if old ~= nil and not record_values.differs(info, column.name, old, value) then return end
-  record_values.check_type(info, column.name, value, target)
+  local info = require("perilune.records.info").of(description)
+  require("perilune.records.values").check_type(info, description.columns[position].name, value, target)
 end
 
 --- Adds to an error of a constraint what is known of the record.

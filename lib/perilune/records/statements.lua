@@ -117,11 +117,17 @@ local function check_key(columns, verb, values)
   end
 end
 
+--- Raises for values that their columns do not declare to hold.
+local function check_types(columns, target, values, names)
+  for _, name in ipairs(names) do record_values.check_type(columns, name, values[name], target) end
+end
+
 local makers = {}
 
 function makers.insert(info, target, db, options)
   local columns, values = bound_values(info, target, db)
   local names = records.inserted_columns(target, db, values)
+  check_types(columns, target, values, names)
   return record_sql.text(columns.description, "insert", names, policy_clause(info, options, "insert"),
     record_options.columns(info, options, db), nil, texts_of(values)), list_of(values, names)
 end
@@ -130,6 +136,7 @@ function makers.update(info, target, db, options)
   local columns, values = bound_values(info, target, db)
   local names = records.updated_columns(target, db)
   check_key(columns, "update", values)
+  check_types(columns, target, values, names)
   if #names == 0 then raise("argument", "update: `" .. info.table .. "` has no columns other than its key") end
   return record_sql.text(columns.description, "update", names, policy_clause(info, options, "update"),
     record_options.columns(info, options, db), nil, texts_of(values)), list_of(values, names, columns.description.key)
@@ -147,6 +154,7 @@ function makers.upsert(info, target, db, options)
   record_values.note_cleared(record_info.of_class(info.class, db), target)
   local columns, values = bound_values(info, target, db)
   local names = records.inserted_columns(target, db, values)
+  check_types(columns, target, values, names)
   local clause, bound = require("perilune.records.upsert_sql").make(columns, names, options or {})
   if not clause then return makers.insert(info, target, db, options) end
   local arguments = list_of(values, names)

@@ -193,13 +193,16 @@ function record_values.conditions(info, columns, values, takes_null)
   return table.concat(parts, " AND "), arguments
 end
 
---- Raises for a value that a column does not declare to hold.
+--- Raises for a value that a column does not declare to hold, unless the row of the record holds it already.
+-- @param ?record nil where no record is written
 function record_values.check_type(info, column, value, record)
   local position = info.description.positions[sql_names.fold(column)]
   local kind = position and info.description.columns[position].holds
   if not kind or marks.is_expression(value) then return end
   local is_held, wanted = column_types.holds(kind, value)
   if is_held then return end
+  local row = record and records.snapshot(record)
+  if row and row[column] ~= nil and not record_values.differs(info, column, row[column], value) then return end
   column_types.fail(info.schema, column, ("expected %s, got %s; a class with the option check_types = false stores it"):format(wanted,
     errors.describe(value)), record and record_values.key(info.schema, record))
 end
