@@ -210,9 +210,12 @@ int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_
         plua_raise(L, "closed", "the database is closed: a finalizer used it after it was collected");
     }
     int64_t generation = database->schema_generation;
+    bool may_write = mode != PDB_READ && mode != PDB_READ_STATEMENT;
+    if (may_write) pdb_crash_point("before", "transaction");
     bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.enter(&request);
     pdb_end_host_call(rows, may_refuse);
+    if (may_write) pdb_crash_point("after", "transaction");
     /* What was changed may have been rolled back. */
     if (database->schema_generation != generation) pdb_touch_schema(database);
     return finish(L, rows, &request, result, base);

@@ -86,6 +86,12 @@ typedef void (*pdb_note)(void *context, const char *sql);
 /* Calls `note` for each statement that the state runs; NULL removes it. [-0, +0, -] */
 void pdb_set_note(lua_State *L, pdb_note note, void *context);
 
+/* Kills the process if tests have chosen this point, see crash_points.c. */
+void pdb_crash_point(const char *moment, const char *name);
+
+/* (moment, name): the same for Lua. [-2, +0, v] */
+int pdb_lua_crash_point(lua_State *L);
+
 /* Where no database may be used in a state, for the most because SQLite calls a function written in Lua there and is not reentrant.
 ** A number, whose text for messages C has: no pointer that Swift lends for a call could be kept in its place. */
 typedef enum {

@@ -7,10 +7,13 @@ struct LoopBinding {
 
     func install(in loader: LibraryLoader) {
         loader.provide(native: "loop", makeFunctions)
+        loader.provide(native: "owners", OwnerBinding.makeFunctions)
+        loader.provide(native: "zones", ZoneBinding.makeFunctions)
+        loader.provide(native: "bells") { [loop] state in try BellBinding.makeFunctions(in: state, loop: loop) }
     }
 
     private func makeFunctions(in state: LuaState) throws -> LuaTable {
-        let table = try state.makeTable(fieldCount: 12)
+        let table = try state.makeTable(fieldCount: 16)
         try defineSources(in: table)
         try defineWaits(in: table, of: state)
         try table.setFunction("on_error") { [loop] arguments in
@@ -36,19 +39,21 @@ struct LoopBinding {
     }
 
     private func defineSources(in table: LuaTable) throws {
-        // (seconds, period or nil, function) returns the number of the source.
+        // (seconds, period or nil, function, false if no script waits for it) returns the number of the source.
         try table.setFunction("start_timer") { [loop] arguments in
             let seconds: Double = try arguments.get(1)
             let period = arguments[2].isNil ? nil : try arguments.get(2, as: Double.self)
             let function: LuaFunction = try arguments.get(3)
-            let source = try loop.addSource("timer", isOnce: period == nil, .calling(function))
+            let keepsAlive = if case .boolean(false) = arguments[4] { false } else { true }
+            let source = try loop.addSource("timer", keepsAlive: keepsAlive, isOnce: period == nil, .calling(function))
             let timers = loop.timers
             let timer = timers.add(after: seconds, every: period, source.signaller)
             source.onEnd = { timers.remove(timer) }
             return [.integer(Int64(source.id))]
         }
         // (function, what gets its error or nil, whether to keep a journal, scope or nil) returns the number of the source, which is
-        // called at once, and once, and a function that returns the SQL that it has executed and the number of statements.
+        // called at once, and once, and a function that returns the SQL that it has executed, the number of statements, what it has printed,
+        // and the traceback of its error.
         try table.setFunction("start") { [loop] arguments in
             let function: LuaFunction = try arguments.get(1)
             let scope = arguments[4].isNil ? loop.currentScope : try arguments.get(4, as: Int.self)
@@ -58,12 +63,25 @@ struct LoopBinding {
             if !arguments[2].isNil { source.onError = try arguments.get(2, as: LuaFunction.self) }
             source.signal()
             guard case .boolean(true) = arguments[3] else { return [.integer(Int64(source.id))] }
-            let journal = StatementJournal(of: run)
+            let journal = StatementJournal(of: run, in: loop)
             source.journal = journal
+            journal.source = source.id
             let read = try arguments.state.makeFunction("statements") { arguments in
-                [.table(try Self.table(of: journal.statements, in: arguments.state)), .integer(Int64(journal.count))]
+                [
+                    .table(try Self.table(of: journal.statements, in: arguments.state)), .integer(Int64(journal.count)),
+                    .string(LuaString(journal.output)), journal.traceback.map { .string(LuaString($0)) } ?? .nil,
+                ]
             }
             return [.integer(Int64(source.id)), .function(read)]
+        }
+        // () returns the number of the source that is called now, if a journal of it is kept.
+        try table.setFunction("current") { [loop] _ in [loop.journal.map { .integer(Int64($0.source)) } ?? .nil] }
+        // (text) adds to what the run that goes on has printed, if a journal of it is kept.
+        try table.setFunction("note_output") { [loop] arguments in
+            guard let journal = loop.journal else { return [] }
+            let text: LuaString = try arguments.get(1)
+            journal.addOutput(text.bytes)
+            return []
         }
         // (name, function) returns the number of the source.
         try table.setFunction("on_signal") { [loop] arguments in
@@ -90,6 +108,7 @@ struct LoopBinding {
     private func defineWaits(in table: LuaTable, of state: LuaState) throws {
         try table.set("sleep", .function(state.makeAsyncFunction("perilune.sleep", Sleep(loop: loop))))
         try table.setFunction("make_place") { [loop] _ in [.integer(Int64(loop.parking.makePlace().number))] }
+        try table.set("abandon", .function(state.makeAsyncFunction("abandon", Abandon())))
         try table.set("wait", .function(state.makeAsyncFunction("wait", Wait(loop: loop))))
         try table.setFunction("release") { [loop] arguments in
             loop.parking.release(LoopParking.Place(number: try arguments.get(1)))
@@ -105,6 +124,10 @@ struct LoopBinding {
             try await loop.sleep(seconds: seconds)
             return []
         }
+    }
+
+    private struct Abandon: LuaAsyncOperation {
+        func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] { throw LuaAbandonment() }
     }
 
     private struct Wait: LuaAsyncOperation {

@@ -21,6 +21,8 @@ package final class ScriptLoop {
 
     /// Runs of scripts and of sources that go on.
     private(set) var runs = 0
+    /// The journal of the run that has the thread, if one is kept.
+    weak var journal: StatementJournal?
     let waits = LoopWaits()
     private var idleWaits = 0
     /// Those with which it shares a thread and a clock; `nil`: it has them for itself.
@@ -163,6 +165,7 @@ package final class ScriptLoop {
         let wasToldToStop = source.isEnded && (error as? LuaError)?.code == .cancelled
         if wasToldToStop, source.run == nil { return }
         var error = error
+        source.journal?.traceback = (error as? LuaError)?.traceback
         // No handler may catch the end of the program.
         if (error as? LuaError)?.code != .exit {
             for handler in [source.onError, wasToldToStop ? nil : errorHandler(for: source.scope)].compactMap({ $0 }) {

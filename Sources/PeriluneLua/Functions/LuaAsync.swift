@@ -23,6 +23,12 @@ public protocol LuaAsyncOperation {
     nonisolated(nonsending) func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue]
 }
 
+/// Ends a run that waits, when an asynchronous operation throws it: unlike any other error it is not raised in the script, whose coroutine is
+/// dropped where it waits.
+package struct LuaAbandonment: Error {
+    package init() {}
+}
+
 /// An asynchronous call that a script waits for.
 struct PendingOperation {
     let operation: any LuaAsyncOperation
@@ -232,6 +238,7 @@ private final class AsyncDriver {
     nonisolated(nonsending) private func perform(_ operation: PendingOperation, yieldedCount: CInt) async throws(LuaError) {
         // The marker stays on the coroutine until the outcome is there: meanwhile no other run can resume it.
         let outcome = await Self.outcome(of: operation, for: ownRun, isolation: #isolation)
+        if case .failure(is LuaAbandonment) = outcome { throw LuaError(.cancelled, "the run was abandoned where it waited") }
         plua_pop(thread, yieldedCount)
         do {
             let values = try outcome.get()

@@ -33,7 +33,7 @@ package struct SchemaContents: Equatable, Sendable {
                 WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT LIKE 'grdb\_%' ESCAPE '\'
                 ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, name
                 """#)
-        objects = try rows.filter { !OwnTables.contain($0["tbl_name"]) }.map { row in
+        objects = try rows.filter { !OwnTables.own($0["name"], of: $0["tbl_name"]) }.map { row in
             var object = Object(type: row["type"], name: row["name"], sql: row["sql"])
             if object.type == "table" { object.columns = try Self.columns(of: object.name, db) }
             return object

@@ -9,7 +9,21 @@ package enum OwnTables {
     /// The last commit of each client of a cluster, and which program has which right there.
     private static let commits = "perilune_commit", leases = "perilune_lease"
 
-    private static let names: Set<String> = [migrations, checksums, automationRuns, commits, leases]
+    /// The tables of automations and jobs beside their runs.
+    private static let durable: Set<String> = [
+        "perilune_schedule", "perilune_owner", "perilune_job", "perilune_job_queue", "perilune_once", "perilune_step", "perilune_signal",
+        "perilune_change", "perilune_change_reader", "perilune_change_match",
+    ]
+
+    private static let names: Set<String> = durable.union([migrations, checksums, automationRuns, commits, leases])
+
+    /// What the names of the triggers begin with that follow tables for durable automations.
+    package static let triggerPrefix = "perilune_change_of_"
+
+    /// Whether an object of a schema is one of Perilune's own, or belongs to such a table.
+    package static func own(_ name: String, of table: String) -> Bool {
+        contain(table) || name.foldedName.hasPrefix(triggerPrefix)
+    }
 
     package static func contain(_ table: String) -> Bool {
         names.contains(table.foldedName)

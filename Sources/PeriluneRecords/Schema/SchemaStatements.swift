@@ -12,13 +12,13 @@ package enum SchemaStatements {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT sql, tbl_name FROM sqlite_schema
+                SELECT sql, name, tbl_name FROM sqlite_schema
                 WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
                 AND name NOT IN (SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow')
                 AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
                 ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid
                 """, arguments: [table])
-        return rows.filter { !leavesOutOwn || !OwnTables.contain($0["tbl_name"]) }.map { $0["sql"] }
+        return rows.filter { !leavesOutOwn || !OwnTables.own($0["name"], of: $0["tbl_name"]) }.map { $0["sql"] }
     }
 
     /// Statements as a text, one after the other.

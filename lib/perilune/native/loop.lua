@@ -8,8 +8,9 @@ local native = {}
 ---@param seconds number
 ---@param period? number seconds between calls; nil: one call
 ---@param f function
+---@param keeps_alive? boolean whether a script waits for it; true by default
 ---@return integer source
-function native.start_timer(seconds, period, f) end
+function native.start_timer(seconds, period, f, keeps_alive) end
 
 --- Calls a function at once, and once.
 ---@param f function
@@ -17,8 +18,17 @@ function native.start_timer(seconds, period, f) end
 ---@param has_journal boolean
 ---@param scope? integer
 ---@return integer source
----@return (fun(): string[], integer)? statements returns the SQL that it has executed, and the number of statements
+---@return (fun(): string[], integer, string, string?)? journal returns the SQL that it has executed, the number of statements, what it has
+---  printed, and the traceback of its error
 function native.start(f, on_error, has_journal, scope) end
+
+--- The task that runs now, if a journal of it is kept.
+---@return integer? source
+function native.current() end
+
+--- Adds text to what that run has printed.
+---@param text string
+function native.note_output(text) end
 
 --- Calls a function whenever the program gets a signal.
 ---@param name string
@@ -59,6 +69,10 @@ function native.end_scope(scope) end
 ---@async
 ---@param seconds number
 function native.sleep(seconds) end
+
+--- Ends the task that calls it, without raising anything: its coroutine is dropped. The error handler of the task is called.
+---@async
+function native.abandon() end
 
 --- A place to wait at.
 ---@return integer

@@ -1,0 +1,33 @@
+internal import PeriluneLua
+internal import Synchronization
+
+/// `perilune.native.bells`: wakes what waits in any state of this process for work on a database.
+enum BellBinding {
+    /// What is signalled, by the name of the bell and a number.
+    private static let listeners = Mutex<(last: Int, bells: [String: [Int: @Sendable () -> Void]])>((0, [:]))
+
+    static func makeFunctions(in state: LuaState, loop: ScriptLoop) throws -> LuaTable {
+        let table = try state.makeTable(fieldCount: 2)
+        // (name, function, whether the script waits for it) returns the number of a source that calls the function after each ring.
+        try table.setFunction("listen") { [loop] arguments in
+            let name: String = try arguments.get(1)
+            let function: LuaFunction = try arguments.get(2)
+            let source = try loop.addSource("bell", keepsAlive: try arguments.get(3), .calling(function))
+            let signal = source.signaller
+            let number = listeners.withLock { listeners in
+                listeners.last += 1
+                listeners.bells[name, default: [:]][listeners.last] = signal
+                return listeners.last
+            }
+            source.onEnd = { listeners.withLock { $0.bells[name]?[number] = nil } }
+            return [.integer(Int64(source.id))]
+        }
+        try table.setFunction("ring") { arguments in
+            let name: String = try arguments.get(1)
+            let signals = listeners.withLock { Array(($0.bells[name] ?? [:]).values) }
+            for signal in signals { signal() }
+            return []
+        }
+        return table
+    }
+}

@@ -1,0 +1,89 @@
+internal import Foundation
+internal import PeriluneLua
+internal import Synchronization
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// `perilune.native.owners`: names for states that own rows of the database, such as active runs, and whether such a state still exists.
+///
+/// A name identifies the machine, its boot, the namespace of process numbers, the process with its start, and the state in it. So neither a
+/// restart nor a process number that is used again makes a dead owner look alive.
+enum OwnerBinding {
+    static func makeFunctions(in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable(fieldCount: 2)
+        let token = OwnerToken()
+        try table.setFunction("current") { [token] _ in [.string(LuaString(token.name))] }
+        // (name) returns whether that state exists; nil if it belongs to another machine, or to a container with process numbers of its own.
+        try table.setFunction("is_alive") { arguments in
+            let name: String = try arguments.get(1)
+            return [OwnerToken.isAlive(name).map { .boolean($0) } ?? .nil]
+        }
+        return table
+    }
+}
+
+/// A state's entry in the list of those that this process has, for as long as it exists.
+private final class OwnerToken: Sendable {
+    private static let tokens = Mutex<(last: Int, live: Set<Int>)>((0, []))
+    private let number: Int
+
+    init() {
+        number = Self.tokens.withLock { tokens in
+            tokens.last += 1
+            tokens.live.insert(tokens.last)
+            return tokens.last
+        }
+    }
+
+    deinit {
+        Self.tokens.withLock { tokens in _ = tokens.live.remove(number) }
+    }
+
+    var name: String { "\(Self.machine.joined(separator: " ")) \(Self.process) \(number)" }
+
+    /// Host, boot and namespace of process numbers; "?" for what a sandbox hides.
+    private static let machine = [
+        hostName, text(of: "/proc/sys/kernel/random/boot_id") ?? "?",
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")) ?? "?",
+    ].map { part in part.filter { !$0.isWhitespace } }
+
+    private static let process = "\(getpid()) \(startTime(of: "self") ?? "?")"
+
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "?" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    static func isAlive(_ name: String) -> Bool? {
+        let parts = name.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 6, parts[0] == machine[0] else { return nil }
+        // A machine that has booted again has lost all that it ran.
+        guard parts[1] == machine[1] else { return false }
+        guard parts[2] == machine[2] || parts[2] == "?" || machine[2] == "?" else { return nil }
+        guard parts[3...4].joined(separator: " ") != process else {
+            return Int(parts[5]).map { number in tokens.withLock { $0.live.contains(number) } } ?? false
+        }
+        if let start = startTime(of: parts[3]) { return start == parts[4] }
+        // Processes of other users may be invisible.
+        guard let number = pid_t(parts[3]), number > 0 else { return false }
+        return kill(number, 0) == 0 || errno == EPERM
+    }
+
+    /// The clock ticks after the boot at which a process began.
+    private static func startTime(of process: String) -> String? {
+        guard let stat = text(of: "/proc/\(process)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
+        let fields = stat[stat.index(after: end)...].split(separator: " ")
+        // A process that has ended and was not waited for is dead.
+        guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return fields.isEmpty ? nil : "ended" }
+        return String(fields[19])
+    }
+
+    private static func text(of path: String) -> String? {
+        guard let data = FileManager.default.contents(atPath: path), !data.isEmpty else { return nil }
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

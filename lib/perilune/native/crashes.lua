@@ -1,0 +1,11 @@
+---@meta perilune.native.crashes
+--- Points at which tests kill the process. C (crash_points.c) provides them.
+
+---@class perilune.native.crashes
+local native = {}
+
+---@param moment string "before" or "after"
+---@param name string
+function native.point(moment, name) end
+
+return native

@@ -1,0 +1,15 @@
+---@meta perilune.native.owners
+--- Names for states that own rows of a database, such as active runs. Swift (OwnerBinding.swift) provides it.
+
+---@class perilune.native.owners
+local native = {}
+
+--- The name of this state: host, boot, namespace, process, start of the process, number.
+---@return string
+function native.current() end
+
+---@param name string
+---@return boolean? is_alive nil: on another machine
+function native.is_alive(name) end
+
+return native
