@@ -1,0 +1,96 @@
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// A queue of jobs in the default database of a host, see `perilune.jobs`.
+public struct JobQueue: Sendable {
+    private let host: ScriptHost
+    /// The name of the queue.
+    public let name: String
+
+    init(host: ScriptHost, name: String) {
+        self.host = host
+        self.name = name
+    }
+
+    /// How a job is added.
+    public struct Options: Sendable {
+        /// Identifies the job among those of the queue that are not finished.
+        public var key: String?
+        /// What happens if the queue has an unfinished job with the key: "ignore", "replace" or "raise".
+        public var onKey: String?
+        /// Jobs with the same value run one after the other.
+        public var orderBy: String?
+        /// How long the job waits at least.
+        public var delay: Duration?
+        /// Jobs with greater numbers run first.
+        public var priority: Int
+
+        public init(key: String? = nil, onKey: String? = nil, orderBy: String? = nil, delay: Duration? = nil, priority: Int = 0) {
+            (self.key, self.onKey, self.orderBy, self.delay, self.priority) = (key, onKey, orderBy, delay, priority)
+        }
+    }
+
+    /// Adds a job, in a transaction of its own.
+    ///
+    /// - Parameter payload: What the handler gets; JSON must be able to express it.
+    /// - Parameter options: See ``Options``.
+    /// - Returns: The number of the job, or of the unfinished one that has its key.
+    /// - Throws: `LuaError` if an option or the payload is not valid, or the database fails.
+    @discardableResult
+    public func enqueue(_ payload: some Encodable & Sendable, _ options: Options = Options()) async throws -> Int64 {
+        try await host.callJobs("enqueue", name) { host in
+            let table = try host.state.makeTable()
+            if let key = options.key { try table.set("key", .string(LuaString(key))) }
+            if let onKey = options.onKey { try table.set("on_key", .string(LuaString(onKey))) }
+            if let orderBy = options.orderBy { try table.set("order_by", .string(LuaString(orderBy))) }
+            if let delay = options.delay { try table.set("delay", .number(delay / .seconds(1))) }
+            try table.set("priority", .integer(Int64(options.priority)))
+            return [try host.state.encode(payload), .table(table)]
+        }
+    }
+
+    /// How many jobs are in each state: "ready", "delayed", "blocked", "running", "done", "dead" and "cancelled".
+    ///
+    /// - Throws: `LuaError` if the database fails.
+    public func counts() async throws -> [String: Int] {
+        try await host.callJobs("counts", name) { _ in [] }
+    }
+
+    /// Has a dead or cancelled job run again.
+    ///
+    /// - Returns: Whether there was one of that number.
+    /// - Throws: `LuaError` if the database fails.
+    @discardableResult
+    public func retry(_ id: Int64) async throws -> Bool {
+        try await host.callJobs("retry", name) { _ in [.integer(id)] }
+    }
+
+    /// Cancels a job that is not finished.
+    ///
+    /// - Returns: Whether there was one of that number.
+    /// - Throws: `LuaError` if the database fails.
+    @discardableResult
+    public func cancel(_ id: Int64) async throws -> Bool {
+        try await host.callJobs("cancel", name) { _ in [.integer(id)] }
+    }
+}
+
+extension ScriptHost {
+    /// A queue of jobs in the default database. Scripts handle them, by `perilune.jobs(name):handle(f)`.
+    public nonisolated func jobs(_ name: String) -> JobQueue { JobQueue(host: self, name: name) }
+
+    fileprivate nonisolated func callJobs<Result: Decodable & Sendable>(
+        _ method: String, _ queue: String, _ arguments: @Sendable (isolated ScriptHost) throws -> [LuaValue]
+    ) async throws -> Result {
+        try await exclusively { host in
+            try host.requireOwnState(for: "jobs")
+            guard case .table(let bridge) = try host.library.require("perilune.events.job_bridge") else {
+                throw LuaError(.usage, "the library has no jobs")
+            }
+            let function: LuaFunction = try bridge.get("call")
+            let given: [LuaValue] = [.string(LuaString(queue)), .string(LuaString(method))]
+            let results = try await function.callAsync(given + arguments(host))
+            return try LuaDecoder().decode(from: results.first ?? .nil)
+        }
+    }
+}

@@ -1,0 +1,417 @@
+local perilune = perilune
+
+--- Waits until a condition holds.
+local function wait_for(condition)
+  for _ = 1, 2000 do
+    if condition() then return end
+    perilune.sleep(0.002)
+  end
+  error("it has not happened", 2)
+end
+
+local function states()
+  return db:fetch_values("SELECT state FROM perilune_job ORDER BY id")
+end
+
+test("a job runs after it was enqueued, with its payload", function()
+  local mails = perilune.jobs("mail")
+  local seen = {}
+  local handler = mails:handle(function(job)
+    seen[#seen + 1] = { job.to, job.payload.body, job.id, job.attempt, job.is_repeat, job.queue, tostring(job) }
+  end)
+  local id, is_added = mails:enqueue{ to = "ada", body = "hello" }
+  equal({ id, is_added }, { 1, true })
+  wait_for(function() return #seen == 1 end)
+  equal(seen, { { "ada", "hello", 1, 1, false, "mail", "job 1 of mail" } })
+  wait_for(function() return mails:counts().done == 1 end)
+  local row = mails:find(1)
+  equal({ row.state, row.attempts, row.owner, row.error }, { "done", 1, nil, nil })
+  assert(row.started_at >= row.enqueued_at and row.ended_at >= row.started_at)
+  handler:stop()
+end)
+
+test("jobs run in the order of their priorities, then of their commits", function()
+  local jobs = perilune.jobs("q")
+  for index, priority in ipairs{ 0, 5, 0, 5, -1 } do jobs:enqueue(index, { priority = priority }) end
+  local seen = {}
+  local handler = jobs:handle(function(job) seen[#seen + 1] = job.payload end)
+  wait_for(function() return #seen == 5 end)
+  equal(seen, { 2, 4, 1, 3, 5 })
+  handler:stop()
+end)
+
+test("enqueueing is part of the transaction", function()
+  local jobs = perilune.jobs("q")
+  db:execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+  local seen = {}
+  local handler = jobs:handle(function(job) seen[#seen + 1] = job.payload end)
+  pcall(db.write, db, function()
+    db:execute("INSERT INTO orders VALUES (1)")
+    jobs:enqueue("lost")
+    error("no")
+  end)
+  db:write(function()
+    db:execute("INSERT INTO orders VALUES (2)")
+    jobs:enqueue("kept")
+  end)
+  wait_for(function() return #seen == 1 end)
+  perilune.sleep(1)
+  equal(seen, { "kept" })
+  handler:stop()
+end)
+
+test("a job that fails is tried again, later each time, and dead in the end", function()
+  local jobs = perilune.jobs("q", { attempts = 4, backoff = { "10s", "15s" } })
+  local times, start, dead = {}, perilune.now(), nil
+  local handler = perilune.jobs("q", { attempts = 4, backoff = { "10s", "15s" }, on_dead = function(job, e) dead = { job.payload.n, tostring(e) } end })
+    :handle(function(job)
+      times[#times + 1] = perilune.now() - start
+      equal(job.attempt, #times)
+      error("attempt " .. job.attempt, 0)
+    end)
+  local id = jobs:enqueue{ n = 7 }
+  perilune.sleep(5)
+  local row = jobs:find(id)
+  equal({ row.state, row.attempts, row.error, row.owner }, { "delayed", 1, "attempt 1", nil })
+  perilune.sleep(100)
+  equal(#times, 4)
+  -- Up to a quarter more, at random.
+  for index, wait in ipairs{ 10, 15, 15 } do
+    local pause = times[index + 1] - times[index]
+    assert(pause >= wait and pause < wait * 1.25 + 0.1, pause)
+  end
+  row = jobs:find(id)
+  equal({ row.state, row.attempts, row.error, row.payload }, { "dead", 4, "attempt 4", '{"n":7}' })
+  equal(dead, { 7, "attempt 4" })
+  handler:stop()
+end)
+
+test("a dead job can be run again", function()
+  local jobs = perilune.jobs("q", { attempts = 1 })
+  local is_broken, seen = true, 0
+  local handler = jobs:handle(function()
+    if is_broken then error("no", 0) end
+    seen = seen + 1
+  end)
+  local id = jobs:enqueue(1)
+  wait_for(function() return jobs:counts().dead == 1 end)
+  is_broken = false
+  equal({ jobs:retry(id), jobs:retry(id), jobs:retry(99) }, { true, false, false })
+  wait_for(function() return seen == 1 end)
+  perilune.sleep(0.01)
+  equal({ jobs:find(id).state, jobs:find(id).attempts }, { "done", 1 })
+  handler:stop()
+end)
+
+test("a key is unique among the jobs that are not finished", function()
+  local jobs = perilune.jobs("q")
+  local id = jobs:enqueue(1, { key = "a" })
+  equal({ jobs:enqueue(2, { key = "a" }) }, { id, false })
+  local e = fails("job_exists", jobs.enqueue, jobs, 2, { key = "a", on_key = "raise" })
+  matches(e, ('perilune.jobs "q": enqueue: job %d has the key `a` already, and is ready'):format(id))
+  equal({ jobs:enqueue(3, { key = "a", on_key = "replace", priority = 4, delay = "1m" }) }, { id, true })
+  local row = jobs:find("a")
+  equal({ row.id, row.payload, row.priority, row.state }, { id, "3", 4, "delayed" })
+  equal(select(2, perilune.jobs("other"):enqueue(1, { key = "a" })), true)
+  local seen = {}
+  local handler = jobs:handle(function(job)
+    seen[#seen + 1] = job.payload
+    if job.payload == 3 then
+      equal({ jobs:enqueue(4, { key = "a" }) }, { id, false })
+      matches(fails("job_exists", jobs.enqueue, jobs, 4, { key = "a", on_key = "replace" }), "and is running")
+    end
+  end)
+  perilune.sleep("61s")
+  equal({ jobs:enqueue(5, { key = "a", unique_for = "1h" }) }, { id, false })
+  equal(select(2, jobs:enqueue(6, { key = "a" })), true)
+  wait_for(function() return #seen == 2 end)
+  equal(seen, { 3, 6 })
+  handler:stop()
+end)
+
+test("a delayed job runs when it is due", function()
+  local jobs = perilune.jobs("q")
+  local seen, start = {}, perilune.now()
+  local handler = jobs:handle(function(job) seen[#seen + 1] = { job.payload, (perilune.now() - start) // 1 } end)
+  jobs:enqueue("later", { delay = "5m" })
+  jobs:enqueue("at", { at = perilune.now() + 60 })
+  jobs:enqueue("now")
+  perilune.sleep("10m")
+  equal(seen, { { "now", 0.0 }, { "at", 60.0 }, { "later", 300.0 } })
+  handler:stop()
+end)
+
+test("jobs with the same order key run one after the other, others beside them", function()
+  local jobs = perilune.jobs("q", { concurrency = 4, attempts = 3, backoff = { "1s", "1s" } })
+  local log, failed = {}, false
+  local handler = jobs:handle(function(job)
+    if job.payload == "a2" and not failed then
+      failed = true
+      error("once", 0)
+    end
+    perilune.sleep(0.1)
+    log[#log + 1] = job.payload
+  end)
+  for i = 1, 3 do jobs:enqueue("a" .. i, { order_by = "a" }) end
+  jobs:enqueue("b1", { order_by = 7 })
+  equal(states(), { "ready", "blocked", "blocked", "ready" })
+  perilune.sleep(10)
+  equal(log, { "a1", "b1", "a2", "a3" })
+  handler:stop()
+end)
+
+test("a cancelled or dead job lets the next one with its order key go on", function()
+  local jobs = perilune.jobs("q", { attempts = 1 })
+  local first = jobs:enqueue("cancelled", { order_by = "k" })
+  jobs:enqueue("dead", { order_by = "k" })
+  jobs:enqueue("last", { order_by = "k", delay = "1m" })
+  equal(jobs:cancel(first), true)
+  local seen = {}
+  local handler = jobs:handle(function(job)
+    seen[#seen + 1] = job.payload
+    if job.payload == "dead" then error("no", 0) end
+  end)
+  perilune.sleep(10)
+  equal(seen, { "dead" })
+  perilune.sleep(60)
+  equal(seen, { "dead", "last" })
+  equal(states(), { "cancelled", "dead", "done" })
+  handler:stop()
+end)
+
+test("as many jobs run at once as the concurrency says", function()
+  local jobs = perilune.jobs("q", { concurrency = 3 })
+  local running, most = 0, 0
+  local handler = jobs:handle(function()
+    running = running + 1
+    most = math.max(most, running)
+    perilune.sleep(0.1)
+    running = running - 1
+  end)
+  for i = 1, 12 do jobs:enqueue(i) end
+  wait_for(function() return jobs:counts().done == 12 end)
+  equal(most, 3)
+  handler:stop()
+end)
+
+test("the concurrency counts for all handlers of a queue", function()
+  local jobs = perilune.jobs("q", { concurrency = 2 })
+  local running, most = 0, 0
+  local function work()
+    running = running + 1
+    most = math.max(most, running)
+    perilune.sleep(0.1)
+    running = running - 1
+  end
+  local first, second = jobs:handle(work), jobs:handle(work)
+  for i = 1, 8 do jobs:enqueue(i) end
+  wait_for(function() return jobs:counts().done == 8 end)
+  equal(most, 2)
+  first:stop()
+  second:stop()
+end)
+
+test("a rate limits how many jobs start in its time", function()
+  local jobs = perilune.jobs("q", { concurrency = 10, rate = "5/minute" })
+  local times, start = {}, perilune.now()
+  local handler = jobs:handle(function() times[#times + 1] = perilune.now() - start end)
+  for i = 1, 12 do jobs:enqueue(i) end
+  perilune.sleep("10s")
+  equal(#times, 5)
+  perilune.sleep("1h")
+  equal(#times, 12)
+  -- One each twelve seconds after the first five.
+  for index = 6, 12 do
+    local expected = (index - 5) * 12
+    assert(math.abs(times[index] - expected) < 0.1, times[index])
+  end
+  handler:stop()
+end)
+
+test("an attempt that takes too long is ended, and counts as failed", function()
+  local jobs = perilune.jobs("q", { timeout = "10s", attempts = 2, backoff = { "1s", "1s" } })
+  local calls, is_cleaned = 0, false
+  local handler = jobs:handle(function()
+    calls = calls + 1
+    local guard <close> = setmetatable({}, { __close = function() is_cleaned = true end })
+    perilune.sleep("1h")
+  end)
+  local id = jobs:enqueue(1)
+  local after = jobs:enqueue(2, { delay = "1m" })
+  perilune.sleep("30s")
+  equal({ calls, is_cleaned, jobs:find(id).state, jobs:find(id).error }, { 2, true, "dead", "the attempt took longer than 10s" })
+  jobs:cancel(after)
+  handler:stop()
+end)
+
+test("a job is cancelled by its id or key, also while it runs", function()
+  local jobs = perilune.jobs("q")
+  local calls = 0
+  local handler = jobs:handle(function()
+    calls = calls + 1
+    perilune.sleep("1h")
+  end)
+  local running = jobs:enqueue(1)
+  wait_for(function() return calls == 1 end)
+  jobs:enqueue(2, { key = "k" })
+  equal({ jobs:cancel("k"), jobs:cancel("k"), jobs:cancel(running), jobs:cancel(99) }, { true, false, true, false })
+  perilune.sleep(1)
+  equal({ calls, states() }, { 1, { "cancelled", "cancelled" } })
+  jobs:enqueue(3)
+  wait_for(function() return calls == 2 end)
+  jobs:cancel(3)
+  perilune.sleep(0.1)
+  handler:stop()
+end)
+
+test("quick jobs that were claimed together with a slow one do not wait for it", function()
+  local jobs = perilune.jobs("q", { concurrency = 2 })
+  local seen = {}
+  local handler = jobs:handle(function(job)
+    if job.payload == "slow" then perilune.sleep("1h") end
+    seen[#seen + 1] = job.payload
+  end)
+  for i = 1, 40 do jobs:enqueue(i == 20 and "slow" or i) end
+  perilune.sleep("10s")
+  equal(#seen, 39)
+  perilune.sleep("2h")
+  equal(#seen, 40)
+  equal(db:fetch_value("SELECT max(attempts) FROM perilune_job"), 1)
+  handler:stop()
+end)
+
+test("with the option transaction the job and its end are one transaction", function()
+  db:execute("CREATE TABLE account (balance INTEGER)")
+  db:execute("INSERT INTO account VALUES (0)")
+  local jobs = perilune.jobs("q", { attempts = 2, backoff = { 0, 0 } })
+  local handler = jobs:handle(function(job, db)
+    db:execute("UPDATE account SET balance = balance + ?", job.amount)
+    if job.amount == 5 and job.attempt == 1 then error("no", 0) end
+  end, { transaction = true })
+  for _, amount in ipairs{ 3, 5, 7 } do jobs:enqueue{ amount = amount } end
+  wait_for(function() return jobs:counts().done == 3 end)
+  equal(db:fetch_value("SELECT balance FROM account"), 15)
+  handler:stop()
+end)
+
+test("a job that was cancelled meanwhile leaves no effect of its transaction", function()
+  db:execute("CREATE TABLE effect (a)")
+  local jobs = perilune.jobs("q", { attempts = 1 })
+  local handler = jobs:handle(function(job, handle)
+    handle:execute("INSERT INTO effect VALUES (1)")
+    handle:execute("UPDATE perilune_job SET state = 'cancelled', owner = NULL WHERE id = ?", job.id)
+    jobs:enqueue("other", { delay = "1h", key = "k" })
+  end, { transaction = true })
+  jobs:enqueue(1)
+  perilune.sleep(1)
+  equal(db:fetch_value("SELECT count(*) FROM effect"), 0)
+  handler:stop()
+end)
+
+test("a paused queue starts no job until it is resumed", function()
+  local jobs = perilune.jobs("q")
+  local seen = 0
+  local handler = jobs:handle(function() seen = seen + 1 end)
+  jobs:pause()
+  jobs:enqueue(1)
+  perilune.sleep(10)
+  equal(seen, 0)
+  jobs:resume()
+  wait_for(function() return seen == 1 end)
+  handler:stop()
+end)
+
+test("jobs without a handler are kept", function()
+  local jobs = perilune.jobs("q")
+  jobs:enqueue(1)
+  perilune.sleep("10d")
+  equal(states(), { "ready" })
+  local seen = 0
+  local handler = jobs:handle(function() seen = seen + 1 end)
+  wait_for(function() return seen == 1 end)
+  handler:stop()
+end)
+
+test("finished jobs are pruned by age and state", function()
+  local jobs = perilune.jobs("q", { attempts = 1, keep = "1h" })
+  local handler = jobs:handle(function(job) if job.payload == "bad" then error("no", 0) end end)
+  for _, payload in ipairs{ "bad", "good", "good" } do jobs:enqueue(payload) end
+  wait_for(function() return jobs:counts().done == 2 and jobs:counts().dead == 1 end)
+  equal(jobs:prune{ older_than = "1m" }, 0)
+  equal(jobs:prune(), 2)
+  equal(jobs:counts(), { ready = 0, delayed = 0, blocked = 0, running = 0, done = 0, dead = 1, cancelled = 0 })
+  equal(jobs:prune{ states = { "dead" } }, 1)
+  matches(fails("unknown_state", jobs.prune, jobs, { states = { "deed" } }), "did you mean `dead`?")
+  handler:stop()
+end)
+
+test("jobs are listed, the newest first", function()
+  local jobs = perilune.jobs("q")
+  for i = 1, 3 do jobs:enqueue(i, i == 2 and { delay = "1h" } or nil) end
+  local ids = {}
+  for index, row in ipairs(jobs:list()) do ids[index] = row.id end
+  equal(ids, { 3, 2, 1 })
+  equal(#jobs:list{ state = "ready" }, 2)
+  equal(#jobs:list{ limit = 1 }, 1)
+  matches(fails("unknown_state", jobs.list, jobs, { state = "raedy" }), "did you mean `ready`?")
+end)
+
+test("the jobs of a process that has ended are taken over", function()
+  local jobs = perilune.jobs("q", { attempts = 2 })
+  -- As processes leave them that were killed while they ran.
+  jobs:enqueue("once")
+  jobs:enqueue("twice")
+  local probe = jobs:handle(function() perilune.sleep("1h") end)
+  perilune.sleep(0.1)
+  local owner = db:fetch_value("SELECT owner FROM perilune_job WHERE id = 1")
+  local parts = {}
+  for part in owner:gmatch("%S+") do parts[#parts + 1] = part end
+  parts[5] = "1"
+  db:execute("UPDATE perilune_job SET state = 'running', owner = ?, attempts = id", table.concat(parts, " "))
+  jobs:cancel(99)
+  probe:stop()
+  local seen, dead = {}, {}
+  local handler = perilune.jobs("q", { attempts = 2, on_dead = function(job) dead[#dead + 1] = job.payload end }):handle(function(job)
+    seen[#seen + 1] = { job.payload, job.attempt, job.is_repeat }
+  end)
+  perilune.sleep(1)
+  equal(seen, { { "once", 2, true } })
+  equal(dead, { "twice" })
+  equal(jobs:find(2).error, "its process ended")
+  handler:stop()
+end)
+
+test("an error of the database stops no worker for good", function()
+  local jobs = perilune.jobs("q")
+  local seen = 0
+  local handler = jobs:handle(function() seen = seen + 1 end)
+  db:execute("CREATE TRIGGER refuse BEFORE UPDATE ON perilune_job BEGIN SELECT RAISE(ABORT, 'refused'); END")
+  jobs:enqueue(1)
+  perilune.sleep(5)
+  equal(seen, 0)
+  db:execute("DROP TRIGGER refuse")
+  perilune.sleep(5)
+  equal(seen, 1)
+  handler:stop()
+end)
+
+test("wrong arguments are refused", function()
+  matches(fails("argument", perilune.jobs, ""), "perilune.jobs: argument 1: expected the name of a queue")
+  matches(fails("unknown_option", perilune.jobs, "q", { atempts = 1 }), "did you mean `attempts`?")
+  matches(fails("argument", perilune.jobs, "q", { attempts = 0 }), 'perilune.jobs "q": option `attempts`: expected an integer from 1')
+  matches(fails("argument", perilune.jobs, "q", { backoff = "1s" }), "option `backoff`: expected { shortest, longest }")
+  matches(fails("argument", perilune.jobs, "q", { backoff = { "1h", "1s" } }), "expected at least 3600 seconds")
+  matches(fails("argument", perilune.jobs, "q", { rate = "many" }), 'such as "100/minute", got the string "many"')
+  matches(fails("argument", perilune.jobs, "q", { concurrency = 1.5 }), "option `concurrency`")
+  local jobs = perilune.jobs("q")
+  matches(fails("argument", jobs.enqueue, jobs, print), 'perilune.jobs "q": enqueue: argument 1: expected a payload that JSON can express')
+  matches(fails("argument", jobs.enqueue, jobs, ("x"):rep(2000000)), "at most 1048576 bytes as JSON, got 2000002")
+  matches(fails("argument", jobs.enqueue, jobs, 1, { key = ("k"):rep(501) }), "option `key`: expected at most 500 bytes, got 501")
+  matches(fails("argument", jobs.enqueue, jobs, 1, { delay = 1, at = "2026-01-01" }), "expected one of the options `delay` and `at`, got both")
+  matches(fails("unknown_on_key", jobs.enqueue, jobs, 1, { key = "a", on_key = "replaced" }), "did you mean `replace`?")
+  matches(fails("argument", jobs.enqueue, jobs, 1, { order_by = {} }), "option `order_by`: expected a string or an integer")
+  matches(fails("argument", jobs.handle, jobs), 'perilune.jobs "q": handle: expected a function, got nil')
+  matches(fails("argument", jobs.cancel, jobs, {}), "expected the id or the key of a job")
+  matches(fails("argument", jobs.enqueue, 1), "call it with a colon")
+  matches(fails("unknown_method", function() return jobs.enqueu end), "did you mean `enqueue`?")
+end)

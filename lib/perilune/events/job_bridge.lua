@@ -1,0 +1,13 @@
+--- What Swift uses of job queues.
+
+local perilune = require "perilune"
+
+local job_bridge = {}
+
+--- Calls a method of the queue with a name.
+function job_bridge.call(name, method, ...)
+  local jobs = perilune.jobs(name)
+  return jobs[method](jobs, ...)
+end
+
+return job_bridge

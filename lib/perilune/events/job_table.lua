@@ -1,0 +1,309 @@
+--- The table of jobs, and the statements on it. A job is `ready`, `delayed` until a time, `blocked` by an earlier one with its order key,
+--- `running`, and at the end `done`, `dead` or `cancelled`. So claiming is one search, however many jobs wait or are finished.
+
+local owner_leases = require "perilune.events.owner_leases"
+local owners = require "perilune.native.owners"
+local perilune = require "perilune"
+
+local job_table = { name = "perilune_job" }
+
+local own = "/* perilune */ "
+
+local definitions = {
+  own .. [[
+  CREATE TABLE IF NOT EXISTS perilune_job (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    queue TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('ready', 'delayed', 'blocked', 'running', 'done', 'dead', 'cancelled')),
+    priority INTEGER NOT NULL DEFAULT 0,
+    job_key TEXT,
+    order_key TEXT,
+    payload TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    run_at TEXT,
+    enqueued_at TEXT NOT NULL,
+    started_at TEXT,
+    ended_at TEXT,
+    owner TEXT,
+    error TEXT,
+    traceback TEXT
+  )]],
+  own .. [[
+  CREATE TABLE IF NOT EXISTS perilune_job_queue (
+    queue TEXT NOT NULL PRIMARY KEY,
+    owner TEXT,
+    is_paused INTEGER NOT NULL DEFAULT 0,
+    tokens REAL,
+    refilled_at TEXT
+  )]],
+  own .. "CREATE INDEX IF NOT EXISTS perilune_job_ready ON perilune_job(queue, priority DESC, id) WHERE state = 'ready'",
+  own .. "CREATE INDEX IF NOT EXISTS perilune_job_delayed ON perilune_job(queue, run_at) WHERE state = 'delayed'",
+  own .. "CREATE INDEX IF NOT EXISTS perilune_job_running ON perilune_job(queue, owner) WHERE state = 'running'",
+  own .. "CREATE INDEX IF NOT EXISTS perilune_job_finished ON perilune_job(queue, ended_at) WHERE state IN ('done', 'dead', 'cancelled')",
+  own .. [[CREATE UNIQUE INDEX IF NOT EXISTS perilune_job_key ON perilune_job(queue, job_key)
+    WHERE job_key IS NOT NULL AND state IN ('ready', 'delayed', 'blocked', 'running')]],
+  own .. [[CREATE INDEX IF NOT EXISTS perilune_job_order ON perilune_job(queue, order_key, id)
+    WHERE order_key IS NOT NULL AND state IN ('ready', 'delayed', 'blocked', 'running')]],
+}
+
+local live = "state IN ('ready', 'delayed', 'blocked', 'running')"
+
+--- Makes the tables, unless they exist.
+function job_table.prepare(db)
+  if db:table_exists("perilune_job") and db:table_exists("perilune_job_queue") then return end
+  require("perilune.native.databases").guarded(db, function(handle)
+    for _, sql in ipairs(definitions) do handle:execute(sql) end
+  end)
+end
+
+local function now_text()
+  return tostring(perilune.now())
+end
+
+job_table.now_text = now_text
+
+-- Adding ----------------------------------------------------------------------------------------------------------------------
+
+local plain_insert = own .. "INSERT INTO perilune_job(queue, state, priority, payload, enqueued_at) VALUES (?, 'ready', ?, ?, ?)"
+
+local insert = own .. [[
+  INSERT INTO perilune_job(queue, state, priority, job_key, order_key, payload, run_at, enqueued_at) VALUES (?1,
+    CASE WHEN ?4 IS NOT NULL AND EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND order_key = ?4 AND ]] .. live .. [[) THEN 'blocked'
+      WHEN ?6 IS NOT NULL THEN 'delayed' ELSE 'ready' END,
+    ?2, ?3, ?4, ?5, ?6, ?7)
+  ON CONFLICT (queue, job_key) WHERE job_key IS NOT NULL AND ]] .. live .. " "
+
+local on_key = {
+  ignore = insert .. "DO NOTHING",
+  raise = insert .. "DO NOTHING",
+  replace = insert .. [[
+    DO UPDATE SET payload = excluded.payload, priority = excluded.priority, enqueued_at = excluded.enqueued_at, attempts = 0,
+      run_at = excluded.run_at, state = CASE WHEN state = 'blocked' THEN 'blocked' WHEN excluded.run_at IS NULL THEN 'ready' ELSE 'delayed' END
+    WHERE state <> 'running' AND order_key IS excluded.order_key]],
+}
+
+--- Adds a job, in the open transaction if there is one.
+-- @return as `db:execute` does
+function job_table.insert(db, queue, payload, options)
+  local null = perilune.null
+  if not options.key and not options.order_by and not options.run_at then
+    return db:execute(plain_insert, queue, options.priority, payload, now_text())
+  end
+  return db:execute(on_key[options.on_key], queue, options.priority, options.key or null, options.order_by or null, payload,
+    options.run_at and tostring(options.run_at) or null, now_text())
+end
+
+--- The job that is not finished and has a key.
+function job_table.find_live(db, queue, key)
+  return db:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND job_key = ? AND " .. live, queue, key)
+end
+
+--- A job with a key that has ended since a time.
+function job_table.find_finished(db, queue, key, since)
+  return db:fetch_one(own .. [[
+    SELECT * FROM perilune_job WHERE queue = ? AND state = 'done' AND ended_at >= ? AND job_key = ? LIMIT 1]], queue, tostring(since), key)
+end
+
+-- Claiming --------------------------------------------------------------------------------------------------------------------
+
+--- How many jobs the rate of a queue admits now.
+-- @tparam table rate count, seconds
+local function take_tokens(handle, queue, rate, wanted)
+  local row = handle:fetch_one(own .. "SELECT tokens, refilled_at FROM perilune_job_queue WHERE queue = ?", queue)
+  local now = perilune.now()
+  local tokens = rate.count
+  if row and row.tokens then
+    local elapsed = math.max(0, now - perilune.date(row.refilled_at))
+    tokens = math.min(rate.count, row.tokens + elapsed * rate.count / rate.seconds)
+  end
+  -- What is missing by rounding alone is there.
+  local taken = math.min(wanted, math.floor(tokens + 1e-6))
+  if taken > 0 or not row then
+    handle:execute(own .. [[
+      INSERT INTO perilune_job_queue(queue, tokens, refilled_at) VALUES (?1, ?2, ?3)
+      ON CONFLICT(queue) DO UPDATE SET tokens = ?2, refilled_at = ?3]], queue, tokens - taken, tostring(now))
+  end
+  return taken, taken < wanted and (1 - (tokens - taken)) * rate.seconds / rate.count or nil
+end
+
+local promote = own .. "UPDATE perilune_job SET state = 'ready' WHERE queue = ? AND state = 'delayed' AND run_at <= ?"
+
+local claim = own .. [[
+  UPDATE perilune_job SET state = 'running', owner = ?, started_at = ?, attempts = attempts + 1
+  WHERE id IN (SELECT id FROM perilune_job WHERE queue = ? AND state = 'ready' ORDER BY priority DESC, id LIMIT ?)
+  RETURNING id, job_key, order_key, payload, attempts, priority, enqueued_at]]
+
+local function comes_before(a, b)
+  if a.priority ~= b.priority then return a.priority > b.priority end
+  return a.id < b.id
+end
+
+--- Claims jobs, inside of a transaction.
+-- @tparam table queue name, concurrency, rate
+-- @treturn {row,...} the jobs, in the order in which they are due
+-- @treturn ?number seconds until the rate admits another one
+function job_table.claim(handle, queue, count)
+  local now = now_text()
+  handle:execute(promote, queue.name, now)
+  if handle:fetch_value(own .. "SELECT is_paused FROM perilune_job_queue WHERE queue = ?", queue.name) == 1 then return {} end
+  local running = handle:fetch_value(own .. "SELECT count(*) FROM perilune_job WHERE queue = ? AND state = 'running'", queue.name)
+  local wanted = math.min(count, queue.concurrency - running)
+  if wanted <= 0 then return {} end
+  local pause
+  if queue.rate then
+    local ready = #handle:fetch_values(own .. "SELECT 1 FROM perilune_job WHERE queue = ? AND state = 'ready' LIMIT ?", queue.name, wanted)
+    if ready == 0 then return {} end
+    wanted, pause = take_tokens(handle, queue.name, queue.rate, ready)
+    if wanted == 0 then return {}, pause end
+  end
+  local jobs = handle:fetch_all(claim, owners.current(), now, queue.name, wanted)
+  if #jobs > 1 then table.sort(jobs, comes_before) end
+  return jobs, pause
+end
+
+--- The time at which the next delayed job of a queue is due.
+function job_table.next_due(db, queue)
+  return db:fetch_value(own .. "SELECT min(run_at) FROM perilune_job WHERE queue = ? AND state = 'delayed'", queue)
+end
+
+-- Ending ----------------------------------------------------------------------------------------------------------------------
+
+local unblock = own .. [[
+  UPDATE perilune_job SET state = CASE WHEN run_at > ?3 THEN 'delayed' ELSE 'ready' END
+  WHERE id = (SELECT min(id) FROM perilune_job WHERE queue = ?1 AND order_key = ?2 AND ]] .. live .. ") AND state = 'blocked'"
+
+--- Lets the next job with an order key go on.
+local function release_order(handle, queue, order_key)
+  if order_key then handle:execute(unblock, queue, order_key, now_text()) end
+end
+
+local complete = own .. [[
+  UPDATE perilune_job SET state = 'done', owner = NULL, ended_at = ?, error = NULL, traceback = NULL
+  WHERE id = ? AND state = 'running' AND owner = ?]]
+
+--- Ends a job that has succeeded, inside of a transaction.
+-- @treturn boolean whether it was still this state's
+function job_table.complete(handle, queue, job)
+  local result = handle:execute(complete, now_text(), job.id, owners.current())
+  if result.changed_rows == 1 then release_order(handle, queue, job.order_key) end
+  return result.changed_rows == 1
+end
+
+local function text_of(value)
+  return value ~= nil and tostring(value) or perilune.null
+end
+
+--- Ends an attempt that has failed, inside of a transaction.
+-- @tparam ?date run_at when the next attempt is due; nil: the job is dead
+function job_table.fail(handle, queue, job, e, traceback, run_at)
+  local now = now_text()
+  local result = handle:execute(own .. [[
+    UPDATE perilune_job SET state = ?1, owner = NULL, run_at = ?2, ended_at = ?3, error = ?4, traceback = ?5
+    WHERE id = ?6 AND state = 'running' AND owner = ?7]],
+    run_at and "delayed" or "dead", run_at and tostring(run_at) or perilune.null, run_at and perilune.null or now, text_of(e),
+    text_of(traceback), job.id, owners.current())
+  if result.changed_rows == 1 and not run_at then release_order(handle, queue, job.order_key) end
+  return result.changed_rows == 1
+end
+
+--- Gives claimed jobs back that have not begun.
+function job_table.release(handle, jobs)
+  for _, job in ipairs(jobs) do
+    handle:execute(own .. [[
+      UPDATE perilune_job SET state = 'ready', owner = NULL, attempts = attempts - 1 WHERE id = ? AND state = 'running' AND owner = ?]],
+      job.id, owners.current())
+  end
+end
+
+--- The running jobs of a queue whose owners are dead.
+function job_table.orphans(db, queue)
+  local list = {}
+  for _, owner in ipairs(db:fetch_values(own .. "SELECT DISTINCT owner FROM perilune_job WHERE queue = ? AND state = 'running'", queue)) do
+    if owner ~= owners.current() and owner_leases.is_dead(db, owner) then
+      for _, job in ipairs(db:fetch_all(own .. "SELECT * FROM perilune_job WHERE queue = ? AND state = 'running' AND owner = ?", queue, owner)) do
+        list[#list + 1] = job
+      end
+    end
+  end
+  return list
+end
+
+--- Makes a job whose process has ended ready for another attempt, or dead, inside of a transaction.
+function job_table.recover(handle, queue, job, is_dead)
+  local result = handle:execute(own .. [[
+    UPDATE perilune_job SET state = ?, owner = NULL, ended_at = ?, error = ? WHERE id = ? AND state = 'running' AND owner = ?]],
+    is_dead and "dead" or "ready", is_dead and now_text() or perilune.null, "its process ended", job.id, job.owner)
+  if result.changed_rows == 1 and is_dead then release_order(handle, queue, job.order_key) end
+  return result.changed_rows == 1
+end
+
+-- Managing --------------------------------------------------------------------------------------------------------------------
+
+--- Cancels a job that is not finished. Returns the former state; nil if it was finished, or there is none.
+function job_table.cancel(handle, queue, id)
+  local job = handle:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND id = ? AND " .. live, queue, id)
+  if not job then return nil end
+  handle:execute(own .. "UPDATE perilune_job SET state = 'cancelled', owner = NULL, ended_at = ? WHERE id = ?", now_text(), id)
+  release_order(handle, queue, job.order_key)
+  return job.state
+end
+
+--- Makes a dead or cancelled job ready again. Returns whether there was one.
+function job_table.retry(handle, queue, id)
+  local job = handle:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND id = ? AND state IN ('dead', 'cancelled')", queue, id)
+  if not job then return false end
+  local is_blocked = job.order_key and handle:fetch_value(own .. [[
+    SELECT 1 FROM perilune_job WHERE queue = ? AND order_key = ? AND ]] .. live .. " LIMIT 1", queue, job.order_key)
+  handle:execute(own .. [[
+    UPDATE OR IGNORE perilune_job SET state = ?, attempts = 0, run_at = NULL, ended_at = NULL, owner = NULL WHERE id = ?]],
+    is_blocked and "blocked" or "ready", id)
+  return handle:fetch_value(own .. "SELECT ended_at FROM perilune_job WHERE id = ?", id) == nil
+end
+
+--- Deletes finished jobs.
+-- @tparam {string,...} states
+function job_table.prune(handle, queue, states, before, most)
+  local count = 0
+  for _, state in ipairs(states) do
+    count = count + handle:execute(own .. [[
+      DELETE FROM perilune_job WHERE id IN (
+        SELECT id FROM perilune_job WHERE queue = ? AND state IN ('done', 'dead', 'cancelled') AND state = ? AND ended_at < ? LIMIT ?)]],
+      queue, state, tostring(before), most).changed_rows
+  end
+  return count
+end
+
+--- How many jobs of a queue are in each state.
+function job_table.counts(db, queue)
+  local counts = { ready = 0, delayed = 0, blocked = 0, running = 0, done = 0, dead = 0, cancelled = 0 }
+  for _, row in ipairs(db:fetch_all(own .. "SELECT state, count(*) AS n FROM perilune_job WHERE queue = ? GROUP BY state", queue)) do
+    counts[row.state] = row.n
+  end
+  return counts
+end
+
+function job_table.find(db, queue, id)
+  return db:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND id = ?", queue, id)
+end
+
+function job_table.list(db, queue, state, limit)
+  if not state then return db:fetch_all(own .. "SELECT * FROM perilune_job WHERE queue = ? ORDER BY id DESC LIMIT ?", queue, limit) end
+  return db:fetch_all(own .. "SELECT * FROM perilune_job WHERE queue = ? AND state = ? ORDER BY id DESC LIMIT ?", queue, state, limit)
+end
+
+--- Records that this state works on a queue, or that it does no longer.
+function job_table.set_worker(db, queue, is_worker)
+  db:write(function(handle)
+    handle:execute(own .. "INSERT INTO perilune_job_queue(queue, owner) VALUES (?1, ?2) ON CONFLICT(queue) DO UPDATE SET owner = ?2",
+      queue, is_worker and owners.current() or perilune.null)
+  end)
+end
+
+function job_table.pause(db, queue, is_paused)
+  require("perilune.native.databases").guarded(db, function(handle)
+    handle:execute(own .. "INSERT INTO perilune_job_queue(queue, is_paused) VALUES (?1, ?2) ON CONFLICT(queue) DO UPDATE SET is_paused = ?2",
+      queue, is_paused and 1 or 0)
+  end)
+end
+
+return job_table

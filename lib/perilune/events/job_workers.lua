@@ -1,0 +1,358 @@
+--- What runs the jobs of a queue in this state.
+
+local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
+local native = require "perilune.native.loop"
+local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
+local job_table = require "perilune.events.job_table"
+local owner_leases = require "perilune.events.owner_leases"
+local owners = require "perilune.native.owners"
+local wake = require "perilune.events.wake"
+
+local job_workers = {}
+
+--- Seconds between two looks for work of other processes.
+local poll = 1.0
+--- Jobs that are this quick are claimed together; a task runs jobs for so long, then a new one does, with limits of its own.
+local quick, longest_task, largest_batch = 0.002, 0.02, 32
+--- What was claimed together with a job that lasts longer is given back.
+local release_after = 0.1
+
+local Handler = { __name = "perilune.job_handler" }
+Handler.__metatable = "job handler"
+
+--- The handlers by the names of their queues, for `cancel`.
+local handlers = {}
+
+-- Jobs ------------------------------------------------------------------------------------------------------------------------
+
+local job_methods = {}
+
+--- What a handler gets: the fields of the payload can be read directly.
+local Job = {
+  __name = "perilune.job", __metatable = "job",
+  __index = function(self, name)
+    local payload = rawget(self, "payload")
+    if job_methods[name] then return job_methods[name] end
+    if type(payload) == "table" then return payload[name] end
+  end,
+  __tostring = function(self) return ("job %d of %s"):format(rawget(self, "id"), rawget(self, "queue")) end,
+}
+
+local function make_job(queue, row)
+  return setmetatable({
+    id = row.id, queue = queue.name, key = row.job_key, order_key = row.order_key, attempt = row.attempts, is_repeat = row.attempts > 1,
+    enqueued_at = perilune.date(row.enqueued_at), payload = perilune.json.decode(row.payload),
+  }, Job)
+end
+
+-- Running ---------------------------------------------------------------------------------------------------------------------
+
+local function is_cancellation(e)
+  return type(e) == "userdata" and e.kind == "cancelled"
+end
+
+local function log_error(self, message, e)
+  perilune.log.error(message, { queue = self.queue.name, error = tostring(e) })
+end
+
+--- When a job that has failed is tried again; nil if never.
+local function next_attempt(queue, row)
+  if row.attempts >= queue.attempts then return nil end
+  local shortest, longest = queue.backoff[1], queue.backoff[2]
+  local wait = math.min(shortest * 2 ^ math.min(row.attempts - 1, 60), longest)
+  return perilune.now() + wait * (1 + 0.25 * perilune.random())
+end
+
+local function report_dead(self, row, e)
+  log_error(self, ("job %d is dead after %d attempts"):format(row.id, row.attempts), e)
+  local f = self.queue.on_dead
+  if not f then return end
+  native.start(function() f(make_job(self.queue, row), e) end, function(raised) log_error(self, "on_dead failed", raised) end, false, self.scope)
+end
+
+local function traceback_of(e)
+  return type(e) == "userdata" and e.traceback or nil
+end
+
+--- Ends an attempt that has failed.
+local function settle_failure(self, row, e, traceback)
+  local run_at = next_attempt(self.queue, row)
+  local is_ours = self.queue.db:write(function(handle)
+    return job_table.fail(handle, self.queue.name, row, e, traceback or traceback_of(e), run_at)
+  end)
+  if is_ours and not run_at then report_dead(self, row, e) end
+end
+
+--- Calls the function for a job, in the transaction that ends the job.
+local function run_in_transaction(self, row)
+  local is_ok, e = pcall(self.queue.db.write, self.queue.db, function(handle)
+    self.f(make_job(self.queue, row), handle)
+    if not job_table.complete(handle, self.queue.name, row) then
+      errors.raise("job_taken", ("job %d: it was cancelled, or another process has taken it over"):format(row.id))
+    end
+  end)
+  return is_ok, e
+end
+
+local function run_job(self, row)
+  if self.is_transaction then return run_in_transaction(self, row) end
+  return pcall(function() self.f(make_job(self.queue, row)) end)
+end
+
+--- Puts an end to the attempt of a worker that lasts too long.
+local function start_timeout(self, worker)
+  local seconds = self.queue.timeout
+  if not seconds then return nil end
+  return native.start_timer(seconds, nil, function()
+    worker.has_timed_out = true
+    native.stop(worker.task, true)
+  end)
+end
+
+local function timeout_error(self)
+  return ("the attempt took longer than %gs"):format(self.queue.timeout)
+end
+
+--- Runs one job, and records how it has ended unless the next claim does so.
+-- @treturn boolean whether it has succeeded and is still to be completed
+local function work(self, worker, row)
+  worker.current = row
+  local timer = start_timeout(self, worker)
+  local is_ok, e = run_job(self, row)
+  if timer then native.stop(timer) end
+  worker.current = nil
+  if is_ok then return not self.is_transaction end
+  if is_cancellation(e) then
+    worker.interrupted = row
+    error(e, 0)
+  end
+  settle_failure(self, row, e)
+  return false
+end
+
+--- Completes jobs and claims others, in one transaction.
+local function complete_and_claim(self, done, count)
+  local queue = self.queue
+  return queue.db:write(function(handle)
+    for _, row in ipairs(done) do job_table.complete(handle, queue.name, row) end
+    if count == 0 then return {} end
+    return job_table.claim(handle, queue, count)
+  end)
+end
+
+local pump
+
+--- Gives back what was claimed together with a job that lasts long.
+local function release_rest(self, worker)
+  local rest = worker.rest
+  worker.rest, self.batch = {}, 1
+  if #rest == 0 then return end
+  self.queue.db:write(function(handle) job_table.release(handle, rest) end)
+  wake.later(self.queue.db)
+end
+
+--- Runs claimed jobs, and further ones as long as they are quick.
+local function work_through(self, worker, rows)
+  local begin = native.now()
+  while #rows > 0 do
+    local done, start = {}, native.now()
+    worker.rest = table.move(rows, 2, #rows, 1, {})
+    if #rows > 1 then
+      worker.release_timer = native.start_timer(release_after, nil, function()
+        worker.release_timer = nil
+        release_rest(self, worker)
+      end)
+    end
+    local row = rows[1]
+    while row do
+      if work(self, worker, row) then done[#done + 1] = row end
+      row = table.remove(worker.rest, 1)
+    end
+    if worker.release_timer then native.stop(worker.release_timer) end
+    worker.release_timer = nil
+    local each = (native.now() - start) / #rows
+    self.batch = each < quick and math.min(self.batch * 2, largest_batch) or 1
+    local goes_on = not self.is_stopped and native.now() - begin < longest_task
+    worker.done = done
+    rows = complete_and_claim(self, done, goes_on and self.batch or 0)
+    worker.done = nil
+    if not goes_on then break end
+  end
+end
+
+local function end_worker(self, worker)
+  self.workers[worker] = nil
+  self.worker_count = self.worker_count - 1
+  if worker.release_timer then native.stop(worker.release_timer) end
+  if worker.rest and #worker.rest > 0 then pcall(release_rest, self, worker) end
+  if worker.done and #worker.done > 0 then pcall(complete_and_claim, self, worker.done, 0) end
+  if self.worker_count == 0 and self.idle_place then native.release(self.idle_place) end
+  if not self.is_stopped then pump(self) end
+end
+
+--- Ends a job whose worker was interrupted: by its time limit, by `cancel`, or because the program ends.
+local function settle_interruption(self, worker, e)
+  local row = worker.interrupted or worker.current
+  if not row then return false end
+  if worker.has_timed_out then
+    settle_failure(self, row, timeout_error(self))
+  elseif worker.is_cancelled then
+    return true
+  else
+    self.queue.db:write(function(handle) job_table.release(handle, { row }) end)
+  end
+  return true
+end
+
+local function start_worker(self, rows)
+  local worker = { rest = rows }
+  self.workers[worker] = true
+  self.worker_count = self.worker_count + 1
+  worker.task = native.start(function()
+    work_through(self, worker, rows)
+    end_worker(self, worker)
+  end, function(e)
+    local is_ok, is_settled = pcall(settle_interruption, self, worker, e)
+    if not is_ok or not is_settled then log_error(self, "a worker of a queue failed", is_ok and e or is_settled) end
+    -- A database that cannot be written now can be later.
+    self.not_before = native.now() + poll
+    end_worker(self, worker)
+  end, false, self.scope)
+end
+
+--- Looks again when a delayed job is due, or the rate admits another one.
+local function look_later(self, seconds)
+  if self.is_stopped then return end
+  if self.timer then native.stop(self.timer) end
+  self.timer = native.start_timer(math.max(seconds, 0.001), nil, function()
+    self.timer = nil
+    pump(self)
+  end, self.keeps_alive)
+end
+
+local function plan_next_look(self, pause)
+  if self.is_stopped then return end
+  local due = job_table.next_due(self.queue.db, self.queue.name)
+  local seconds = due and perilune.date(due) - perilune.now() or nil
+  if pause then seconds = seconds and math.min(seconds, pause) or pause end
+  if perilune.context == "live" then seconds = math.min(seconds or poll, poll) end
+  if seconds then look_later(self, seconds) end
+end
+
+--- Claims work for the workers that are free.
+function pump(self)
+  if self.is_stopped or self.is_pumping then return end
+  self.is_pumping = true
+  local is_ok, e = pcall(function()
+    if self.not_before and native.now() < self.not_before then return look_later(self, self.not_before - native.now()) end
+    local pause
+    while self.worker_count < self.queue.concurrency and not self.is_stopped do
+      local rows
+      rows, pause = self.queue.db:write(function(handle) return job_table.claim(handle, self.queue, self.batch) end)
+      if #rows == 0 then break end
+      start_worker(self, rows)
+    end
+    plan_next_look(self, pause)
+  end)
+  self.is_pumping = false
+  if is_ok then return end
+  if is_cancellation(e) then error(e, 0) end
+  log_error(self, "jobs of a queue could not be claimed", e)
+  look_later(self, poll)
+end
+
+--- Takes over the jobs of processes that have ended.
+local function recover(self)
+  local queue = self.queue
+  for _, row in ipairs(job_table.orphans(queue.db, queue.name)) do
+    local is_dead = row.attempts >= queue.attempts
+    local is_ours = queue.db:write(function(handle) return job_table.recover(handle, queue.name, row, is_dead) end)
+    if is_ours and is_dead then report_dead(self, row, "its process ended") end
+  end
+end
+
+local function prune(self)
+  local queue = self.queue
+  queue.db:write(function(handle) job_table.prune(handle, queue.name, { "done", "cancelled" }, perilune.now() - queue.keep, 1000) end)
+end
+
+-- Handlers --------------------------------------------------------------------------------------------------------------------
+
+--- Calls a function at once and each poll, from inside of the loop; a failure is logged.
+local function look_regularly(self)
+  local function look()
+    for _, f in ipairs{ recover, prune } do
+      local is_ok, e = pcall(f, self)
+      if not is_ok and is_cancellation(e) then error(e, 0) end
+      if not is_ok then log_error(self, "a queue could not be looked at", e) end
+    end
+    pump(self)
+  end
+  self.first_look = native.start(look, nil, false, self.scope)
+  if perilune.context == "live" then self.look_timer = native.start_timer(poll, poll, look, false) end
+end
+
+--- Starts working on a queue.
+function job_workers.start(queue, f, is_transaction)
+  local self = setmetatable({
+    queue = queue, f = f, is_transaction = is_transaction, workers = {}, worker_count = 0, batch = 1, scope = native.scope(),
+  }, Handler)
+  job_table.set_worker(queue.db, queue.name, true)
+  owner_leases.keep(queue.db)
+  self.bell = wake.listen(queue.db, function() pump(self) end, true)
+  handlers[queue.name] = handlers[queue.name] or setmetatable({}, { __mode = "k" })
+  handlers[queue.name][self] = true
+  look_regularly(self)
+  return self
+end
+
+--- Interrupts the workers of this state that run a job.
+function job_workers.interrupt(queue, id)
+  for handler in pairs(handlers[queue.name] or {}) do
+    for worker in pairs(handler.workers) do
+      if worker.current and worker.current.id == id then
+        worker.is_cancelled = true
+        native.stop(worker.task, true)
+      end
+    end
+  end
+end
+
+--- Has no further job started. Jobs that run go on to their end.
+function Handler:stop()
+  if self.is_stopped then return end
+  self.is_stopped = true
+  native.stop(self.bell)
+  for _, name in ipairs{ "timer", "look_timer" } do
+    if self[name] then native.stop(self[name]) end
+  end
+  pcall(job_table.set_worker, self.queue.db, self.queue.name, false)
+end
+
+--- Waits until the handler has nothing to do: no job runs, and none is ready.
+function Handler:wait_until_idle()
+  while true do
+    pump(self)
+    if self.worker_count == 0 then return end
+    self.idle_place = native.make_place()
+    native.wait(self.idle_place)
+    self.idle_place = nil
+  end
+end
+
+--- How many jobs run in this state.
+function Handler:running_count()
+  return self.worker_count
+end
+
+function Handler:__tostring()
+  return ('job handler "%s"'):format(self.queue.name) .. (self.is_stopped and " (stopped)" or "")
+end
+
+checks.seal(Handler, {
+  "batch", "bell", "f", "first_look", "idle_place", "is_pumping", "is_stopped", "is_transaction", "look_timer", "not_before", "queue", "scope",
+  "timer", "worker_count", "workers", "keeps_alive" })
+
+return job_workers

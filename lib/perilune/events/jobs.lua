@@ -1,0 +1,272 @@
+--- Job queues in the database: adding a job is part of the transaction, and each job runs at least once.
+--
+--     local mails = perilune.jobs("mail", { attempts = 8, backoff = { "1s", "1h" }, concurrency = 4, rate = "100/minute" })
+--     mails:handle(function(job) send(job.to, job.body, { key = job.key }) end)
+--     mails:enqueue({ to = "ada@example.com", body = "..." }, { key = "order 7" })
+
+local errors = require "perilune.native.errors"
+local native = require "perilune.native.loop"
+local records = require "perilune.native.records"
+local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
+local durations = require "perilune.runtime.durations"
+local job_table = require "perilune.events.job_table"
+local job_workers = require "perilune.events.job_workers"
+local wake = require "perilune.events.wake"
+
+local longest_key, longest_payload = 500, 1 << 20
+
+local Jobs = { __name = "perilune.jobs" }
+Jobs.__metatable = "jobs"
+
+-- Options ---------------------------------------------------------------------------------------------------------------------
+
+local queue_options = {
+  attempts = "number", backoff = "any", concurrency = "number", rate = "any", timeout = "any", keep = "any", db = "any", on_dead = "function",
+}
+
+local function read_count(place, name, value, default)
+  if value == nil then return default end
+  local count = math.tointeger(value)
+  if not count or count < 1 then checks.fail(place, ("option `%s`: expected an integer from 1, got %s"):format(name, errors.describe(value))) end
+  return count
+end
+
+local function read_backoff(place, value)
+  if value == nil then return { 1.0, 3600.0 } end
+  if type(value) ~= "table" or #value ~= 2 then
+    checks.fail(place, 'option `backoff`: expected { shortest, longest }, such as { "1s", "1h" }, got ' .. errors.describe(value))
+  end
+  local shortest = durations.read(place .. ": option `backoff`", value[1])
+  return { shortest, durations.read(place .. ": option `backoff`", value[2], shortest) }
+end
+
+local units = { second = 1, minute = 60, hour = 3600, day = 86400 }
+
+local function read_rate(place, value)
+  if value == nil then return nil end
+  local count, unit = tostring(value):match("^%s*(%d+)%s*/%s*(%a+)%s*$")
+  count = math.tointeger(tonumber(count))
+  if not count or count < 1 or not units[unit] then
+    checks.fail(place, 'option `rate`: expected a number of jobs for each second, minute, hour or day, such as "100/minute", got '
+      .. errors.describe(value))
+  end
+  return { count = count, seconds = units[unit] }
+end
+
+local function read_queue(name, options)
+  if type(name) ~= "string" or name == "" then checks.fail("perilune.jobs: argument 1", "expected the name of a queue, got " .. errors.describe(name)) end
+  local place = ('perilune.jobs "%s"'):format(name)
+  options = checks.options(place, options, queue_options)
+  if options.db ~= nil and not records.is_database(options.db) then
+    checks.fail(place, "option `db`: expected a database, got " .. errors.describe(options.db))
+  end
+  return {
+    name = name, place = place, db = options.db or perilune.database, attempts = read_count(place, "attempts", options.attempts, 5),
+    backoff = read_backoff(place, options.backoff), concurrency = read_count(place, "concurrency", options.concurrency, 1),
+    rate = read_rate(place, options.rate), timeout = options.timeout and durations.read(place .. ": option `timeout`", options.timeout, 0.001),
+    keep = durations.read(place .. ": option `keep`", options.keep or "1 day"), on_dead = options.on_dead,
+  }
+end
+
+--- A queue of jobs.
+-- @tparam string name
+-- @tparam ?table options `attempts` (5), `backoff` ({ "1s", "1h" }), `concurrency` (1), `rate`, `timeout` of an attempt, `keep`: how long jobs
+--   that are done are kept ("1 day"), `on_dead`, `db`
+function perilune.jobs(name, options)
+  local queue = read_queue(name, options)
+  job_table.prepare(queue.db)
+  return setmetatable({ queue = queue }, Jobs)
+end
+
+-- Adding ----------------------------------------------------------------------------------------------------------------------
+
+local enqueue_options = {
+  key = "string", on_key = "string", unique_for = "any", order_by = "any", delay = "any", at = "any", priority = "number",
+}
+
+local on_key_words = { "ignore", "raise", "replace" }
+
+local function read_key(place, name, value)
+  if value == nil then return nil end
+  if math.type(value) == "integer" then value = tostring(value) end
+  if type(value) ~= "string" or value == "" then
+    checks.fail(place, ("option `%s`: expected a string or an integer, got %s"):format(name, errors.describe(value)))
+  end
+  if #value > longest_key then
+    checks.fail(place, ("option `%s`: expected at most %d bytes, got %d"):format(name, longest_key, #value))
+  end
+  return value
+end
+
+local function read_run_at(place, options)
+  if options.delay ~= nil and options.at ~= nil then checks.fail(place, "expected one of the options `delay` and `at`, got both") end
+  if options.delay ~= nil then return perilune.now() + durations.read(place .. ": option `delay`", options.delay) end
+  if options.at ~= nil then return perilune.date(options.at) end
+end
+
+local no_options = { priority = 0, on_key = "ignore" }
+
+local function read_enqueue(place, options)
+  if options == nil then return no_options end
+  options = checks.options(place, options, enqueue_options)
+  local priority = math.tointeger(options.priority or 0)
+  if not priority then checks.fail(place, "option `priority`: expected an integer, got " .. errors.describe(options.priority)) end
+  local on_key = options.on_key or "ignore"
+  if not (on_key == "ignore" or on_key == "raise" or on_key == "replace") then errors.raise_unknown("on_key", on_key, on_key_words) end
+  return {
+    key = read_key(place, "key", options.key), order_by = read_key(place, "order_by", options.order_by), priority = priority, on_key = on_key,
+    run_at = read_run_at(place, options), unique_for = options.unique_for and durations.read(place .. ": option `unique_for`", options.unique_for),
+  }
+end
+
+local function encode(place, payload)
+  local is_ok, text = pcall(perilune.json.encode, payload == nil and perilune.null or payload)
+  if not is_ok then
+    local message = type(text) == "userdata" and text.message or tostring(text)
+    checks.fail(place, "argument 1: expected a payload that JSON can express: " .. message)
+  end
+  if #text > longest_payload then
+    checks.fail(place, ("argument 1: expected a payload of at most %d bytes as JSON, got %d; keep it in a table of your own and enqueue its key")
+      :format(longest_payload, #text))
+  end
+  return text
+end
+
+--- Adds a job, in the open transaction if there is one.
+-- @param payload what JSON can express
+-- @tparam ?table options `key`, with `on_key` = "ignore", "raise" or "replace" if a job with that key is not finished, and `unique_for`:
+--   how long a finished job with the key counts too; `order_by`: jobs with the same one run one after the other; `delay` or `at`; `priority`
+-- @treturn integer the id of the job, or of the one that has the key
+-- @treturn boolean whether it was added
+function Jobs:enqueue(payload, options)
+  local queue = self.queue
+  local place = queue.place .. ": enqueue"
+  local read = read_enqueue(place, options)
+  local text = encode(place, payload)
+  if read.unique_for then
+    local finished = job_table.find_finished(queue.db, queue.name, read.key, perilune.now() - read.unique_for)
+    if finished then return finished.id, false end
+  end
+  local result = job_table.insert(queue.db, queue.name, text, read)
+  if result.changed_rows == 0 then
+    local existing = job_table.find_live(queue.db, queue.name, read.key)
+    if read.on_key == "ignore" then return existing.id, false end
+    errors.raise("job_exists", ("%s: job %d has the key `%s` already, and is %s"):format(place, existing.id, read.key, existing.state), {
+      id = existing.id, state = existing.state })
+  end
+  wake.later(queue.db)
+  if read.on_key == "replace" and read.key then
+    local existing = job_table.find_live(queue.db, queue.name, read.key)
+    return existing.id, true
+  end
+  return result.inserted_rowid, true
+end
+
+-- Working ---------------------------------------------------------------------------------------------------------------------
+
+--- Has a function get the jobs, one after the other or as many at once as `concurrency` says.
+-- @tparam function f gets a job: its payload's fields, `payload`, `id`, `key`, `attempt`, `is_repeat`
+-- @tparam ?table options `transaction`: whether each job and its end are one transaction, in which the function must not wait
+-- @return the handler, with `stop`
+function Jobs:handle(f, options)
+  local place = self.queue.place .. ": handle"
+  if type(f) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(f)) end
+  options = checks.options(place, options, { transaction = "boolean" })
+  return job_workers.start(self.queue, f, options.transaction == true)
+end
+
+-- Managing --------------------------------------------------------------------------------------------------------------------
+
+local function guarded(queue, f, ...)
+  return require("perilune.native.databases").guarded(queue.db, f, ...)
+end
+
+local function read_id(queue, method, value)
+  local id = math.tointeger(value)
+  if id then return id end
+  if type(value) == "string" then
+    local job = job_table.find_live(queue.db, queue.name, value)
+    return job and job.id or -1
+  end
+  checks.fail(queue.place .. ": " .. method, "expected the id or the key of a job, got " .. errors.describe(value))
+end
+
+--- Cancels a job that is not finished, by its id or key. One that runs in this process is interrupted. Returns whether there was one.
+function Jobs:cancel(id)
+  local queue = self.queue
+  id = read_id(queue, "cancel", id)
+  local state = guarded(queue, job_table.cancel, queue.name, id)
+  if state == "running" then job_workers.interrupt(queue, id) end
+  if state then wake.later(queue.db) end
+  return state ~= nil
+end
+
+--- Has a dead or cancelled job run again. Returns whether there was one.
+function Jobs:retry(id)
+  local queue = self.queue
+  if not math.tointeger(id) then checks.fail(queue.place .. ": retry", "expected the id of a job, got " .. errors.describe(id)) end
+  local is_ready = guarded(queue, job_table.retry, queue.name, id)
+  if is_ready then wake.later(queue.db) end
+  return is_ready
+end
+
+local finished_states = { "cancelled", "dead", "done" }
+
+--- Deletes finished jobs. Returns how many.
+-- @tparam ?table options `older_than`: how long they must have been finished, "0s" by default; `states`: "done" and "cancelled" by default
+function Jobs:prune(options)
+  local queue = self.queue
+  local place = queue.place .. ": prune"
+  options = checks.options(place, options, { older_than = "any", states = "table" })
+  local states = options.states or { "done", "cancelled" }
+  for _, state in ipairs(states) do
+    if state ~= "done" and state ~= "dead" and state ~= "cancelled" then errors.raise_unknown("state", tostring(state), finished_states) end
+  end
+  local before = perilune.now() - (options.older_than and durations.read(place .. ": option `older_than`", options.older_than) or -0.001)
+  return guarded(queue, job_table.prune, queue.name, states, before, 1 << 40)
+end
+
+--- How many jobs are in each state: ready, delayed, blocked, running, done, dead, cancelled.
+function Jobs:counts()
+  return job_table.counts(self.queue.db, self.queue.name)
+end
+
+--- The row of a job, by its id or, if it is not finished, its key; nil if there is none.
+function Jobs:find(id)
+  local queue = self.queue
+  return job_table.find(queue.db, queue.name, read_id(queue, "find", id))
+end
+
+local states = { "blocked", "cancelled", "dead", "delayed", "done", "ready", "running" }
+
+--- The newest jobs, as rows of `perilune_job`.
+-- @tparam ?table options `state`, `limit` (20)
+function Jobs:list(options)
+  local queue = self.queue
+  options = checks.options(queue.place .. ": list", options, { state = "string", limit = "number" })
+  if options.state then
+    local is_known = false
+    for _, state in ipairs(states) do is_known = is_known or state == options.state end
+    if not is_known then errors.raise_unknown("state", options.state, states) end
+  end
+  return job_table.list(queue.db, queue.name, options.state, read_count(queue.place .. ": list", "limit", options.limit, 20))
+end
+
+--- Has no job started any more, in any process, until `resume`.
+function Jobs:pause()
+  job_table.pause(self.queue.db, self.queue.name, true)
+end
+
+function Jobs:resume()
+  job_table.pause(self.queue.db, self.queue.name, false)
+  wake.later(self.queue.db)
+end
+
+function Jobs:__tostring()
+  return ('jobs "%s"'):format(self.queue.name)
+end
+
+checks.seal(Jobs, { "queue" })
+
+return {}

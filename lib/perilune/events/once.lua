@@ -1,0 +1,44 @@
+--- Blocks that run once in the life of a database.
+
+local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
+local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
+
+local own = "/* perilune */ "
+
+local definition = own .. [[
+  CREATE TABLE IF NOT EXISTS perilune_once (once_key TEXT NOT NULL PRIMARY KEY, done_at TEXT NOT NULL, value TEXT)]]
+
+local longest_key = 500
+
+local function encode(value)
+  if value == nil then return perilune.null end
+  local is_ok, text = pcall(perilune.json.encode, value)
+  if is_ok then return text end
+  checks.fail("perilune.once", "expected a result that JSON can express: " .. (type(text) == "userdata" and text.message or tostring(text)))
+end
+
+--- Calls a block in a transaction, unless it was called for this key before: the block's writes and the mark of the key are committed
+-- together.
+-- @tparam string key
+-- @tparam function block gets a handle; what it returns is kept
+-- @tparam ?database db
+-- @return what the block has returned, this time or the first time
+-- @treturn boolean whether it was called now
+function perilune.once(key, block, db)
+  if type(key) ~= "string" or key == "" then checks.fail("perilune.once: argument 1", "expected a key as a string, got " .. errors.describe(key)) end
+  if #key > longest_key then checks.fail("perilune.once: argument 1", ("expected at most %d bytes, got %d"):format(longest_key, #key)) end
+  checks.block("perilune.once: argument 2", block)
+  db = checks.database("perilune.once: argument 3", db)
+  return databases.guarded(db, function(handle)
+    handle:execute(definition)
+    local row = handle:fetch_one(own .. "SELECT value FROM perilune_once WHERE once_key = ?", key)
+    if row then return row.value and perilune.json.decode(row.value), false end
+    local value = block(handle)
+    handle:execute(own .. "INSERT INTO perilune_once VALUES (?, ?, ?)", key, tostring(perilune.now()), encode(value))
+    return value, true
+  end)
+end
+
+return {}

@@ -1,0 +1,45 @@
+--- Whether the owner of a row still exists. On its own machine that is known at once; elsewhere an owner renews its lease in a table.
+
+local native = require "perilune.native.loop"
+local owners = require "perilune.native.owners"
+local perilune = require "perilune"
+
+local owner_leases = {}
+
+--- Seconds between two renewals, and how long a lease lasts.
+local renewal, duration = 10, 60
+
+local own = "/* perilune */ "
+
+--- Databases in which this state renews its lease.
+local kept = setmetatable({}, { __mode = "k" })
+
+local function renew(db)
+  pcall(db.write, db, function(handle)
+    handle:execute(own .. "CREATE TABLE IF NOT EXISTS perilune_owner (owner TEXT NOT NULL PRIMARY KEY, seen_at TEXT NOT NULL)")
+    handle:execute(own .. "INSERT INTO perilune_owner VALUES (?1, ?2) ON CONFLICT(owner) DO UPDATE SET seen_at = ?2",
+      { owners.current(), tostring(perilune.now()) })
+    handle:execute(own .. "DELETE FROM perilune_owner WHERE seen_at < ?", tostring(perilune.now() - 86400))
+  end)
+end
+
+--- Keeps a lease for this state from now on.
+function owner_leases.keep(db)
+  if kept[db] or perilune.context ~= "live" then return end
+  kept[db] = true
+  renew(db)
+  local former = native.enter_scope(0)
+  pcall(native.start_timer, renewal, renewal, function() renew(db) end, false)
+  native.enter_scope(former)
+end
+
+--- Whether an owner is gone for good.
+function owner_leases.is_dead(db, owner)
+  local is_alive = owners.is_alive(owner)
+  if is_alive ~= nil then return not is_alive end
+  if not db:table_exists("perilune_owner") then return false end
+  local seen = db:fetch_value(own .. "SELECT seen_at FROM perilune_owner WHERE owner = ?", owner)
+  return seen ~= nil and perilune.now() - perilune.date(seen) > duration
+end
+
+return owner_leases

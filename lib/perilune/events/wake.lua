@@ -1,0 +1,34 @@
+--- Wakes the workers of a database: at once those of this process, after the transaction that has given them work.
+
+local bells = require "perilune.native.bells"
+local native = require "perilune.native.loop"
+local owners = require "perilune.native.owners"
+
+local wake = {}
+
+--- Databases for which a ring is on its way.
+local is_ringing = setmetatable({}, { __mode = "k" })
+
+--- The name of a database's bell: all connections of this process to its file share it.
+local function bell_of(db)
+  local path = db:path()
+  return (path == "" or path:find("^:memory:")) and "memory " .. owners.current() or path
+end
+
+--- Has a function called when there may be work.
+-- @treturn integer the number of a source
+function wake.listen(db, f, keeps_alive)
+  return bells.listen(bell_of(db), f, keeps_alive)
+end
+
+--- Rings once nothing uses the state any more, so that the transaction which is open now is over.
+function wake.later(db)
+  if is_ringing[db] then return end
+  local bell = bell_of(db)
+  is_ringing[db] = pcall(native.start, function()
+    is_ringing[db] = nil
+    bells.ring(bell)
+  end, nil, false, 0)
+end
+
+return wake

@@ -1,0 +1,225 @@
+---@meta _
+---@page Jobs
+---Queues of jobs in the database, and blocks that run once.
+---
+---Adding a job is part of the open transaction, so it exists if and only if what it belongs to does. Each job runs at least once, in any process that
+---handles its queue; a job whose process has ended is taken over at once on the same machine, and after a minute from another one. The
+---table `perilune_job` has a row for each: `queue`, `state`, `priority`, `job_key`, `order_key`, `payload` (JSON), `attempts`, `run_at`,
+---`enqueued_at`, `started_at`, `ended_at`, `owner`, `error` and `traceback`. The state is `ready`, `delayed` until a time, `blocked` by an
+---earlier job with the same order key, or `running`; at the end `done`, `dead` or `cancelled`.
+
+---@class perilune.jobs_options
+---@field attempts? integer how often a job is tried before it is dead; 5 by default
+---@field backoff? { [1]: perilune.duration, [2]: perilune.duration } the shortest and the longest wait for another attempt, doubled each time, with up to a quarter more at random; `{ "1s", "1h" }` by default
+---@field concurrency? integer how many jobs of the queue run at once, in all processes; 1 by default
+---@field rate? string how many jobs start in a second, minute, hour or day, such as `"100/minute"`
+---@field timeout? perilune.duration an attempt that takes longer is ended, and counts as failed
+---@field keep? perilune.duration how long jobs that are done or cancelled are kept; 1 day by default. Dead jobs are kept until they are pruned
+---@field on_dead? fun(job: perilune.job, err: any) called when the last attempt has failed
+---@field db? perilune.database the default database unless given
+
+---Returns the queue of a name, which is made when it is first used.
+---```lua
+---local mails = perilune.jobs("mail", { attempts = 8, backoff = { "1s", "1h" }, concurrency = 4, rate = "100/minute" })
+---local handler = mails:handle(function(job) print(job.to, job.key, job.attempt) end)
+---db:write(function()
+---  db:execute("INSERT INTO tag (name) VALUES ('ordered')")
+---  mails:enqueue({ to = "ada@example.com" }, { key = "order 7" })
+---end)
+---perilune.sleep("1s")  --> ada@example.com	order 7	1
+---handler:stop()
+---```
+---@param name string
+---@param options? perilune.jobs_options
+---@return perilune.jobs
+---@raises argument: an option is not valid; unknown_option: there is no option of that name
+---@access outside blocks that only read
+function perilune.jobs(name, options) end
+
+---Calls a block in a transaction, unless it was called for this key in the life of the database. Its writes and the mark of the key are
+---committed together.
+---```lua
+---local function seed(db) db:execute("INSERT INTO tag (name) VALUES ('first')") return 1 end
+---print(perilune.once("seed 2026-11", seed))  --> 1	true
+---print(perilune.once("seed 2026-11", seed))  --> 1	false
+---```
+---@param key string at most 500 bytes
+---@param block fun(db: perilune.database): any its result must be what JSON can express
+---@param db? perilune.database the default database unless given
+---@return any result of the block, this time or the first time
+---@return boolean was_called
+---@raises argument: an argument or the result is not valid
+---@access outside blocks that only read
+function perilune.once(key, block, db) end
+
+---What `perilune.jobs` returns.
+---@class perilune.jobs
+---@access outside blocks that only read
+local jobs = {}
+
+---@class perilune.enqueue_options
+---@field key? string|integer identifies the job among those of the queue that are not finished
+---@field on_key? "ignore"|"raise"|"replace" what happens if the key is in use: nothing, an error, or the waiting job gets the new payload; `"ignore"` by default
+---@field unique_for? perilune.duration how long a job that is done counts as using the key
+---@field order_by? string|integer jobs with the same value run one after the other, in the order of their commits
+---@field delay? perilune.duration
+---@field at? string|number|perilune.date
+---@field priority? integer greater numbers run first; 0 by default
+
+---Adds a job, in the open transaction if there is one.
+---```lua
+---local mails = perilune.jobs("mail")
+---print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))  --> 1	true
+---print(mails:enqueue({ to = "ada" }, { key = "welcome 1" }))  --> 1	false
+---```
+---@param payload any what JSON can express, of at most 1 MB
+---@param options? perilune.enqueue_options
+---@return integer id of the job, or of the one that uses the key
+---@return boolean is_added
+---@raises argument: the payload or an option is not valid; job_exists: the key is in use, with `on_key = "raise"`, or with `"replace"` if the job runs
+function jobs:enqueue(payload, options) end
+
+---What a handler gets. The fields of its payload can be read directly.
+---@class perilune.job
+---@field payload any
+---@field id integer
+---@field queue string
+---@field key string?
+---@field attempt integer 1, and more if the job is tried again
+---@field is_repeat boolean whether it was tried before
+---@field enqueued_at perilune.date
+---@field [string] any
+
+---Calls a function for the jobs of the queue, in the order of their priorities and commits.
+---
+---With the option `transaction` the function and the end of the job are one transaction: what the function writes happens exactly once. It
+---gets a handle as its second argument, and must not wait.
+---```lua
+---local jobs = perilune.jobs("count")
+---local handler = jobs:handle(function(job, db) db:execute("UPDATE book SET pages = pages + ?", job.n) end, { transaction = true })
+---jobs:enqueue{ n = 1 }
+---handler:wait_until_idle()
+---print(jobs:counts().done)  --> 1
+---handler:stop()
+---```
+---@param f fun(job: perilune.job, db?: perilune.database)
+---@param options? { transaction?: boolean }
+---@return perilune.job_handler
+---@raises argument: `f` is not a function
+function jobs:handle(f, options) end
+
+---Cancels a job that is not finished, by its id or its key. If it runs in this process, its function is interrupted.
+---```lua
+---local jobs = perilune.jobs("mail")
+---jobs:enqueue(1, { key = "a" })
+---print(jobs:cancel("a"), jobs:cancel("a"))  --> true	false
+---```
+---@param id integer|string
+---@return boolean was_cancelled
+---@raises argument: `id` is neither an integer nor a string
+function jobs:cancel(id) end
+
+---Makes a dead or cancelled job ready again.
+---```lua
+---local jobs = perilune.jobs("mail")
+---local id = jobs:enqueue(1)
+---jobs:cancel(id)
+---print(jobs:retry(id), jobs:find(id).state)  --> true	ready
+---```
+---@param id integer
+---@return boolean is_ready
+---@raises argument: `id` is not an integer
+function jobs:retry(id) end
+
+---Deletes finished jobs; returns how many.
+---```lua
+---print(perilune.jobs("mail"):prune{ older_than = "30 days", states = { "done", "dead" } })  --> 0
+---```
+---@param options? { older_than?: perilune.duration, states?: ("done"|"dead"|"cancelled")[] } all that are done or cancelled by default
+---@return integer
+---@raises argument: an option is not valid; unknown_state: a state is not one of those
+function jobs:prune(options) end
+
+---Returns how many jobs are in each state.
+---```lua
+---local jobs = perilune.jobs("mail")
+---jobs:enqueue(1)
+---print(jobs:counts().ready, jobs:counts().dead)  --> 1	0
+---```
+---@return table<string, integer>
+---@raises none
+function jobs:counts() end
+
+---Returns the row of a job, by its id or, if it is not finished, its key; nil if there is none.
+---```lua
+---local jobs = perilune.jobs("mail")
+---jobs:enqueue({ to = "ada" }, { key = "a" })
+---print(jobs:find("a").payload)  --> {"to":"ada"}
+---```
+---@param id integer|string
+---@return perilune.row?
+---@raises argument: `id` is neither an integer nor a string
+function jobs:find(id) end
+
+---Returns the newest jobs, as rows of `perilune_job`.
+---```lua
+---local jobs = perilune.jobs("mail")
+---for i = 1, 3 do jobs:enqueue(i) end
+---print(#jobs:list{ state = "ready", limit = 2 })  --> 2
+---```
+---@param options? { state?: string, limit?: integer } the last 20 in any state by default
+---@return perilune.row[]
+---@raises unknown_state: there is no such state; argument: the limit is not valid
+function jobs:list(options) end
+
+---Starts no job of the queue any more, in any process, until `resume`.
+---```lua
+---local jobs = perilune.jobs("mail")
+---jobs:pause()
+---jobs:resume()
+---```
+---@raises none
+function jobs:pause() end
+
+---Starts jobs again after `pause`.
+---```lua
+---perilune.jobs("mail"):resume()
+---```
+---@raises none
+function jobs:resume() end
+
+---What `jobs:handle` returns.
+---@class perilune.job_handler
+---@access any
+local handler = {}
+
+---Starts no further job in this process. Jobs that run continue to their end.
+---```lua
+---local handler = perilune.jobs("mail"):handle(print)
+---handler:stop()
+---print(handler)  --> job handler "mail" (stopped)
+---```
+---@raises none
+function handler:stop() end
+
+---Waits until no job runs in this process and none is ready.
+---```lua
+---local jobs = perilune.jobs("mail")
+---local handler = jobs:handle(function(job) print(job.payload) end)
+---jobs:enqueue("hello")
+---handler:wait_until_idle()  --> hello
+---handler:stop()
+---```
+---@raises yield: the call is in a block
+---@waits for the jobs
+function handler:wait_until_idle() end
+
+---Returns how many jobs run in this process.
+---```lua
+---local handler = perilune.jobs("mail"):handle(print)
+---print(handler:running_count())  --> 0
+---handler:stop()
+---```
+---@return integer
+---@raises none
+function handler:running_count() end
