@@ -72,11 +72,35 @@ static const module modules[] = {
     {"perilune.events.automation_files", (const char[]){
 #embed "../../lib/perilune/events/automation_files.lua"
         , 0}},
+    {"perilune.events.automation_output", (const char[]){
+#embed "../../lib/perilune/events/automation_output.lua"
+        , 0}},
     {"perilune.events.automation_runs", (const char[]){
 #embed "../../lib/perilune/events/automation_runs.lua"
         , 0}},
+    {"perilune.events.automation_schedules", (const char[]){
+#embed "../../lib/perilune/events/automation_schedules.lua"
+        , 0}},
+    {"perilune.events.automation_status", (const char[]){
+#embed "../../lib/perilune/events/automation_status.lua"
+        , 0}},
+    {"perilune.events.automation_times", (const char[]){
+#embed "../../lib/perilune/events/automation_times.lua"
+        , 0}},
     {"perilune.events.automation_triggers", (const char[]){
 #embed "../../lib/perilune/events/automation_triggers.lua"
+        , 0}},
+    {"perilune.events.change_log", (const char[]){
+#embed "../../lib/perilune/events/change_log.lua"
+        , 0}},
+    {"perilune.events.durable_queue", (const char[]){
+#embed "../../lib/perilune/events/durable_queue.lua"
+        , 0}},
+    {"perilune.events.durable_runs", (const char[]){
+#embed "../../lib/perilune/events/durable_runs.lua"
+        , 0}},
+    {"perilune.events.durable_values", (const char[]){
+#embed "../../lib/perilune/events/durable_values.lua"
         , 0}},
     {"perilune.events.history", (const char[]){
 #embed "../../lib/perilune/events/history.lua"
@@ -90,8 +114,26 @@ static const module modules[] = {
     {"perilune.events.history_undoing", (const char[]){
 #embed "../../lib/perilune/events/history_undoing.lua"
         , 0}},
+    {"perilune.events.job_bridge", (const char[]){
+#embed "../../lib/perilune/events/job_bridge.lua"
+        , 0}},
+    {"perilune.events.job_table", (const char[]){
+#embed "../../lib/perilune/events/job_table.lua"
+        , 0}},
+    {"perilune.events.job_workers", (const char[]){
+#embed "../../lib/perilune/events/job_workers.lua"
+        , 0}},
+    {"perilune.events.jobs", (const char[]){
+#embed "../../lib/perilune/events/jobs.lua"
+        , 0}},
     {"perilune.events.loop", (const char[]){
 #embed "../../lib/perilune/events/loop.lua"
+        , 0}},
+    {"perilune.events.once", (const char[]){
+#embed "../../lib/perilune/events/once.lua"
+        , 0}},
+    {"perilune.events.owner_leases", (const char[]){
+#embed "../../lib/perilune/events/owner_leases.lua"
         , 0}},
     {"perilune.events.schedule", (const char[]){
 #embed "../../lib/perilune/events/schedule.lua"
@@ -99,11 +141,17 @@ static const module modules[] = {
     {"perilune.events.spawning", (const char[]){
 #embed "../../lib/perilune/events/spawning.lua"
         , 0}},
+    {"perilune.events.step_table", (const char[]){
+#embed "../../lib/perilune/events/step_table.lua"
+        , 0}},
     {"perilune.events.transaction_observers", (const char[]){
 #embed "../../lib/perilune/events/transaction_observers.lua"
         , 0}},
     {"perilune.events.value_observation", (const char[]){
 #embed "../../lib/perilune/events/value_observation.lua"
+        , 0}},
+    {"perilune.events.wake", (const char[]){
+#embed "../../lib/perilune/events/wake.lua"
         , 0}},
     {"perilune.events.write_options", (const char[]){
 #embed "../../lib/perilune/events/write_options.lua"

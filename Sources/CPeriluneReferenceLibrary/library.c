@@ -45,6 +45,9 @@ static const module modules[] = {
     {"reference.api.history", (const char[]){
 #embed "../../lib/reference/api/history.lua"
         , 0}},
+    {"reference.api.jobs", (const char[]){
+#embed "../../lib/reference/api/jobs.lua"
+        , 0}},
     {"reference.api.migrations", (const char[]){
 #embed "../../lib/reference/api/migrations.lua"
         , 0}},

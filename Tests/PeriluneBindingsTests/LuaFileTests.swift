@@ -9,7 +9,7 @@ import Testing
 @Suite struct LuaFileTests {
     private static let all = LuaTest.all(beside: #filePath)
     /// About waiting: they run in virtual time.
-    private static let waiting: Set = ["automation.lua", "loop.lua", "observation_control.lua", "observation_failures.lua", "schedule.lua"]
+    private static let waiting: Set = ["automation.lua", "automation_runs.lua", "automation_times.lua", "durable_changes.lua", "durable_runs.lua", "jobs.lua", "loop.lua", "observation_control.lua", "observation_failures.lua", "schedule.lua"]
 
     @Test(arguments: all) func lua(_ test: LuaTest) async throws {
         guard !Self.waiting.contains(test.file) else { return try await test.run(on: waitingHost()) }

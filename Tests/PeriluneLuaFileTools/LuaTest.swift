@@ -31,7 +31,8 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
         """
     private var preamble: String { Self.definition + (extends ? Self.extending : "") }
 
-    /// The tests of the files in the folder `Lua` beside a file of Swift.
+    /// The tests of the files in the folder `Lua` beside a file of Swift; the environment variable `PERILUNE_LUA_TESTS` selects those whose
+    /// names begin with it.
     package static func all(beside file: String) -> [LuaTest] {
         files(beside: file).flatMap(tests)
     }
@@ -39,7 +40,8 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
     private static func files(beside file: String) -> [String] {
         let folder = URL(filePath: file).deletingLastPathComponent().appending(path: "Lua").path
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasSuffix(".lua") }.sorted().map { "\(folder)/\($0)" }
+        let beginning = ProcessInfo.processInfo.environment["PERILUNE_LUA_TESTS"] ?? ""
+        return names.filter { $0.hasSuffix(".lua") && $0.hasPrefix(beginning) }.sorted().map { "\(folder)/\($0)" }
     }
 
     private static var definitionLine: Regex<(Substring, Substring)> { /^test\("(.*)", function\(\)/ }

@@ -21,7 +21,8 @@ reference.pages = {
   { name = "requests", article = "LuaRequests" }, { name = "expressions", article = "LuaExpressions" },
   { name = "associations", article = "LuaAssociations" }, { name = "dates", article = "LuaDates" },
   { name = "observation", article = "LuaObservation" }, { name = "tasks", article = "LuaTasks" },
-  { name = "automations", article = "LuaAutomations" }, { name = "errors", article = "LuaErrors" },
+  { name = "automations", article = "LuaAutomations" }, { name = "jobs", article = "LuaJobs" },
+  { name = "errors", article = "LuaErrors" },
   { name = "scenarios", article = "LuaScenarios", is_scenario = true },
   { name = "expectations", article = "LuaExpectations", is_scenario = true },
 }

@@ -80,6 +80,14 @@ extension ScriptHost {
         }
     }
 
+    /// The state of all automations that the default database knows, whichever process runs them.
+    ///
+    /// - Parameter limit: A run that lasts longer is a problem.
+    /// - Throws: `LuaError` if the tables cannot be read.
+    public nonisolated func automationStatus(runsAreStuckAfter limit: Duration = .seconds(3600)) async throws -> [AutomationStatus] {
+        try await exclusively { host in try await host.callAutomations("status", [.number(limit / .seconds(1))]) }
+    }
+
     /// Has ``waitUntilIdle()`` go on waiting though nothing but events can set automations off, until ``stopAutomations(within:)``.
     ///
     /// - Throws: `LuaError` if the state is closed.

@@ -8,7 +8,7 @@ struct AutomationPage {
     let runs: [AutomationRun]
     let database: String
 
-    private static let outcomes = ["failed", "cancelled", "skipped", "succeeded"]
+    private static let outcomes = ["failed", "interrupted", "diverged", "cancelled", "running", "waiting", "queued", "skipped", "succeeded"]
 
     var text: String {
         let counts = Self.outcomes.compactMap { outcome in
@@ -24,12 +24,15 @@ struct AutomationPage {
     }
 
     private func entry(_ run: AutomationRun) -> ReportPage.Entry {
-        let duration = TimeText.text(.microseconds(Int64(run.durationInMilliseconds * 1000)))
-        var details = [run.startedAt, duration]
+        var details = [run.startedAt]
+        if let duration = run.durationInMilliseconds { details.append(TimeText.text(.microseconds(Int64(duration * 1000)))) }
+        if let next = run.wakesAt { details.append("continues at \(next)") }
         if run.attempts > 1 { details.append("\(run.attempts) attempts") }
         if let reason = run.reason { details.append(reason) }
         let sections = [
             ReportPage.section("error", ReportPage.text(run.error ?? "")),
+            ReportPage.section("traceback", ReportPage.text(run.traceback ?? "")),
+            ReportPage.section("output", ReportPage.text(run.output ?? "")),
             ReportPage.section("trigger", ReportPage.text(run.trigger)),
             ReportPage.section("statements", ReportPage.text(statements(of: run).joined(separator: "\n"))),
         ]

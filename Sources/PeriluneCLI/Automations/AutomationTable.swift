@@ -15,13 +15,23 @@ struct AutomationTable: Sendable {
         })
     }
 
+    func write(_ states: [AutomationStatus]) throws {
+        let columns = ["name", "state", "running_since", "next_due", "last_success", "last_failure", "problem"]
+        try write(columns, states.map { status -> [Cell] in
+            [
+                .nullable(status.name), .nullable(status.state), .nullable(status.runningSince), .nullable(status.nextDue),
+                .nullable(status.lastSuccess), .nullable(status.lastFailure), .nullable(status.problem),
+            ]
+        })
+    }
+
     func write(_ runs: [AutomationRun]) throws {
         let columns = ["automation", "started_at", "outcome", "reason", "attempts", "ms", "trigger", "statements", "error"]
         try write(columns, runs.map { run -> [Cell] in
-            let milliseconds = (run.durationInMilliseconds * 1000).rounded() / 1000
+            let milliseconds = run.durationInMilliseconds.map { Cell.real(($0 * 1000).rounded() / 1000) } ?? .null
             return [
                 .nullable(run.automation), .nullable(run.startedAt), .nullable(run.outcome), .nullable(run.reason), .integer(Int64(run.attempts)),
-                .real(milliseconds), .nullable(run.trigger), .nullable(run.statements), .nullable(run.error),
+                milliseconds, .nullable(run.trigger), .nullable(run.statements), .nullable(run.error),
             ]
         })
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 internal import Perilune
+internal import Synchronization
 
 /// The command `perilune automations`.
 struct AutomationsCommand: ParsableCommand, DatabaseCommand {
@@ -21,10 +22,11 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
               perilune automations run stock.lua --database shop.sqlite
               perilune automations run stock.lua "low stock" --database shop.sqlite
               perilune automations preview stock.lua "low stock" --database shop.sqlite
+              perilune automations status --database shop.sqlite
               perilune automations trace --database shop.sqlite --last 5
               perilune automations trace --database shop.sqlite --report runs.html
             """,
-        subcommands: [List.self, Trace.self, Run.self, Preview.self])
+        subcommands: [List.self, Status.self, Trace.self, Run.self, Preview.self])
 
     /// What the subcommands have in common.
     struct Options: ParsableArguments {
@@ -86,6 +88,46 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 try await table.write(host.automations())
             }
             return request
+        }
+    }
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Show which automations run, when they are due, and what is wrong; status 1 if something is.",
+            discussion: """
+                Reads the tables that a service keeps in the database, so it needs no file of
+                automations, and the service may run or not. Something is wrong if no process
+                runs an enabled automation, if its last run failed or was interrupted, if a due
+                time has passed by more than a minute, or if a run lasts longer than --stuck.
+                """)
+
+        @Option(help: ArgumentHelp("How long a run may last.", valueName: "time"))
+        var stuck = "1h"
+
+        @Option(help: "The format of the table.")
+        var format: ResultFormat?
+
+        @OptionGroup var options: Options
+
+        func validate() throws {
+            if options.database.path == nil { throw ValidationError("expected --database with the path of a file") }
+            _ = try OptionValue.duration(stuck)
+        }
+
+        func run() async throws {
+            let limit = try OptionValue.duration(stuck)
+            var request = options.makeRequest()
+            request.isReadonly = true
+            let table = AutomationTable(format: format, color: options.common.color)
+            let hasProblem = Atomic(false)
+            request.task = { host in
+                let states = try await host.automationStatus(runsAreStuckAfter: limit)
+                try table.write(states)
+                if states.contains(where: { $0.problem != nil }) { hasProblem.store(true, ordering: .releasing) }
+            }
+            try await options.run(request)
+            if hasProblem.load(ordering: .acquiring) { throw ExitCode(ExitStatus.failure) }
         }
     }
 

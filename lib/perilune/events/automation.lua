@@ -6,7 +6,12 @@ local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local files = require "perilune.events.automation_files"
 local runs = require "perilune.events.automation_runs"
+local schedules = require "perilune.events.automation_schedules"
+local durable_runs = lazily "perilune.events.durable_runs"
+local durable_queue = lazily "perilune.events.durable_queue"
+local durable_values = require "perilune.events.durable_values"
 local triggers = require "perilune.events.automation_triggers"
+local output = require "perilune.events.automation_output"
 local native = require "perilune.native.loop"
 
 local automations = {}
@@ -30,7 +35,8 @@ local longest_wait = 86400.0
 local modes = { "parallel", "queued", "restart", "single" }
 local option_kinds = {
   name = "string", description = "string", on = "any", when = "function", run = "function", mode = "string", max = "number",
-  retry = "any", db = "any", keep = "number", enabled = "boolean",
+  retry = "any", db = "any", keep = "number", enabled = "boolean", interrupted = "any", on_failure = "function",
+  durable = "boolean", key = "function", on_code_change = "string",
 }
 
 -- One run ---------------------------------------------------------------------------------------------------------------------
@@ -42,7 +48,7 @@ local is_keeping = false
 
 --- Logs an error, at the place where the automation is defined.
 local function log_error(self, message, e)
-  perilune.log.error(message, { automation = self.name, error = tostring(e), script = self.file, line = self.line })
+  perilune.log.error(message, { automation = self.name, error = e ~= nil and tostring(e) or nil, script = self.file, line = self.line })
 end
 
 local keep_later
@@ -50,11 +56,18 @@ local keep_later
 --- Retry limits for a busy database: the number of attempts, and of runs.
 local most_delays, most_unkept = 10, 1000
 
-local function is_delayed(details, e)
+local function is_busy(e)
   local kind = type(e) == "userdata" and e.kind or ""
-  details.delays = (details.delays or 0) + 1
-  return (kind:find("^busy") or kind:find("^locked")) and details.delays <= most_delays and #unkept < most_unkept
+  return kind:find("^busy") ~= nil or kind:find("^locked") ~= nil
 end
+
+local function is_delayed(details, e)
+  details.delays = (details.delays or 0) + 1
+  return is_busy(e) and details.delays <= most_delays and #unkept < most_unkept
+end
+
+--- The outcomes that are logged and reported to `on_failure`.
+local is_failure = { failed = true, interrupted = true, diverged = true }
 
 --- Keeps a run, whose end nothing may disturb. A failure is logged, unless a caller waits for the run.
 -- @tparam ?boolean is_last whether nothing can be tried again later, because the program ends
@@ -64,8 +77,8 @@ local function keep(self, details, is_awaited, is_last)
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
   if not is_kept and not is_last and is_delayed(details, failure) then return keep_later(self, details, is_awaited, 1.0) end
   if not is_kept then log_error(self, "the run of an automation could not be recorded", failure) end
-  if details.outcome == "failed" and not is_awaited then
-    log_error(self, details.reason and "automation failed: " .. details.reason or "automation failed", details.error)
+  if is_failure[details.outcome] and not is_awaited then
+    log_error(self, ("automation %s%s"):format(details.outcome, details.reason and ": " .. details.reason or ""), details.error)
   end
 end
 
@@ -75,8 +88,10 @@ local function without_superseded(list_of_runs)
   local counts, wanted = {}, {}
   for index = #list_of_runs, 1, -1 do
     local self, details = list_of_runs[index][1], list_of_runs[index][2]
-    counts[self] = (counts[self] or 0) + 1
-    wanted[index] = counts[self] <= self.keep or details.outcome == "failed"
+    local count = counts[self] or { skipped = 0, finished = 0 }
+    local kind = details.outcome == "skipped" and "skipped" or "finished"
+    counts[self], count[kind] = count, count[kind] + 1
+    wanted[index] = details.id or count[kind] <= self.keep or is_failure[details.outcome]
   end
   local kept = {}
   for index, run in ipairs(list_of_runs) do
@@ -102,26 +117,73 @@ function keep_later(self, details, is_awaited, seconds)
   end, nil, false, host_scope)
 end
 
-local function finish(run, outcome, details, is_later)
+--- Adds what the last attempt has executed and printed.
+local function read_journal(run, details)
+  local statements, count, text, traceback = run.read_statements()
+  if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
+  details.statements, details.output = perilune.json.array(statements), text
+  if details.error then details.traceback = details.traceback or traceback end
+end
+
+--- Calls the function that hears of failures, in a task of its own.
+local function report_failure(self, context, details)
+  local f = self.on_failure
+  if not f then return end
+  local failure = {
+    outcome = details.outcome, error = details.error, reason = details.reason, attempts = details.attempts, traceback = details.traceback,
+  }
+  local function log(e) log_error(self, "on_failure of an automation failed", e) end
+  local is_started, e = pcall(native.start, function() f(context, failure) end, log, false, self.scope)
+  if not is_started then log(e) end
+end
+
+--- Whether the next process that defines the automation continues a run that ends with this one.
+local function is_continued(run)
+  if not run.id then return false end
+  if run.automation.durable then return run.reason ~= "removed" end
+  return run.is_program_ending and run.automation.interrupted ~= "fail"
+end
+
+--- Does what follows when a run is not in memory any more.
+local function after_run(run)
+  local self = run.automation
+  if self.durable then
+    durable_runs.finish(run)
+    durable_queue.look(self)
+  end
+  automations.start_waiting(self)
+  if running_count == 0 and idle_place then native.release(idle_place) end
+end
+
+local function forget_run(run)
   local self = run.automation
   self.running[run] = nil
   self.running_count = self.running_count - 1
   running_count = running_count - 1
-  if outcome == "cancelled" then details.reason = run.reason end
-  details.automation, details.trigger, details.started_at = self.name, run.trigger, run.started_at
+end
+
+local function finish(run, outcome, details, is_later)
+  local self = run.automation
+  forget_run(run)
+  if outcome == "cancelled" then
+    details.reason, details.error, details.traceback = run.reason, run.last_error or details.error, run.last_traceback
+  end
+  details.id, details.automation, details.trigger, details.started_at = run.id, self.name, run.trigger, run.started_at
   details.duration, details.outcome, details.attempts = native.now() - run.start, outcome, run.attempts
-  local statements, count = run.read_statements()
-  if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
-  details.statements = perilune.json.array(statements)
+  read_journal(run, details)
+  if outcome == "cancelled" and is_continued(run) then
+    details.outcome, details.wakes_at = "waiting", run.wakes_at or perilune.now()
+    if self.durable then details.attempts = details.attempts - 1 end
+  end
   if is_later then
     keep_later(self, details, run.on_end)
   else
     if #unkept > 0 and not is_keeping then keep_unkept() end
     keep(self, details, run.on_end)
   end
+  if is_failure[outcome] then report_failure(self, run.context, details) end
   if run.on_end then run.on_end(details) end
-  automations.start_waiting(self)
-  if running_count == 0 and idle_place then native.release(idle_place) end
+  after_run(run)
 end
 
 local attempt
@@ -139,23 +201,101 @@ local function begin(run, f)
   finish(run, "failed", { error = e }, true)
 end
 
---- What comes after an attempt that has failed: another one, later, or the end.
-local function fail(run, e)
-  if run.is_over then return end
-  run.is_cancelled = run.is_cancelled or is_cancellation(e)
-  local retry = run.automation.retry
-  if run.is_cancelled or run.attempts > retry.times then
-    run.is_over = true
-    return finish(run, run.is_cancelled and "cancelled" or "failed", { error = e })
-  end
-  -- Wherever 0 times infinity might come out, 0 does.
-  local wait = retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (run.attempts - 1), longest_wait)
+--- Makes an attempt after some seconds.
+local function attempt_later(run, seconds)
   begin(run, function()
-    run.timer = native.start_timer(wait, nil, function()
+    run.timer = native.start_timer(seconds, nil, function()
       run.timer = nil
       attempt(run)
     end)
   end)
+end
+
+--- Records that a run waits for its next attempt. What cannot be recorded now is recorded at its end.
+local function record_wait(run)
+  if not run.id then return end
+  local is_ok, e = pcall(runs.wait, run.automation.db, {
+    id = run.id, error = run.last_error, traceback = run.last_traceback, wakes_at = run.wakes_at,
+  })
+  if not is_ok then log_error(run.automation, "the next attempt of an automation could not be recorded", e) end
+end
+
+--- Records that an attempt starts. A busy database does not keep the automation from running: its run is recorded at its end.
+local function record_attempt(run)
+  if perilune.context == "preview" then return end
+  local self = run.automation
+  if #unkept > 0 and not is_keeping then keep_unkept() end
+  local is_ok, e = pcall(runs.begin, self.db, {
+    id = run.id, automation = self.name, trigger = run.trigger, started_at = run.started_at, attempts = run.attempts,
+  })
+  if is_ok then
+    run.id = e
+  elseif is_cancellation(e) then
+    error(e, 0)
+  elseif not is_busy(e) then
+    log_error(self, "the run of an automation could not be recorded", e)
+  end
+end
+
+--- Ends a durable run for good, whose steps are undone before. The record says so, since the process may end while they are.
+local function fail_durably(run, e, traceback)
+  local self = run.automation
+  self.db:write(function(handle)
+    handle:execute("/* perilune */ UPDATE perilune_automation_run SET reason = 'undoing', error = ? WHERE id = ?", tostring(e), run.id)
+  end)
+  local problem = durable_runs.undo(run)
+  finish(run, "failed", { error = e, traceback = traceback, reason = problem })
+end
+
+--- What comes after an attempt of a durable run that has failed, or is to be continued later.
+local function settle_durable(run, e)
+  local self, retry = run.automation, run.automation.retry
+  local kind = type(e) == "userdata" and e.kind
+  if run.execution and run.execution.is_suspended or kind == "run_taken" then
+    run.is_over = true
+    forget_run(run)
+    return after_run(run)
+  end
+  if run.is_cancelled then
+    run.is_over = true
+    return finish(run, "cancelled", { error = e })
+  end
+  local traceback = select(4, run.read_statements())
+  run.is_over = true
+  if kind == "diverged" then return finish(run, "diverged", { error = e, traceback = traceback }) end
+  if run.is_undoing or run.attempts > retry.times then return fail_durably(run, e, traceback) end
+  local wait = retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (run.attempts - 1), longest_wait)
+  self.db:write(function(handle)
+    if run.execution then durable_runs.forget_failure(run, handle) end
+    runs.give_back(handle, { id = run.id, wakes_at = durable_values.clock() + wait, error = e, traceback = traceback, is_failure = true })
+  end)
+  forget_run(run)
+  after_run(run)
+end
+
+--- What comes after an attempt that has failed: another one, later, or the end.
+local function fail(run, e)
+  if run.is_over then return end
+  run.is_cancelled = run.is_cancelled or is_cancellation(e) and not (run.execution and run.execution.is_suspended)
+  if run.automation.durable and run.id then
+    local is_ok, problem = pcall(settle_durable, run, e)
+    if is_ok then return end
+    -- The record could not be written: no other process takes the run while this one is alive, so it is given back later.
+    log_error(run.automation, "a durable run could not be settled; it is continued later", problem)
+    forget_run(run)
+    run.is_over = true
+    return durable_queue.give_back_later(run, after_run)
+  end
+  local retry = run.automation.retry
+  if run.is_cancelled or run.attempts - run.interruptions > retry.times then
+    run.is_over = true
+    return finish(run, run.is_cancelled and "cancelled" or "failed", { error = e })
+  end
+  -- Wherever 0 times infinity might come out, 0 does.
+  local wait = retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (run.attempts - run.interruptions - 1), longest_wait)
+  run.wakes_at, run.last_error, run.last_traceback = perilune.now() + wait, e, select(4, run.read_statements())
+  record_wait(run)
+  attempt_later(run, wait)
 end
 
 local function succeed(run, reason)
@@ -169,14 +309,28 @@ local function take_values(context, values)
   context.value, context.values = values[1], values
 end
 
+--- Executes the function of a durable run, from its beginning.
+local function attempt_durable(run)
+  local self = run.automation
+  durable_queue.take_value(self, run)
+  durable_runs.begin(run)
+  if self.when and not durable_runs.has_begun(run) and not self.when(run.context) then return succeed(run, "guard") end
+  self.run_function(run.context)
+  durable_runs.check_end(run)
+  succeed(run)
+end
+
 --- Runs guard and function in a task of its own: what ends it (an error, a limit) ends nothing else.
 function attempt(run)
   local self = run.automation
   run.attempts = run.attempts + 1
+  run.context.attempt = run.attempts
   begin(run, function()
     run.task, run.read_statements = native.start(function()
+      if self.durable then return attempt_durable(run) end
       if run.fetch_values then take_values(run.context, table.pack(run.fetch_values(self.db))) end
       if self.when and not self.when(run.context) then return succeed(run, "guard") end
+      record_attempt(run)
       self.run_function(run.context)
       succeed(run)
     end, function(e) fail(run, e) end, true, self.scope)
@@ -184,7 +338,26 @@ function attempt(run)
 end
 
 local function no_statements()
-  return {}, 0
+  return {}, 0, ""
+end
+
+--- The ids of the runs that are recorded as queued, by their triggers.
+local recorded = setmetatable({}, { __mode = "k" })
+
+local function make_run(self, trigger, context)
+  return {
+    automation = self, trigger = trigger, context = context, attempts = 0, interruptions = 0, started_at = perilune.now(), start = native.now(),
+    read_statements = no_statements,
+    -- Who runs it by hand has it see what a change would give.
+    fetch_values = trigger.kind == "manual" and self.fetch_values or nil,
+  }
+end
+
+local function add_run(run)
+  local self = run.automation
+  self.running[run] = true
+  self.running_count = self.running_count + 1
+  running_count = running_count + 1
 end
 
 --- Runs an automation.
@@ -193,16 +366,58 @@ end
 local function start(self, trigger, values, on_end)
   local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data }
   if values then take_values(context, values) end
-  local run = {
-    automation = self, trigger = trigger, context = context, attempts = 0, started_at = perilune.now(), start = native.now(),
-    on_end = on_end, read_statements = no_statements,
-    -- Who runs it by hand has it see what a change would give.
-    fetch_values = trigger.kind == "manual" and self.fetch_values or nil,
-  }
-  self.running[run] = true
-  self.running_count = self.running_count + 1
-  running_count = running_count + 1
+  local run = make_run(self, trigger, context)
+  run.on_end, run.id = on_end, recorded[trigger]
+  add_run(run)
   attempt(run)
+end
+
+-- Runs whose process has ended ------------------------------------------------------------------------------------------------
+
+--- After this number of interruptions a run is not started again.
+local most_interruptions = 10
+
+--- Starts a run again that was interrupted, or waits on for its next attempt.
+local function continue(run, row)
+  local wait = row.outcome == "waiting" and row.wakes_at and perilune.date(row.wakes_at) - perilune.now() or 0
+  if wait > 0 then attempt_later(run, wait) else attempt(run) end
+end
+
+local function end_interrupted(run, reason)
+  run.is_over = true
+  finish(run, "interrupted", { error = run.last_error, reason = reason }, true)
+end
+
+--- Does what the automation's option `interrupted` says for a run whose process has ended.
+local function settle_interrupted(run, row)
+  local policy, has_run = run.automation.interrupted, row.owner ~= nil and row.outcome ~= "queued"
+  if has_run and type(policy) == "function" then
+    policy = policy(run.context, { attempts = row.attempts, interruptions = run.interruptions, error = row.error, started_at = run.started_at })
+  end
+  if policy ~= "rerun" and has_run then return end_interrupted(run, "its process ended") end
+  if run.interruptions > most_interruptions then
+    return end_interrupted(run, ("its process ended; it has been interrupted %d times"):format(run.interruptions))
+  end
+  continue(run, row)
+end
+
+--- Takes over the runs that a process which has ended has left.
+local function recover(self)
+  for _, row in ipairs(runs.orphans(self.db, self.name)) do
+    if runs.take(self.db, row) then
+      local is_ok, trigger = pcall(perilune.json.decode, row.trigger)
+      if not is_ok or type(trigger) ~= "table" then trigger = { kind = "manual" } end
+      local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = true }
+      local run = make_run(self, trigger, context)
+      run.fetch_values = self.fetch_values
+      run.id, run.attempts, run.last_error = row.id, row.attempts, row.error
+      run.interruptions = row.interruptions + (row.owner and row.outcome == "running" and 1 or 0)
+      run.started_at = perilune.date(row.started_at)
+      run.start = native.now() - (perilune.now() - run.started_at)
+      add_run(run)
+      native.start(function() settle_interrupted(run, row) end, function(e) fail(run, e) end, false, self.scope)
+    end
+  end
 end
 
 --- Ends a run: where it waits it gets an error, after which it may clean up.
@@ -226,7 +441,7 @@ end
 local function skip(self, trigger, reason)
   keep_later(self, {
     automation = self.name, trigger = trigger, started_at = perilune.now(), duration = 0, attempts = 0, outcome = "skipped",
-    reason = reason,
+    reason = reason, id = recorded[trigger],
   })
 end
 
@@ -235,10 +450,12 @@ end
 local function fail_to_look(self, e, seconds)
   local reason = "its observed value could not be fetched"
   if seconds then reason = ("%s; retrying in %gs"):format(reason, seconds) end
-  keep_later(self, {
+  local details = {
     automation = self.name, trigger = { kind = "change" }, started_at = perilune.now(), duration = 0, attempts = 0,
     outcome = "failed", reason = reason, error = e,
-  })
+  }
+  keep_later(self, details)
+  report_failure(self, { automation = self, trigger = details.trigger, db = self.db }, details)
 end
 
 --- Starts the next of those that wait.
@@ -267,6 +484,42 @@ local on_trigger = {
   end,
 }
 
+--- Starts or continues a durable run that was claimed.
+local function start_claimed(self, row)
+  local is_ok, trigger = pcall(perilune.json.decode, row.trigger)
+  if not is_ok or type(trigger) ~= "table" then trigger = { kind = "manual" } end
+  local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = row.interruptions > 0 or row.attempts > 1 }
+  local run = make_run(self, trigger, context)
+  run.id, run.attempts, run.interruptions, run.key = row.id, row.attempts - 1, row.interruptions, row.run_key
+  run.is_undoing, run.code = row.reason == "undoing", row.code
+  run.started_at = perilune.date(row.started_at)
+  run.start = native.now() - (perilune.now() - run.started_at)
+  run.fetch_values = nil
+  durable_runs.extend(context, run)
+  add_run(run)
+  attempt(run)
+end
+
+--- Does what the mode says with a trigger.
+-- @tparam ?table how `record(handle)` consumes the trigger in the transaction that records the run; `waits`: it waits for its turn in every mode
+local function receive(self, trigger, values, how)
+  if self.is_removed then return end
+  if self.durable then return durable_queue.add(self, trigger, how) end
+  if how and perilune.context ~= "preview" then
+    local is_ok, id = pcall(runs.queue, self.db, { automation = self.name, trigger = trigger, started_at = perilune.now() }, how.record)
+    if is_ok then
+      recorded[trigger] = id
+    elseif not is_busy(id) then
+      log_error(self, "the run of an automation could not be recorded", id)
+    end
+  end
+  if how and how.waits and self.running_count > 0 then
+    self.waiting[#self.waiting + 1] = { trigger = trigger, values = values }
+  else
+    on_trigger[self.mode](self, trigger, values)
+  end
+end
+
 -- Automations -----------------------------------------------------------------------------------------------------------------
 
 local Automation = { __name = "perilune.automation" }
@@ -275,26 +528,61 @@ local Automation = { __name = "perilune.automation" }
 -- @param data what the function finds in `context.event`
 function Automation:run(data)
   if self.is_removed then errors.raise("usage", ('automation "%s": it has been removed'):format(self.name)) end
+  if self.durable then return durable_queue.add(self, { kind = "manual", data = data }) end
   on_trigger[self.mode](self, { kind = "manual", data = data })
+end
+
+--- Takes over what earlier processes have left: runs, and the due times that they recorded.
+-- @treturn ?row what was recorded of the automation
+local function prepare(self)
+  if perilune.context == "preview" then return nil end
+  -- Now, since a change of the schema has everything looked at again: the first run would be followed by another.
+  pcall(runs.prepare, self.db)
+  local is_ok, e = pcall(self.durable and durable_queue.recover or recover, self)
+  if not is_ok then
+    if is_cancellation(e) then error(e, 0) end
+    log_error(self, "interrupted runs of an automation could not be read", e)
+  end
+  local is_registered, former = pcall(schedules.register, self.db, self)
+  return is_registered and former or nil
 end
 
 --- Has it triggered again after `disable`.
 function Automation:enable()
   if self.source or self.is_removed then return end
   self.enabled = true
-  -- Now, since a change of the schema has everything looked at again: the first run would be followed by another.
-  if perilune.context ~= "preview" then pcall(runs.prepare, self.db) end
-  self.source = self.start_trigger(self.db, function(trigger, values)
-    if not self.is_removed then on_trigger[self.mode](self, trigger, values) end
-  end, function(e, seconds) fail_to_look(self, e, seconds) end)
+  local host = {
+    automation = self, name = self.name, db = self.db, trigger_text = self.trigger_text, former = prepare(self),
+    skip = function(trigger, reason) skip(self, trigger, reason) end,
+    set_next = function(due) self.next_due = due end,
+  }
+  self.source = self.start_trigger(self.db, function(trigger, values, how) receive(self, trigger, values, how) end,
+    function(e, seconds) fail_to_look(self, e, seconds) end, host)
+  if self.durable then durable_queue.start(self, function(row) start_claimed(self, row) end) end
+end
+
+--- Ends what triggers it.
+local function stop_trigger(self)
+  self.enabled = false
+  if self.source then self.source:cancel() end
+  if self.durable then durable_queue.stop(self) end
+  self.source, self.next_due = nil, nil
+end
+
+--- Skips the triggers that wait for their turn.
+local function skip_waiting(self, reason)
+  local waiting = self.waiting
+  self.waiting = {}
+  for _, item in ipairs(waiting) do
+    if recorded[item.trigger] then skip(self, item.trigger, reason) end
+  end
 end
 
 --- Has it not triggered any more. What runs goes on.
 function Automation:disable()
-  self.enabled = false
-  if self.source then self.source:cancel() end
-  self.source = nil
-  self.waiting = {}
+  stop_trigger(self)
+  skip_waiting(self, "disabled")
+  if perilune.context ~= "preview" then pcall(schedules.disable, self.db, self.name) end
 end
 
 --- Whether it is triggered.
@@ -313,10 +601,22 @@ function Automation:runs(count)
   return runs.last(self.db, self.name, count or 20)
 end
 
-local function remove(self, reason)
-  self:disable()
+--- Leaves the triggers that wait for their turn to the next process.
+local function release_waiting(self)
+  local ids = {}
+  for _, item in ipairs(self.waiting) do ids[#ids + 1] = recorded[item.trigger] end
+  self.waiting = {}
+  if #ids > 0 then pcall(runs.release, self.db, ids) end
+end
+
+local function remove(self, reason, is_program_ending)
+  stop_trigger(self)
+  if is_program_ending then release_waiting(self) else skip_waiting(self, reason) end
   self.is_removed = true
-  for run in pairs(self.running) do cancel_run(run, reason) end
+  for run in pairs(self.running) do
+    run.is_program_ending = is_program_ending
+    cancel_run(run, reason)
+  end
   for index, automation in ipairs(list) do
     if automation == self then return table.remove(list, index) and nil end
   end
@@ -325,10 +625,18 @@ end
 --- Ends it for good, with what runs.
 function Automation:remove()
   remove(self, "removed")
+  if perilune.context == "preview" then return end
+  pcall(schedules.remove, self.db, self.name)
+  if self.change_plan then pcall(require("perilune.events.change_log").remove, self.db, self.name) end
+end
+
+--- When it is due next; nil if it does not come at a time, or is not triggered.
+function Automation:next_time()
+  return self.next_due and perilune.date.from_unix(0) + self.next_due or nil
 end
 
 Automation.__metatable = "automation"
-checks.seal(Automation, { "description", "fetch_values", "file", "is_removed", "line", "source", "when" })
+checks.seal(Automation, { "change_plan", "description", "durable", "durable_state", "key_function", "fetch_values", "file", "is_removed", "line", "next_due", "on_failure", "source", "when" })
 Automation.__tostring = function(self) return ("automation %s (%s)"):format(self.name, self.trigger_text) end
 
 -- Definitions -----------------------------------------------------------------------------------------------------------------
@@ -349,6 +657,12 @@ local function read_retry(place, retry)
   return { times = times, wait = wait, factor = factor }
 end
 
+local function read_interrupted(place, value)
+  if value == nil then return "fail" end
+  if value == "fail" or value == "rerun" or type(value) == "function" then return value end
+  checks.fail(place, 'option `interrupted`: expected "rerun", "fail" or a function, got ' .. errors.describe(value))
+end
+
 local function read_count(place, name, value, default)
   if value == nil then return default end
   local count = math.tointeger(value)
@@ -365,16 +679,22 @@ local function read_definition(options)
   if options.db ~= nil and not records.is_database(options.db) then
     checks.fail(place, "option `db`: expected a database, got " .. errors.describe(options.db))
   end
-  local mode = options.mode or "single"
+  local mode = options.mode or (options.durable and "parallel" or "single")
   if not on_trigger[mode] then errors.raise_unknown("mode", mode, modes) end
-  local text, start_trigger, fetch_values = triggers.read(place, options.on)
+  if options.durable then durable_queue.check(place, options, mode) end
+  for _, name in ipairs{ "key", "on_code_change" } do
+    if options[name] ~= nil and not options.durable then checks.fail(place, ("option `%s` applies only to durable automations"):format(name)) end
+  end
+  local text, start_trigger, fetch_values = triggers.read(place, options.on, options.durable)
   local file, line = errors.position()
   return setmetatable({
     name = options.name, description = options.description, trigger_text = text, start_trigger = start_trigger, fetch_values = fetch_values,
     when = options.when, run_function = options.run, mode = mode, max = read_count(place, "max", options.max, 10),
     retry = read_retry(place, options.retry), keep = read_count(place, "keep", options.keep, 100),
     db = options.db or perilune.database, enabled = options.enabled ~= false, running = {}, running_count = 0, waiting = {},
-    scope = native.scope(), file = file, line = line,
+    scope = native.scope(), file = file, line = line, interrupted = options.durable and "rerun" or read_interrupted(place, options.interrupted),
+    durable = options.durable or nil, key_function = options.key, on_code_change = options.on_code_change or "continue",
+    on_failure = options.on_failure,
   }, Automation)
 end
 
@@ -402,6 +722,8 @@ end
 --   most `max` (10); `retry`: { times =, wait = "1s", factor = 2 }; `keep`: how many runs are kept (100); `enabled`; `db`; `description`
 function perilune.automation(options)
   local self = read_definition(options)
+  output.watch()
+  durable_values.install()
   if staging then
     check_name(self, staging)
     staging[#staging + 1] = self
@@ -441,6 +763,19 @@ local function begin_all(loaded, is_live)
   end
 end
 
+--- Forgets what was recorded of the automations that their file does not define any more.
+local function forget_missing()
+  if perilune.context == "preview" then return end
+  local files_of = {}
+  for _, self in ipairs(list) do
+    if self.file then
+      local names = files_of[self.file] or { db = self.db, names = {} }
+      files_of[self.file], names.names[self.name] = names, true
+    end
+  end
+  for file, known in pairs(files_of) do pcall(schedules.keep_only, known.db, file, known.names) end
+end
+
 --- Runs a chunk that defines automations, in a scope of its own, and replaces all others by these; what the file that
 -- was loaded before has started ends then.
 -- @tparam function chunk
@@ -450,12 +785,15 @@ end
 function automations.load(chunk, is_live, poll)
   local scope, former, former_scope = native.scope(), perilune.automations(), file_scope
   staging, triggers.poll, former_modules = {}, poll, files.forget_modules()
+  output.watch()
+  durable_values.install()
   chunk()
   begin_all(staging, is_live)
   list, staging, former_modules = staging, nil, nil
   file_scope = scope
   for _, self in ipairs(former) do remove(self, "the file was reloaded") end
   if former_scope then end_scope(former_scope) end
+  if is_live then forget_missing() end
   if not is_live then end_scope(scope) end
   return #list
 end
@@ -464,11 +802,12 @@ end
 -- @return how many have run
 function automations.stop()
   local count = running_count
-  for _, self in ipairs(perilune.automations()) do remove(self, "the program has ended") end
+  for _, self in ipairs(perilune.automations()) do remove(self, "the program has ended", true) end
   if running_count > 0 then idle_place = native.make_place() end
   while running_count > 0 do native.wait(idle_place) end
   idle_place = nil
   keep_unkept(true)
+  if perilune.context ~= "preview" then pcall(schedules.release, perilune.database) end
   if file_scope then end_scope(file_scope) end
   file_scope = nil
   return count
@@ -480,7 +819,7 @@ function automations.abandon(scope)
   staging = nil
   if former_modules then files.put_back(former_modules) end
   former_modules = nil
-  for _, self in ipairs(failed) do self:remove() end
+  for _, self in ipairs(failed) do remove(self, "the file failed to load") end
   end_scope(scope)
 end
 
@@ -490,10 +829,10 @@ automations.module_paths = files.paths
 function automations.describe()
   local rows = {}
   for index, self in ipairs(list) do
-    local last = runs.last(self.db, self.name, 1)[1]
+    local last = runs.last_unskipped(self.db, self.name)
     rows[index] = {
       name = self.name, trigger = self.trigger_text, mode = self.mode, is_enabled = self.enabled,
-      last_run = last and last.started_at, outcome = last and last.outcome, description = self.description,
+      next_due = self:next_time() and tostring(self:next_time()), last_run = last and last.started_at, outcome = last and last.outcome, description = self.description,
     }
   end
   return rows
@@ -539,9 +878,16 @@ function automations.runs(name, count)
     list_of_runs[index] = {
       automation = run.automation, started_at = run.started_at, outcome = run.outcome, attempts = run.attempts,
       duration_ms = run.duration_ms, trigger = run.trigger, reason = run.reason, error = run.error, statements = run.statements,
+      traceback = run.traceback, output = run.output, wakes_at = run.wakes_at, interruptions = run.interruptions,
     }
   end
   return list_of_runs
+end
+
+--- What the default database knows of all automations.
+-- @tparam number stuck how many seconds a run may last
+function automations.status(stuck)
+  return require("perilune.events.automation_status").all(perilune.database, stuck)
 end
 
 return automations

@@ -1,34 +1,66 @@
---- The runs of automations, recorded in a table of the database.
+--- The runs of automations, recorded in a table of the database from before their function starts.
 
+local owners = require "perilune.native.owners"
 local perilune = require "perilune"
+local clock = require("perilune.events.durable_values").clock
 
 local runs = {}
 
 runs.table_name = "perilune_automation_run"
 
-local definition = [[
-  CREATE TABLE IF NOT EXISTS perilune_automation_run (
+--- Marks statements of Perilune, which no journal and no trace shows.
+local own = "/* perilune */ "
+
+local columns = [[
+  id, automation, trigger, started_at, duration_ms, attempts, outcome, reason, error, statements]]
+
+local definition = own .. [[
+  CREATE TABLE perilune_automation_run (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     automation TEXT NOT NULL,
     trigger TEXT NOT NULL,
     started_at TEXT NOT NULL,
-    duration_ms REAL NOT NULL,
+    duration_ms REAL,
     attempts INTEGER NOT NULL,
-    outcome TEXT NOT NULL CHECK (outcome IN ('succeeded', 'failed', 'skipped', 'cancelled')),
+    outcome TEXT NOT NULL CHECK (outcome IN (
+      'queued', 'running', 'waiting', 'succeeded', 'failed', 'skipped', 'cancelled', 'interrupted', 'diverged')),
     reason TEXT,
     error TEXT,
-    statements TEXT
+    traceback TEXT,
+    output TEXT,
+    statements TEXT,
+    owner TEXT,
+    wakes_at TEXT,
+    interruptions INTEGER NOT NULL DEFAULT 0,
+    run_key TEXT,
+    waits_for TEXT,
+    code TEXT
   )]]
 
-local index = [[
-  CREATE INDEX IF NOT EXISTS perilune_automation_run_automation ON perilune_automation_run(automation, id)]]
+local indexes = {
+  own .. "CREATE INDEX IF NOT EXISTS perilune_automation_run_automation ON perilune_automation_run(automation, id)",
+  own .. [[CREATE INDEX IF NOT EXISTS perilune_automation_run_live ON perilune_automation_run(automation, wakes_at, id)
+    WHERE outcome IN ('queued', 'running', 'waiting')]],
+}
+
+local is_live = "outcome IN ('queued', 'running', 'waiting')"
+
+--- Copies the runs of a table that an earlier version has made. No table is renamed: views may name it.
+local function migrate(handle)
+  handle:execute(own .. "CREATE TABLE perilune_automation_run_former AS SELECT * FROM perilune_automation_run")
+  handle:execute(own .. "DROP TABLE perilune_automation_run")
+  handle:execute(definition)
+  handle:execute(own .. ("INSERT INTO perilune_automation_run(%s) SELECT %s FROM perilune_automation_run_former"):format(columns, columns))
+  handle:execute(own .. "DROP TABLE perilune_automation_run_former")
+end
 
 --- Makes the table, unless it exists: it may have been dropped or rolled back.
 function runs.prepare(db)
-  if db:table_exists(runs.table_name) then return end
+  local sql = db:fetch_value(own .. "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'perilune_automation_run'")
+  if sql and sql:find("waits_for", 1, true) then return end
   db:write(function(handle)
-    handle:execute(definition)
-    handle:execute(index)
+    if sql then migrate(handle) else handle:execute(definition) end
+    for _, index in ipairs(indexes) do handle:execute(index) end
   end)
 end
 
@@ -37,40 +69,216 @@ local function to_json(value)
   return is_ok and text or nil
 end
 
---- Keeps a run, and forgets those of the automation that are too old.
--- @tparam table run automation, trigger, started_at, duration (seconds), attempts, outcome, reason, error, statements
--- @tparam integer keep how many are kept
+local function text_of(value)
+  return value ~= nil and value ~= "" and tostring(value) or perilune.null
+end
+
+--- Records a run that is to start, with what consumes its trigger.
+-- @tparam function consume gets the handle of the transaction
+-- @treturn integer its id
+function runs.queue(db, run, consume)
+  runs.prepare(db)
+  return db:write(function(handle)
+    local result = handle:execute(own .. [[
+      INSERT INTO perilune_automation_run(automation, trigger, started_at, attempts, outcome, owner) VALUES (?, ?, ?, 0, 'queued', ?)]],
+      { run.automation, to_json(run.trigger) or '"?"', tostring(run.started_at), owners.current() })
+    consume(handle)
+    return result.inserted_rowid
+  end)
+end
+
+--- Leaves runs that have not started to the next process that defines their automation.
+function runs.release(db, ids)
+  db:write(function(handle)
+    for _, id in ipairs(ids) do handle:execute(own .. "UPDATE perilune_automation_run SET owner = NULL WHERE id = ?", id) end
+  end)
+end
+
+--- Records a run that starts an attempt.
+-- @tparam table run automation, trigger, started_at, attempts; id if it is recorded already
+-- @treturn integer its id
+function runs.begin(db, run)
+  runs.prepare(db)
+  return db:write(function(handle)
+    if run.id then
+      local result = handle:execute(own .. [[
+        UPDATE perilune_automation_run SET outcome = 'running', attempts = ?, owner = ?, wakes_at = NULL, reason = NULL WHERE id = ?]],
+        { run.attempts, owners.current(), run.id })
+      if result.changed_rows == 1 then return run.id end
+    end
+    return handle:execute(own .. [[
+      INSERT INTO perilune_automation_run(automation, trigger, started_at, attempts, outcome, owner) VALUES (?, ?, ?, ?, 'running', ?)]],
+      { run.automation, to_json(run.trigger) or '"?"', tostring(run.started_at), run.attempts, owners.current() }).inserted_rowid
+  end)
+end
+
+--- Records that a run waits for another attempt, with the error of the last one.
+-- @tparam table run id, error, traceback, wakes_at; `is_released` if any process may continue it
+function runs.wait(db, run)
+  db:write(function(handle)
+    handle:execute(own .. [[
+      UPDATE perilune_automation_run SET outcome = 'waiting', wakes_at = ?, error = ?, traceback = ?, reason = ?, owner = ? WHERE id = ?]],
+      { tostring(run.wakes_at), text_of(run.error), text_of(run.traceback), text_of(run.reason),
+        run.is_released and perilune.null or owners.current(), run.id })
+  end)
+end
+
+--- Deletes the finished runs of an automation that are too old; skipped runs are counted apart from the others.
+local function prune(handle, automation, keep, is_skipped)
+  local condition = is_skipped and "outcome = 'skipped'" or "outcome <> 'skipped' AND NOT " .. is_live
+  handle:execute(own .. ([[
+    DELETE FROM perilune_automation_run WHERE automation = ?1 AND %s AND id <= (
+      SELECT id FROM perilune_automation_run WHERE automation = ?1 AND %s ORDER BY id DESC LIMIT 1 OFFSET ?2)]]):format(condition, condition),
+    { automation, keep })
+end
+
+local function values_of(run)
+  return {
+    run.automation, to_json(run.trigger) or '"?"', tostring(run.started_at), run.duration * 1000, run.attempts, run.outcome,
+    text_of(run.reason), text_of(run.error), text_of(run.traceback), text_of(run.output),
+    run.statements and to_json(run.statements) or perilune.null, run.id or perilune.null, text_of(run.wakes_at),
+  }
+end
+
+--- Records how a run has ended, and forgets those of the automation that are too old.
+-- @tparam table run automation, trigger, started_at, duration (seconds), attempts, outcome, reason, error, traceback, output, statements;
+--   id if it was recorded before
+-- @tparam integer keep how many are kept, and how many skipped ones
 function runs.add(db, run, keep)
   runs.prepare(db)
   db:write(function(handle)
-    handle:execute([[
-      INSERT INTO perilune_automation_run(automation, trigger, started_at, duration_ms, attempts, outcome, reason, error, statements)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)]], {
-      run.automation, to_json(run.trigger) or '"?"', tostring(run.started_at), run.duration * 1000, run.attempts, run.outcome,
-      run.reason or perilune.null, run.error and tostring(run.error) or perilune.null,
-      run.statements and to_json(run.statements) or perilune.null })
-    handle:execute([[
-      DELETE FROM perilune_automation_run WHERE automation = ?1 AND id <= (
-        SELECT id FROM perilune_automation_run WHERE automation = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)]],
-      { run.automation, keep })
+    local values = values_of(run)
+    local result = handle:execute(own .. [[
+      UPDATE perilune_automation_run SET automation = ?1, trigger = ?2, started_at = ?3, duration_ms = ?4, attempts = ?5, outcome = ?6,
+        reason = ?7, error = ?8, traceback = ?9, output = ?10, statements = ?11, owner = NULL, wakes_at = ?13
+      WHERE id = ?12]], values)
+    if result.changed_rows == 0 then
+      handle:execute(own .. [[
+        INSERT INTO perilune_automation_run(
+          automation, trigger, started_at, duration_ms, attempts, outcome, reason, error, traceback, output, statements, id, wakes_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)]], values)
+    end
+    prune(handle, run.automation, keep, run.outcome == "skipped")
   end)
 end
+
+-- Runs whose process has ended ------------------------------------------------------------------------------------------------
+
+--- The runs of an automation that are recorded as live although nothing runs them: their owner is dead, or has released them.
+function runs.orphans(db, automation)
+  if not db:table_exists(runs.table_name) then return {} end
+  runs.prepare(db)
+  local list = {}
+  local live = db:fetch_all(own .. "SELECT * FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id", automation)
+  for _, row in ipairs(live) do
+    if row.owner == nil or owners.is_alive(row.owner) == false then list[#list + 1] = row end
+  end
+  return list
+end
+
+--- Takes a run over, unless another process has done so in the meantime.
+-- @treturn boolean whether it is this state's now
+function runs.take(db, row)
+  return db:write(function(handle)
+    local result = handle:execute(own .. [[
+      UPDATE perilune_automation_run SET owner = ?, outcome = 'waiting', interruptions = interruptions + (outcome = 'running' AND owner IS NOT NULL)
+      WHERE id = ? AND owner IS ? AND ]] .. is_live, { owners.current(), row.id, row.owner or perilune.null })
+    return result.changed_rows == 1
+  end)
+end
+
+-- Durable runs ----------------------------------------------------------------------------------------------------------------
+
+--- Adds a run that the process which defines its automation starts, in the open transaction.
+-- @tparam table run automation, trigger, run_key
+function runs.add_queued(handle, run)
+  return handle:execute(own .. [[
+    INSERT INTO perilune_automation_run(automation, trigger, started_at, attempts, outcome, run_key) VALUES (?, ?, ?, 0, 'queued', ?)]],
+    run.automation, to_json(run.trigger) or '"?"', tostring(clock()), run.run_key or perilune.null).inserted_rowid
+end
+
+local claimable = own .. [[
+  SELECT id FROM perilune_automation_run WHERE automation = ?1 AND owner IS NULL
+    AND (outcome = 'queued' OR outcome = 'waiting' AND wakes_at <= ?2) AND ]] .. is_live .. " ORDER BY wakes_at, id LIMIT 1"
+
+local first_live = own .. "SELECT id FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id LIMIT 1"
+
+--- Takes the next run that is due.
+-- @tparam boolean is_in_order whether a run starts only when the one before it has ended
+-- @treturn ?row
+function runs.claim(db, automation, is_in_order)
+  local now = tostring(clock())
+  if not db:fetch_value(claimable, automation, now) then return nil end
+  return db:write(function(handle)
+    local id = handle:fetch_value(claimable, automation, now)
+    if not id then return nil end
+    if is_in_order then
+      local first = handle:fetch_value(first_live, automation)
+      local is_due = first == id or handle:fetch_value(own .. [[
+        SELECT 1 FROM perilune_automation_run WHERE id = ?1 AND owner IS NULL AND (outcome = 'queued' OR wakes_at <= ?2)]], first, now)
+      if not is_due then return nil end
+      id = first
+    end
+    handle:execute(own .. [[
+      UPDATE perilune_automation_run SET outcome = 'running', owner = ?, attempts = attempts + 1, wakes_at = NULL, waits_for = NULL WHERE id = ?]],
+      owners.current(), id)
+    return handle:fetch_one(own .. "SELECT * FROM perilune_automation_run WHERE id = ?", id)
+  end)
+end
+
+--- The time at which the next run that waits goes on.
+function runs.next_wake(db, automation)
+  return db:fetch_value(own .. [[
+    SELECT min(wakes_at) FROM perilune_automation_run
+    WHERE automation = ? AND outcome = 'waiting' AND wakes_at < '9999' AND ]] .. is_live, automation)
+end
+
+--- Records that a run waits and is not in memory, in the open transaction. What it waits for is no failed attempt.
+function runs.suspend(handle, id, wakes_at, waits_for)
+  handle:execute(own .. [[
+    UPDATE perilune_automation_run SET outcome = 'waiting', owner = NULL, wakes_at = ?, waits_for = ?, attempts = attempts - 1, error = NULL
+    WHERE id = ?]], wakes_at, waits_for or perilune.null, id)
+end
+
+--- Records what is known of a run only when it begins: its key, and the code of its function.
+function runs.set_details(handle, id, run_key, code)
+  handle:execute(own .. "UPDATE perilune_automation_run SET run_key = ?, code = ? WHERE id = ?", run_key, code or perilune.null, id)
+end
+
+--- Gives a run back whose process has ended, or that is to be tried again, in the open transaction.
+-- @tparam table run id, wakes_at, error, traceback, reason; `is_failure` counts as a failed attempt
+function runs.give_back(handle, run)
+  handle:execute(own .. [[
+    UPDATE perilune_automation_run SET outcome = 'waiting', owner = NULL, wakes_at = ?, error = ?, traceback = ?, reason = ?,
+      attempts = attempts - ? WHERE id = ?]],
+    tostring(run.wakes_at), text_of(run.error), text_of(run.traceback), text_of(run.reason), run.is_failure and 0 or 1, run.id)
+end
+
+-- Reading ---------------------------------------------------------------------------------------------------------------------
 
 --- The last runs, newest first.
 -- @tparam ?string automation of this one only
 function runs.last(db, automation, count)
   if not db:table_exists(runs.table_name) then return {} end
   if automation == nil then
-    return db:fetch_all("SELECT * FROM perilune_automation_run ORDER BY id DESC LIMIT ?", { count })
+    return db:fetch_all(own .. "SELECT * FROM perilune_automation_run ORDER BY id DESC LIMIT ?", { count })
   end
-  return db:fetch_all("SELECT * FROM perilune_automation_run WHERE automation = ? ORDER BY id DESC LIMIT ?", { automation, count })
+  return db:fetch_all(
+    own .. "SELECT * FROM perilune_automation_run WHERE automation = ? ORDER BY id DESC LIMIT ?", { automation, count })
+end
+
+--- The last run that was not skipped.
+function runs.last_unskipped(db, automation)
+  if not db:table_exists(runs.table_name) then return nil end
+  return db:fetch_one(own .. [[
+    SELECT * FROM perilune_automation_run WHERE automation = ? AND outcome <> 'skipped' ORDER BY id DESC LIMIT 1]], automation)
 end
 
 --- The names of the automations that have run.
 function runs.names(db)
   if not db:table_exists(runs.table_name) then return {} end
   local names = {}
-  for index, row in ipairs(db:fetch_all("SELECT DISTINCT automation FROM perilune_automation_run ORDER BY automation")) do
+  for index, row in ipairs(db:fetch_all(own .. "SELECT DISTINCT automation FROM perilune_automation_run ORDER BY automation")) do
     names[index] = row.automation
   end
   return names

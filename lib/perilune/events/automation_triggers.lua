@@ -7,6 +7,9 @@ local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
+local times = require "perilune.events.automation_times"
+local schedules = require "perilune.events.automation_schedules"
+local durable_queue = lazily "perilune.events.durable_queue"
 
 --- `poll`: how often to look whether another process has written where an automation does not say, in seconds; nil: not at all.
 local triggers = { poll = nil }
@@ -133,31 +136,13 @@ local function read_change(place, options)
   end
 end
 
--- Times -----------------------------------------------------------------------------------------------------------------------
-
-local function read_schedule(place, options)
-  local schedule = require "perilune.events.schedule"
-  local parsed = schedule.read(place .. ": option `on.schedule`", options.schedule)
-  return ("schedule %s"):format(parsed.text), function(_, fire)
-    return schedule.start(parsed, function(due)
-      fire{ kind = "schedule", due = tostring(due) }
-    end)
-  end
-end
-
-local function read_every(place, options)
-  local seconds = require("perilune.runtime.durations").read(place .. ": option `on.every`", options.every, 0.001)
-  local text = type(options.every) == "string" and options.every or ("%gs"):format(seconds)
-  return "every " .. text, function(_, fire)
-    return perilune.every(seconds, function() fire{ kind = "every" } end)
-  end
-end
-
 -- Events ----------------------------------------------------------------------------------------------------------------------
 
-local function read_event(place, options)
+local function read_event(place, options, is_durable)
   local name = options.event
   if type(name) ~= "string" then checks.fail(place, "option `on.event`: expected the name of an event, got " .. errors.describe(name)) end
+  -- What emits the event records the run of a durable automation.
+  if is_durable then return "event " .. name, function() return { cancel = function() end } end end
   return ("event %s"):format(name), function(_, fire)
     local list = waiting[name] or {}
     waiting[name] = list
@@ -173,6 +158,17 @@ local function read_event(place, options)
   end
 end
 
+--- Records runs of the durable automations that wait for an event, in any process, in the open transaction if there is one.
+local function add_durable_runs(name, data)
+  local is_ok, db = pcall(records.default_database)
+  if not is_ok or not db or perilune.context == "preview" then return 0 end
+  local automations = schedules.waiting_for_event(db, name)
+  for _, automation in ipairs(automations) do
+    durable_queue.add({ name = automation, db = db }, { kind = "event", name = name, data = data })
+  end
+  return #automations
+end
+
 --- Sets off the automations that wait for an event. Returns how many do.
 --
 --     perilune.emit("order_placed", { id = 7 })
@@ -180,19 +176,24 @@ end
 -- @param data what their functions find in `context.event`
 function perilune.emit(name, data)
   if type(name) ~= "string" then checks.fail("perilune.emit", "expected the name of an event, got " .. errors.describe(name)) end
+  local count = add_durable_runs(name, data)
   local receivers = table.move(waiting[name] or {}, 1, #(waiting[name] or {}), 1, {})
   for _, receiver in ipairs(receivers) do receiver.fire({ kind = "event", name = name, data = data }) end
-  return #receivers
+  return count + #receivers
 end
 
 -- Any -------------------------------------------------------------------------------------------------------------------------
 
-local readers = { change = read_change, schedule = read_schedule, every = read_every, event = read_event }
+local readers = { change = read_change, schedule = times.read_schedule, every = times.read_every, event = read_event }
+
+local options_of_times = { "catch_up", "max_late", "zone", "jitter" }
 
 --- Checks the option `on`.
--- @return what people call it; a function (database, fire, on_error) that starts it and returns what has a method `cancel`; and, where
---   changes give values, a function (database) that fetches them
-function triggers.read(place, on)
+-- @return what people call it; a function (database, fire, on_error, host) that starts it and returns what has a method `cancel`; and, where
+--   changes give values, a function (database) that fetches them. `host` is what triggers that come at a time need of the automation: `name`,
+--   `db`, `trigger_text`, `former` (what was recorded of it), `skip(trigger, reason)` and `set_next(due)`
+-- @tparam ?boolean is_durable
+function triggers.read(place, on, is_durable)
   if type(on) ~= "table" then
     checks.fail(place, "option `on`: expected { change = ... }, { schedule = ... }, { every = ... } or { event = ... }, got "
       .. errors.describe(on))
@@ -204,10 +205,19 @@ function triggers.read(place, on)
       found = kind
     end
   end
-  checks.options(place .. ": option `on`", on, { change = "any", event = "any", every = "any", schedule = "any", initially = "boolean", poll = "any" })
+  checks.options(place .. ": option `on`", on, {
+    change = "any", event = "any", every = "any", schedule = "any", initially = "boolean", poll = "any", catch_up = "string", max_late = "any",
+    zone = "string", jitter = "any",
+  })
   if on.poll and found ~= "change" then checks.fail(place, "option `on.poll` applies only to changes") end
+  for index, name in ipairs(options_of_times) do
+    if on[name] ~= nil and found ~= "schedule" and not (index <= 2 and found == "every") then
+      checks.fail(place, ("option `on.%s` applies only to schedules%s"):format(name, index <= 2 and " and periods" or ""))
+    end
+  end
   if not found then checks.fail(place, "option `on`: expected one of change, event, every and schedule, got none") end
-  return readers[found](place, on)
+  if is_durable and found == "change" then return require("perilune.events.change_log").read(place, on, change_names) end
+  return readers[found](place, on, is_durable)
 end
 
 return triggers

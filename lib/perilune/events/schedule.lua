@@ -1,9 +1,10 @@
---- Schedules in the form of cron: minute, hour, day of the month, month, day of the week, in local time.
+--- Schedules in the form of cron: minute, hour, day of the month, month, day of the week, in local time or that of a time zone.
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local native = require "perilune.native.loop"
+local zones = require "perilune.native.zones"
 
 --- Days and months may also be written out.
 local months = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" }
@@ -94,8 +95,9 @@ local function is_day(schedule, time)
   return by_month and by_week
 end
 
---- How far the clocks of the place are ahead of the world's, in seconds.
-local function offset(moment)
+--- How far the clocks of the schedule are ahead of universal time, in seconds.
+local function offset(schedule, moment)
+  if schedule.zone then return zones.offset(schedule.zone, moment) end
   local sign, hours, minutes = os.date("%z", moment):match("^([+-])(%d%d)(%d%d)$")
   if not sign then return 0 end
   local seconds = tonumber(hours) * 3600 + tonumber(minutes) * 60
@@ -109,7 +111,7 @@ end
 --- Whether the clocks go forward at this moment, over a time at which the schedule is due.
 local function has_missed(schedule, moment)
   if not schedule.is_fixed then return false end
-  local before, now = offset(moment - 60), offset(moment)
+  local before, now = offset(schedule, moment - 60), offset(schedule, moment)
   for seconds = before, now - 60, 60 do
     if is_due(schedule, os.date("!*t", moment + seconds)) then return true end
   end
@@ -119,13 +121,22 @@ end
 --- Whether the clocks have gone back, and have shown the same time before.
 local function comes_twice(schedule, moment)
   if not schedule.is_fixed then return false end
-  local now, before = offset(moment), offset(moment - 86400)
-  return before > now and offset(moment - (before - now)) == before
+  local now, before = offset(schedule, moment), offset(schedule, moment - 86400)
+  return before > now and offset(schedule, moment - (before - now)) == before
 end
 
---- The hour after, or a moment behind it that is not yet in the day, or month, after: whatever the clocks do at its beginning.
-local function skip(moment, time, date, hours)
-  return math.max(moment + (60 - time.min) * 60, date and os.time(date) - hours * 3600 or 0)
+--- The seconds from 1970 to noon of a day, in universal time.
+local function noon(year, month, day)
+  if month > 12 then year, month = year + 1, month - 12 end
+  local shifted_year = month <= 2 and year - 1 or year
+  local day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+  local days = 365 * shifted_year + shifted_year // 4 - shifted_year // 100 + shifted_year // 400 + day_of_year - 719468
+  return days * 86400 + 43200
+end
+
+--- The next hour, or a later moment that is surely not yet in the day, or month, that begins at a noon less some hours.
+local function skip(moment, time, begin, hours)
+  return math.max(moment + (60 - time.min) * 60, begin and begin - hours * 3600 or 0)
 end
 
 --- The first moment after another (in Unix seconds) at which a schedule is due; nil if there is none within forty years: a
@@ -134,13 +145,14 @@ local function next_time(schedule, after)
   local moment = after - after % 60 + 60
   local limit = after + 40 * 366 * 86400
   while moment <= limit do
-    local time = os.date("*t", moment)
+    local ahead = offset(schedule, moment)
+    local time = os.date("!*t", moment + ahead)
     if has_missed(schedule, moment) then
       return moment
     elseif not schedule[4][time.month] then
-      moment = skip(moment, time, { year = time.year, month = time.month + 1, day = 1, hour = 12 }, 38)
+      moment = skip(moment, time, noon(time.year, time.month + 1, 1) - ahead, 38)
     elseif not is_day(schedule, time) then
-      moment = skip(moment, time, { year = time.year, month = time.month, day = time.day + 1, hour = 12 }, 15)
+      moment = skip(moment, time, noon(time.year, time.month, time.day) + 86400 - ahead, 15)
     elseif not schedule[2][time.hour] then
       moment = skip(moment, time)
     elseif not schedule[1][time.min] or comes_twice(schedule, moment) then
@@ -168,8 +180,13 @@ local function arm(self)
   -- A clock that was set back does not bring the same minute twice.
   self.due = next_time(self.schedule, math.max(now, self.last or now))
   if not self.due then return end
-  self.id = native.start_timer(math.min(self.due - now, longest_wait) + 0.0, nil, function()
-    if os.time() < self.due then return arm(self) end
+  if self.delayed_due ~= self.due then
+    self.delayed_due, self.delay = self.due, self.jitter and self.jitter * perilune.random() or 0
+    if self.on_armed then self.on_armed(self.due) end
+  end
+  local start = self.due + self.delay
+  self.id = native.start_timer(math.min(start - now, longest_wait) + 0.0, nil, function()
+    if os.time() < self.due + self.delay // 1 then return arm(self) end
     local due = self.due
     self.last = due
     arm(self)
@@ -199,20 +216,30 @@ function Schedule:__tostring()
   return ('schedule "%s"'):format(self.schedule.text) .. (self:is_active() and "" or " (ended)")
 end
 
-checks.seal(Schedule, { "due", "f", "id", "last", "schedule" })
+checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "id", "jitter", "last", "on_armed", "schedule" })
 
 local schedule = { next_time = next_time }
 
 --- Reads a schedule that comes at some time.
-function schedule.read(place, text)
+-- @tparam ?string zone the name of a time zone; that of the process by default
+function schedule.read(place, text, zone)
   local parsed = parse(place, text)
+  if zone ~= nil then
+    if type(zone) ~= "string" then checks.fail(place, 'option `zone`: expected the name of a time zone, such as "Europe/Vienna", got ' .. errors.describe(zone)) end
+    zones.check(zone)
+    parsed.zone = zone
+  end
   if not next_time(parsed, os.time()) then fail(place, text, "no such day exists") end
   return parsed
 end
 
 --- Calls a function at the times of a schedule that was parsed.
-function schedule.start(parsed, f)
-  local self = setmetatable({ schedule = parsed, f = f }, Schedule)
+-- @tparam ?table options `jitter`: the most seconds by which a call is late at random; `on_armed`: gets each due time beforehand;
+--   `after`: the due times begin after this moment, in Unix seconds
+function schedule.start(parsed, f, options)
+  options = options or {}
+  local self = setmetatable({
+    schedule = parsed, f = f, jitter = options.jitter, on_armed = options.on_armed, last = options.after }, Schedule)
   arm(self)
   return self
 end
@@ -223,10 +250,13 @@ end
 -- those. Months and days may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly" are short for such.
 -- Times are local; a time of day that the clocks leave out is when they go forward, one that they bring twice is its first. Where the
 -- minute or the hour is a star nothing is made up for. Times that pass while the machine sleeps are one call afterwards.
-function perilune.at(text, f)
-  local parsed = schedule.read("perilune.at", text)
+-- @tparam ?table options `zone`: the name of a time zone; `jitter`: the longest random delay of a call
+function perilune.at(text, f, options)
+  options = checks.options("perilune.at", options, { zone = "string", jitter = "any" })
+  local parsed = schedule.read("perilune.at", text, options.zone)
+  local jitter = options.jitter and require("perilune.runtime.durations").read("perilune.at: option `jitter`", options.jitter)
   if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. errors.describe(f)) end
-  return schedule.start(parsed, f)
+  return schedule.start(parsed, f, { jitter = jitter })
 end
 
 return schedule

@@ -40,7 +40,9 @@ function perilune.after(delay, f, ...) end
 ---@access any
 function perilune.every(period, f, ...) end
 
----Calls a function at the times of a schedule as cron has it, in local time.
+---Calls a function at the times of a schedule as cron has it, in local time or that of a zone. When clocks are put forward, a time of day that is
+---left out comes at the moment of the change; when they are put back, a time of day that comes twice is the first one. If the minute or the
+---hour begins with a star, the schedule follows the clock.
 ---```lua
 ---local schedule = perilune.at("0 9 * * mon-fri", function(due) print(due) end)
 ---print(schedule:next_time() > perilune.now())  --> true
@@ -48,10 +50,11 @@ function perilune.every(period, f, ...) end
 ---```
 ---@param schedule string minute, hour, day of the month, month and day of the week; or `"@hourly"`, `"@daily"`, `"@weekly"`, `"@monthly"`, `"@yearly"`
 ---@param f fun(due: perilune.date)
+---@param options? { zone?: string, jitter?: perilune.duration } `zone`: a time zone such as `"Europe/Vienna"`, by default that of the process; `jitter`: the longest random delay of a call
 ---@return perilune.schedule
----@raises argument: the schedule cannot be read, or the function is not one
+---@raises argument: the schedule cannot be read, or the function is not one; unknown_time_zone: there is no such time zone
 ---@access any
-function perilune.at(schedule, f) end
+function perilune.at(schedule, f, options) end
 
 ---Waits. Other tasks go on meanwhile.
 ---```lua

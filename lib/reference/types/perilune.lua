@@ -483,7 +483,9 @@ function perilune.after(delay, f, ...) end
 ---@return perilune.timer
 function perilune.every(period, f, ...) end
 
----Calls a function at the times of a schedule as cron has it, in local time.
+---Calls a function at the times of a schedule as cron has it, in local time or that of a zone. When clocks are put forward, a time of day that is
+---left out comes at the moment of the change; when they are put back, a time of day that comes twice is the first one. If the minute or the
+---hour begins with a star, the schedule follows the clock.
 ---```lua
 ---local schedule = perilune.at("0 9 * * mon-fri", function(due) print(due) end)
 ---print(schedule:next_time() > perilune.now())  --> true
@@ -491,10 +493,12 @@ function perilune.every(period, f, ...) end
 ---```
 ---
 ---- Raises `argument` if the schedule cannot be read, or the function is not one
+---- Raises `unknown_time_zone` if there is no such time zone
 ---@param schedule string minute, hour, day of the month, month and day of the week; or `"@hourly"`, `"@daily"`, `"@weekly"`, `"@monthly"`, `"@yearly"`
 ---@param f fun(due: perilune.date)
+---@param options? { zone?: string, jitter?: perilune.duration } `zone`: a time zone such as `"Europe/Vienna"`, by default that of the process; `jitter`: the longest random delay of a call
 ---@return perilune.schedule
-function perilune.at(schedule, f) end
+function perilune.at(schedule, f, options) end
 
 ---Waits. Other tasks go on meanwhile.
 ---```lua
@@ -578,7 +582,8 @@ function perilune.automation(options) end
 ---@return perilune.automation[]
 function perilune.automations() end
 
----Triggers the automations that wait for an event; returns how many.
+---Triggers the automations that wait for an event; returns how many. Runs of durable automations are recorded in the open transaction, also for
+---automations that another process runs.
 ---```lua
 ---print(perilune.emit("order_placed", { id = 7 }))  --> 0
 ---```
@@ -588,6 +593,58 @@ function perilune.automations() end
 ---@param data? any
 ---@return integer
 function perilune.emit(name, data) end
+
+---Sends a signal to the run of a durable automation that has a key: to its `run:wait_for`, whether it waits already or will do so. The signal
+---is part of the open transaction.
+---```lua
+---print(perilune.signal("close order", 7, "feedback", { stars = 5 }))  --> false
+---```
+---
+---- Raises `argument` if an argument is not valid
+---- To be called outside blocks that only read
+---@param automation string its name
+---@param key string|integer the key of the run
+---@param name string
+---@param value? any what JSON can express
+---@return boolean is_awaited whether a run with the key waits for a signal now
+function perilune.signal(automation, key, name, value) end
+
+---Returns the queue of a name, which is made when it is first used.
+---```lua
+---local mails = perilune.jobs("mail", { attempts = 8, backoff = { "1s", "1h" }, concurrency = 4, rate = "100/minute" })
+---local handler = mails:handle(function(job) print(job.to, job.key, job.attempt) end)
+---db:write(function()
+---  db:execute("INSERT INTO tag (name) VALUES ('ordered')")
+---  mails:enqueue({ to = "ada@example.com" }, { key = "order 7" })
+---end)
+---perilune.sleep("1s")  --> ada@example.com	order 7	1
+---handler:stop()
+---```
+---
+---- Raises `argument` if an option is not valid
+---- Raises `unknown_option` if there is no option of that name
+---- To be called outside blocks that only read
+---@param name string
+---@param options? perilune.jobs_options
+---@return perilune.jobs
+function perilune.jobs(name, options) end
+
+---Calls a block in a transaction, unless it was called for this key in the life of the database. Its writes and the mark of the key are
+---committed together.
+---```lua
+---local function seed(db) db:execute("INSERT INTO tag (name) VALUES ('first')") return 1 end
+---print(perilune.once("seed 2026-11", seed))  --> 1	true
+---print(perilune.once("seed 2026-11", seed))  --> 1	false
+---```
+---
+---- Raises `argument` if an argument or the result is not valid
+---- To be called outside blocks that only read
+---@param key string at most 500 bytes
+---@param block fun(db: perilune.database): any its result must be what JSON can express
+---@param db? perilune.database the default database unless given
+---@return any result of the block, this time or the first time
+---@return boolean was_called
+function perilune.once(key, block, db) end
 
 do
 ---The type that `perilune.enum` makes. Each case is a field.
@@ -7642,7 +7699,12 @@ end
 ---@field mode? "single"|"restart"|"queued"|"parallel" what a trigger does during a run; `"single"`, the default, skips it
 ---@field max? integer how many runs wait, or run side by side; 10 by default
 ---@field retry? integer|{ times?: integer, wait?: perilune.duration, factor?: number } whether a failed run is tried again; as a table three times, after 1 second, then twice as long each time
----@field keep? integer how many runs are recorded; 100 by default
+---@field keep? integer how many finished runs are recorded, and how many skipped ones; 100 by default
+---@field interrupted? "fail"|"rerun"|fun(context: perilune.automation_context, interruption: perilune.interruption): "rerun"? what happens to a run whose process has ended; `"fail"`, the default, ends it as `interrupted`
+---@field on_failure? fun(context: perilune.automation_context, failure: perilune.automation_failure) called after a run has failed for good or was interrupted
+---@field durable? boolean whether triggers and runs survive the end of the process; false by default
+---@field key? fun(run: perilune.durable_run): string|integer of a durable automation: the key of a run, for `perilune.signal`; by default the key of the row that has changed, or the id of the run
+---@field on_code_change? "continue"|"restart"|"stop" of a durable automation: what happens to a run that another version of the function has begun; `"continue"` by default
 ---@field enabled? boolean true by default
 ---@field db? perilune.database the default database unless given
 
@@ -7652,17 +7714,182 @@ end
 ---@field initially? boolean whether the first result of a request or function triggers; false by default
 ---@field poll? perilune.duration how often to check whether another process has written
 ---@field schedule? string as for `perilune.at`
----@field every? perilune.duration
+---@field zone? string the time zone of the schedule, such as `"Europe/Vienna"`; by default that of the process
+---@field jitter? perilune.duration the longest random delay after a due time of the schedule
+---@field every? perilune.duration of a second or more, it continues where it was when the process ended
+---@field catch_up? "skip"|"one"|"all" what happens to due times that passed while nothing ran the automation: they are recorded as skipped, the last one counts for all, or each of them comes; `"skip"` for schedules and `"one"` for periods by default
+---@field max_late? perilune.duration due times that are later are skipped
 ---@field event? string the name that `perilune.emit` is given
 
 ---What the functions of an automation get.
 ---@class perilune.automation_context
 ---@field automation perilune.automation
----@field trigger { kind: "change"|"schedule"|"every"|"event"|"manual", tables?: string[], due?: string, name?: string, data?: any }
+---@field trigger { kind: "change"|"schedule"|"every"|"event"|"manual", tables?: string[], due?: string, missed?: integer, is_late?: boolean, name?: string, data?: any }
+---@field attempt integer 1, and more if the run is tried again
+---@field is_rerun boolean? whether the process of an earlier attempt has ended
 ---@field db perilune.database
 ---@field value any what a request or function has fetched
 ---@field values table all its results, with a field `n`
 ---@field event any the data of `perilune.emit` or `automation:run`
+
+---What the function in `interrupted` gets.
+---@class perilune.interruption
+---@field attempts integer
+---@field interruptions integer how often the process of the run has ended
+---@field started_at perilune.date
+---@field error string? of the last attempt that failed
+
+---What `on_failure` gets.
+---@class perilune.automation_failure
+---@field outcome "failed"|"interrupted"|"diverged"
+---@field error any
+---@field reason string?
+---@field attempts integer
+---@field traceback string?
+
+do
+---What the function of a durable automation gets: a context with more methods.
+---
+---The function is executed again after each wait and each crash; steps that are done are not, but answered from what they have recorded. So it
+---must take its steps in the same order each time. The clock, random numbers and UUIDs give the same values each time.
+---@class perilune.durable_run : perilune.automation_context
+---@field id integer
+---@field key string
+local members = {}
+
+---Calls a function in a transaction that also records its result. It runs once; if it raises, its writes are rolled back.
+---```lua
+---local automation = perilune.automation{
+---  name = "reserve", durable = true, on = { event = "ordered" },
+---  run = function(run)
+---    local left = run:step("reserve", function(db)
+---      db:execute("UPDATE book SET pages = pages - 1 WHERE id = 1")
+---      return db:fetch_value("SELECT pages FROM book WHERE id = 1")
+---    end)
+---    print("left", left)
+---  end,
+---}
+---perilune.emit("ordered")
+---perilune.sleep("1s")  --> left	325
+---automation:remove()
+---```
+---
+---- Raises `usage` if the name was used before, or the call is in a block or a step
+---- Raises `argument` if an argument or the result is not valid
+---- Raises `diverged` if another step was recorded at this point
+---- To be called in the function of a durable automation, outside blocks and steps
+---@param name string unique in the run
+---@param f fun(db: perilune.database): any must not wait; its result must be what JSON can express, of at most 1 MB
+---@param options? { undo?: fun(db: perilune.database) } `undo` is called if the run fails for good, for the last step first
+---@return any ... what `f` has returned
+function members:step(name, f, options) end
+
+---Calls a function with effects outside of the database. It is called at least once, and each time with the same key. That it is called is
+---recorded before, its result afterwards.
+---```lua
+---local automation = perilune.automation{
+---  name = "charge", durable = true, on = { event = "ordered" },
+---  run = function(run)
+---    run:call("charge", { key = "charge " .. run.event.id, retry = { times = 5, wait = "2s" } }, function(key, info)
+---      print(key, info.attempt, info.is_repeat)
+---    end)
+---  end,
+---}
+---perilune.emit("ordered", { id = 7 })
+---perilune.sleep("1s")  --> charge 7	1	false
+---automation:remove()
+---```
+---
+---- Raises `usage` if the name was used before, or the call is in a block or a step
+---- Raises `argument` if an argument or the result is not valid
+---- Raises `diverged` if another step was recorded at this point
+---- Waits for `f`, which may wait
+---- To be called in the function of a durable automation, outside blocks and steps
+---@async
+---@param name string unique in the run
+---@param options? { key?: string|integer, retry?: integer|{ times?: integer, wait?: perilune.duration, factor?: number }, undo?: fun(db: perilune.database) } `key`: by default the automation, the id of the run and the name
+---@param f fun(key: string, info: { attempt: integer, is_repeat: boolean }): any
+---@return any result
+function members:call(name, options, f) end
+
+---Waits. The run is not in memory meanwhile, and survives the end of the process.
+---```lua
+---local automation = perilune.automation{
+---  name = "remind", durable = true, on = { event = "ordered" },
+---  run = function(run)
+---    run:sleep("3 days")
+---    print("how was it?")
+---  end,
+---}
+---perilune.emit("ordered")
+---perilune.sleep("4 days")  --> how was it?
+---automation:remove()
+---```
+---
+---- Raises `usage` if the call is in a block or a step
+---- Raises `argument` if the duration is not valid
+---- Raises `diverged` if another step was recorded at this point
+---- Waits for the duration
+---- To be called in the function of a durable automation, outside blocks and steps
+---@async
+---@param duration perilune.duration
+function members:sleep(duration) end
+
+---Waits for a signal, see `perilune.signal`. The run is not in memory meanwhile.
+---```lua
+---local automation = perilune.automation{
+---  name = "ask", durable = true, on = { event = "ordered" }, key = function(run) return run.event.id end,
+---  run = function(run)
+---    local answer, has_come = run:wait_for("feedback", { timeout = "14 days" })
+---    print(has_come and answer.stars or "no answer")
+---  end,
+---}
+---perilune.emit("ordered", { id = 7 })
+---perilune.sleep("1 hour")
+---perilune.signal("ask", 7, "feedback", { stars = 5 })
+---perilune.sleep("1s")  --> 5
+---automation:remove()
+---```
+---
+---- Raises `usage` if the call is in a block or a step
+---- Raises `argument` if the timeout is not valid
+---- Raises `diverged` if another step was recorded at this point
+---- Waits for the signal
+---- To be called in the function of a durable automation, outside blocks and steps
+---@async
+---@param name string
+---@param options? { timeout?: perilune.duration }
+---@return any value nil after the timeout
+---@return boolean has_come
+function members:wait_for(name, options) end
+
+---Executes functions side by side, each with steps of its own, and waits for all of them.
+---```lua
+---local automation = perilune.automation{
+---  name = "both", durable = true, on = { event = "ordered" },
+---  run = function(run)
+---    local results = run:all{
+---      stock = function(run) return run:step("reserve", function() return "reserved" end) end,
+---      mail = function(run) run:sleep("1 hour") return "sent" end,
+---    }
+---    print(results.stock, results.mail)
+---  end,
+---}
+---perilune.emit("ordered")
+---perilune.sleep("2 hours")  --> reserved	sent
+---automation:remove()
+---```
+---
+---- Raises `usage` if the call is in a branch, a block or a step
+---- Raises `argument` if the branches are not functions by name
+---- Waits for the branches
+---- To be called in the function of a durable automation, outside blocks and steps
+---@async
+---@param branches table<string, fun(run: perilune.durable_run): any>
+---@return table<string, any> results
+function members:all(branches) end
+
+end
 
 do
 ---What `perilune.automation` returns.
@@ -7696,7 +7923,7 @@ function members:run(data) end
 ---
 ---- Raises `argument` if `count` is not a number
 ---@param count? integer 20 by default
----@return perilune.row[] runs with `started_at`, `duration_ms`, `attempts`, `outcome`, `reason`, `error`, `statements` and `trigger`
+---@return perilune.row[] runs with the columns above
 function members:runs(count) end
 
 ---Triggers the automation again after `disable`.
@@ -7736,6 +7963,15 @@ function members:is_enabled() end
 ---@return boolean
 function members:is_running() end
 
+---Returns when the automation is due next; nil if it does not come at a time, or is not triggered.
+---```lua
+---local automation = perilune.automation{ name = "report", on = { schedule = "0 9 * * *", zone = "UTC" }, run = function() end }
+---print(automation:next_time().hour)  --> 9
+---automation:remove()
+---```
+---@return perilune.date?
+function members:next_time() end
+
 ---Removes the automation, and cancels what runs.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
@@ -7743,6 +7979,212 @@ function members:is_running() end
 ---print(#perilune.automations())  --> 0
 ---```
 function members:remove() end
+
+end
+
+---@class perilune.jobs_options
+---@field attempts? integer how often a job is tried before it is dead; 5 by default
+---@field backoff? { [1]: perilune.duration, [2]: perilune.duration } the shortest and the longest wait for another attempt, doubled each time, with up to a quarter more at random; `{ "1s", "1h" }` by default
+---@field concurrency? integer how many jobs of the queue run at once, in all processes; 1 by default
+---@field rate? string how many jobs start in a second, minute, hour or day, such as `"100/minute"`
+---@field timeout? perilune.duration an attempt that takes longer is ended, and counts as failed
+---@field keep? perilune.duration how long jobs that are done or cancelled are kept; 1 day by default. Dead jobs are kept until they are pruned
+---@field on_dead? fun(job: perilune.job, err: any) called when the last attempt has failed
+---@field db? perilune.database the default database unless given
+
+do
+---What `perilune.jobs` returns.
+---@class perilune.jobs
+local members = {}
+
+---Adds a job, in the open transaction if there is one.
+---```lua
+---local mails = perilune.jobs("mail")
+---print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))  --> 1	true
+---print(mails:enqueue({ to = "ada" }, { key = "welcome 1" }))  --> 1	false
+---```
+---
+---- Raises `argument` if the payload or an option is not valid
+---- Raises `job_exists` if the key is in use, with `on_key = "raise"`, or with `"replace"` if the job runs
+---- To be called outside blocks that only read
+---@param payload any what JSON can express, of at most 1 MB
+---@param options? perilune.enqueue_options
+---@return integer id of the job, or of the one that uses the key
+---@return boolean is_added
+function members:enqueue(payload, options) end
+
+---Calls a function for the jobs of the queue, in the order of their priorities and commits.
+---
+---With the option `transaction` the function and the end of the job are one transaction: what the function writes happens exactly once. It
+---gets a handle as its second argument, and must not wait.
+---```lua
+---local jobs = perilune.jobs("count")
+---local handler = jobs:handle(function(job, db) db:execute("UPDATE book SET pages = pages + ?", job.n) end, { transaction = true })
+---jobs:enqueue{ n = 1 }
+---handler:wait_until_idle()
+---print(jobs:counts().done)  --> 1
+---handler:stop()
+---```
+---
+---- Raises `argument` if `f` is not a function
+---- To be called outside blocks that only read
+---@param f fun(job: perilune.job, db?: perilune.database)
+---@param options? { transaction?: boolean }
+---@return perilune.job_handler
+function members:handle(f, options) end
+
+---Cancels a job that is not finished, by its id or its key. If it runs in this process, its function is interrupted.
+---```lua
+---local jobs = perilune.jobs("mail")
+---jobs:enqueue(1, { key = "a" })
+---print(jobs:cancel("a"), jobs:cancel("a"))  --> true	false
+---```
+---
+---- Raises `argument` if `id` is neither an integer nor a string
+---- To be called outside blocks that only read
+---@param id integer|string
+---@return boolean was_cancelled
+function members:cancel(id) end
+
+---Makes a dead or cancelled job ready again.
+---```lua
+---local jobs = perilune.jobs("mail")
+---local id = jobs:enqueue(1)
+---jobs:cancel(id)
+---print(jobs:retry(id), jobs:find(id).state)  --> true	ready
+---```
+---
+---- Raises `argument` if `id` is not an integer
+---- To be called outside blocks that only read
+---@param id integer
+---@return boolean is_ready
+function members:retry(id) end
+
+---Deletes finished jobs; returns how many.
+---```lua
+---print(perilune.jobs("mail"):prune{ older_than = "30 days", states = { "done", "dead" } })  --> 0
+---```
+---
+---- Raises `argument` if an option is not valid
+---- Raises `unknown_state` if a state is not one of those
+---- To be called outside blocks that only read
+---@param options? { older_than?: perilune.duration, states?: ("done"|"dead"|"cancelled")[] } all that are done or cancelled by default
+---@return integer
+function members:prune(options) end
+
+---Returns how many jobs are in each state.
+---```lua
+---local jobs = perilune.jobs("mail")
+---jobs:enqueue(1)
+---print(jobs:counts().ready, jobs:counts().dead)  --> 1	0
+---```
+---
+---- To be called outside blocks that only read
+---@return table<string, integer>
+function members:counts() end
+
+---Returns the row of a job, by its id or, if it is not finished, its key; nil if there is none.
+---```lua
+---local jobs = perilune.jobs("mail")
+---jobs:enqueue({ to = "ada" }, { key = "a" })
+---print(jobs:find("a").payload)  --> {"to":"ada"}
+---```
+---
+---- Raises `argument` if `id` is neither an integer nor a string
+---- To be called outside blocks that only read
+---@param id integer|string
+---@return perilune.row?
+function members:find(id) end
+
+---Returns the newest jobs, as rows of `perilune_job`.
+---```lua
+---local jobs = perilune.jobs("mail")
+---for i = 1, 3 do jobs:enqueue(i) end
+---print(#jobs:list{ state = "ready", limit = 2 })  --> 2
+---```
+---
+---- Raises `unknown_state` if there is no such state
+---- Raises `argument` if the limit is not valid
+---- To be called outside blocks that only read
+---@param options? { state?: string, limit?: integer } the last 20 in any state by default
+---@return perilune.row[]
+function members:list(options) end
+
+---Starts no job of the queue any more, in any process, until `resume`.
+---```lua
+---local jobs = perilune.jobs("mail")
+---jobs:pause()
+---jobs:resume()
+---```
+---
+---- To be called outside blocks that only read
+function members:pause() end
+
+---Starts jobs again after `pause`.
+---```lua
+---perilune.jobs("mail"):resume()
+---```
+---
+---- To be called outside blocks that only read
+function members:resume() end
+
+end
+
+---@class perilune.enqueue_options
+---@field key? string|integer identifies the job among those of the queue that are not finished
+---@field on_key? "ignore"|"raise"|"replace" what happens if the key is in use: nothing, an error, or the waiting job gets the new payload; `"ignore"` by default
+---@field unique_for? perilune.duration how long a job that is done counts as using the key
+---@field order_by? string|integer jobs with the same value run one after the other, in the order of their commits
+---@field delay? perilune.duration
+---@field at? string|number|perilune.date
+---@field priority? integer greater numbers run first; 0 by default
+
+---What a handler gets. The fields of its payload can be read directly.
+---@class perilune.job
+---@field payload any
+---@field id integer
+---@field queue string
+---@field key string?
+---@field attempt integer 1, and more if the job is tried again
+---@field is_repeat boolean whether it was tried before
+---@field enqueued_at perilune.date
+---@field [string] any
+
+do
+---What `jobs:handle` returns.
+---@class perilune.job_handler
+local members = {}
+
+---Starts no further job in this process. Jobs that run continue to their end.
+---```lua
+---local handler = perilune.jobs("mail"):handle(print)
+---handler:stop()
+---print(handler)  --> job handler "mail" (stopped)
+---```
+function members:stop() end
+
+---Waits until no job runs in this process and none is ready.
+---```lua
+---local jobs = perilune.jobs("mail")
+---local handler = jobs:handle(function(job) print(job.payload) end)
+---jobs:enqueue("hello")
+---handler:wait_until_idle()  --> hello
+---handler:stop()
+---```
+---
+---- Raises `yield` if the call is in a block
+---- Waits for the jobs
+---@async
+function members:wait_until_idle() end
+
+---Returns how many jobs run in this process.
+---```lua
+---local handler = perilune.jobs("mail"):handle(print)
+---print(handler:running_count())  --> 0
+---handler:stop()
+---```
+---@return integer
+function members:running_count() end
 
 end
 

@@ -1,0 +1,259 @@
+local perilune = perilune
+
+--- Waits until a condition holds.
+local function wait_for(condition)
+  for _ = 1, 2000 do
+    if condition() then return end
+    perilune.sleep(0.002)
+  end
+  error("it has not happened", 2)
+end
+
+local function remove_all()
+  for _, automation in ipairs(perilune.automations()) do automation:remove() end
+end
+
+local dead_owner = "nowhere nothing 1 1 1 1"
+
+--- An owner of this machine whose process has ended.
+local function owner_of_ended_process()
+  local parts = {}
+  for part in db:fetch_value("SELECT owner FROM perilune_automation_run WHERE owner IS NOT NULL"):gmatch("%S+") do parts[#parts + 1] = part end
+  parts[5] = "1"
+  return table.concat(parts, " ")
+end
+
+--- Leaves a run as a process that was killed leaves it.
+local function leave_run(name, outcome, fields)
+  local probe = perilune.automation{ name = "probe", on = { event = "probe" }, run = function() perilune.sleep(1) end }
+  perilune.emit("probe")
+  perilune.sleep(0.1)
+  local owner = owner_of_ended_process()
+  probe:remove()
+  perilune.sleep(0.1)
+  fields = fields or {}
+  db:execute([[
+    INSERT INTO perilune_automation_run(automation, trigger, started_at, attempts, outcome, owner, wakes_at, error, interruptions)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)]], {
+    name, fields.trigger or '{"kind":"event","name":"e","data":{"id":7}}', tostring(perilune.now()), fields.attempts or 1, outcome, owner,
+    fields.wakes_at and tostring(fields.wakes_at) or perilune.null, fields.error or perilune.null, fields.interruptions or 0 })
+end
+
+test("a run is recorded before its function starts", function()
+  local seen
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function()
+    seen = db:fetch_one("SELECT * FROM perilune_automation_run")
+  end }
+  perilune.emit("e", 5)
+  wait_for(function() return seen end)
+  equal({ seen.automation, seen.outcome, seen.attempts, seen.duration_ms }, { "a", "running", 1, nil })
+  equal(perilune.json.decode(seen.trigger), { kind = "event", name = "e", data = 5 })
+  assert(seen.owner)
+  wait_for(function() return automation:runs()[1].outcome == "succeeded" end)
+  local run = automation:runs()[1]
+  assert(run.duration_ms >= 0)
+  equal({ #automation:runs(), run.owner, run.id }, { 1, nil, seen.id })
+  remove_all()
+end)
+
+test("a run keeps what it has printed and the traceback of its error", function()
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function()
+    print("one", 2)
+    perilune.sleep(0.01)
+    coroutine.wrap(function() print("three") end)()
+    local function deeper() error("no") end
+    deeper()
+  end }
+  perilune.emit("e")
+  perilune.sleep(0.005)
+  print("of another")
+  wait_for(function() return not automation:is_running() end)
+  local run = automation:runs()[1]
+  equal(run.output, "one\t2\nthree\n")
+  matches(run.traceback, "deeper")
+  remove_all()
+end)
+
+test("of long output the end is kept", function()
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function()
+    for i = 1, 4000 do print(i, ("x"):rep(100)) end
+  end }
+  perilune.emit("e")
+  wait_for(function() return not automation:is_running() end)
+  local output = automation:runs()[1].output
+  assert(#output >= 65000 and #output <= 131072, #output)
+  assert(output:find("^%d+\tx+\n"))
+  assert(output:find("\n4000\tx+\n$"))
+  remove_all()
+end)
+
+test("the next attempt and the last error are recorded while a run waits for it", function()
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, retry = { times = 1, wait = "1m" }, run = function() error("no", 0) end }
+  perilune.emit("e")
+  perilune.sleep(10)
+  local run = automation:runs()[1]
+  equal({ run.outcome, run.attempts, run.error }, { "waiting", 1, "no" })
+  local wait = perilune.date(run.wakes_at) - perilune.now()
+  assert(wait > 49 and wait <= 50.1, wait)
+  perilune.sleep(60)
+  run = automation:runs()[1]
+  equal({ run.outcome, run.attempts, run.wakes_at }, { "failed", 2, nil })
+  remove_all()
+end)
+
+test("a run that is cancelled while it waits for another attempt keeps the error of the last one", function()
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, retry = { times = 1, wait = "1m" }, run = function() error("no", 0) end }
+  perilune.emit("e")
+  perilune.sleep(10)
+  automation:remove()
+  perilune.sleep(0.1)
+  local run = automation:runs()[1]
+  equal({ run.outcome, run.reason, run.error }, { "cancelled", "removed", "no" })
+end)
+
+test("skipped runs do not push out the others", function()
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, keep = 2, mode = "queued", max = 1000,
+    when = function(context) return context.event == 1 end, run = function() error("no", 0) end }
+  perilune.emit("e", 1)
+  for i = 2, 20 do perilune.emit("e", i) end
+  wait_for(function() return not automation:is_running() end)
+  perilune.sleep(0.1)
+  equal(db:fetch_values("SELECT outcome FROM perilune_automation_run ORDER BY id"), { "failed", "skipped", "skipped" })
+  remove_all()
+end)
+
+test("a failure is reported to on_failure once, after the last attempt", function()
+  local failures = {}
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, retry = { times = 1, wait = 1 },
+    run = function() error("no", 0) end,
+    on_failure = function(context, failure)
+      perilune.sleep(0.01)
+      failures[#failures + 1] = { context.event, failure.outcome, failure.error, failure.attempts, context.automation.name }
+    end }
+  perilune.emit("e", 7)
+  perilune.sleep(0.5)
+  equal(failures, {})
+  perilune.sleep(1)
+  equal(failures, { { 7, "failed", "no", 2, "a" } })
+  automation:remove()
+end)
+
+test("an error in on_failure ends nothing", function()
+  local calls = 0
+  perilune.automation{ name = "a", on = { event = "e" }, run = function() calls = calls + 1 error("no", 0) end,
+    on_failure = function() error("neither", 0) end }
+  for _ = 1, 2 do
+    perilune.emit("e")
+    perilune.sleep(0.1)
+  end
+  equal(calls, 2)
+  remove_all()
+end)
+
+test("a run whose process has ended is interrupted, and reported to on_failure", function()
+  leave_run("a", "running")
+  local failures, calls = {}, 0
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function() calls = calls + 1 end,
+    on_failure = function(context, failure) failures[#failures + 1] = { context.event.id, failure.outcome, failure.reason } end }
+  perilune.sleep(0.1)
+  equal({ calls, failures }, { 0, { { 7, "interrupted", "its process ended" } } })
+  local run = automation:runs()[1]
+  equal({ run.outcome, run.reason, run.owner, run.interruptions, #automation:runs() }, { "interrupted", "its process ended", nil, 1, 1 })
+  remove_all()
+end)
+
+test("an interrupted run is run again with what triggered it, if the automation says so", function()
+  leave_run("a", "running")
+  local seen = {}
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun",
+    run = function(context) seen[#seen + 1] = { context.event.id, context.trigger.name, context.attempt, context.is_rerun } end }
+  perilune.sleep(0.1)
+  equal(seen, { { 7, "e", 2, true } })
+  local run = automation:runs()[1]
+  equal({ run.outcome, run.attempts, run.interruptions, #automation:runs() }, { "succeeded", 2, 1, 1 })
+  remove_all()
+end)
+
+test("interruptions do not count as failed attempts", function()
+  leave_run("a", "running", { attempts = 3, interruptions = 2 })
+  local calls = 0
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun", retry = { times = 1, wait = 1 },
+    run = function() calls = calls + 1 error("no", 0) end }
+  perilune.sleep(10)
+  equal({ calls, automation:runs()[1].outcome, automation:runs()[1].attempts }, { 2, "failed", 5 })
+  remove_all()
+end)
+
+test("a run that keeps ending its process is not started for ever", function()
+  leave_run("a", "running", { attempts = 11, interruptions = 10 })
+  local calls = 0
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun", run = function() calls = calls + 1 end }
+  perilune.sleep(0.1)
+  equal({ calls, automation:runs()[1].outcome }, { 0, "interrupted" })
+  matches(automation:runs()[1].reason, "it has been interrupted 11 times")
+  remove_all()
+end)
+
+test("a function decides about an interrupted run", function()
+  leave_run("a", "running", { attempts = 2 })
+  leave_run("b", "running")
+  local function decide(context, interruption)
+    perilune.sleep(0.01)
+    return interruption.attempts > 1 and context.event.id == 7 and "rerun" or nil
+  end
+  local calls = {}
+  for _, name in ipairs{ "a", "b" } do
+    perilune.automation{ name = name, on = { event = "e" }, interrupted = decide, run = function() calls[#calls + 1] = name end }
+  end
+  perilune.sleep(0.1)
+  equal(calls, { "a" })
+  equal(db:fetch_values("SELECT outcome FROM perilune_automation_run WHERE automation IN ('a', 'b') ORDER BY automation"),
+    { "succeeded", "interrupted" })
+  remove_all()
+end)
+
+test("a run that waited for its next attempt when its process ended waits on", function()
+  leave_run("a", "waiting", { wakes_at = perilune.now() + 60, error = "no" })
+  local calls = 0
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun", run = function() calls = calls + 1 end }
+  perilune.sleep(50)
+  equal({ calls, automation:runs()[1].outcome }, { 0, "waiting" })
+  perilune.sleep(20)
+  equal({ calls, automation:runs()[1].outcome }, { 1, "succeeded" })
+  remove_all()
+end)
+
+test("a run of a process that may still exist is left alone", function()
+  leave_run("a", "running")
+  db:execute("UPDATE perilune_automation_run SET owner = ? WHERE automation = 'a'", { dead_owner })
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function() end }
+  perilune.sleep(0.1)
+  equal({ automation:runs()[1].outcome, automation:runs()[1].owner }, { "running", dead_owner })
+  remove_all()
+end)
+
+test("a table of an earlier version is brought up to date with its rows", function()
+  db:execute([[
+    CREATE TABLE perilune_automation_run (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, automation TEXT NOT NULL, trigger TEXT NOT NULL, started_at TEXT NOT NULL,
+      duration_ms REAL NOT NULL, attempts INTEGER NOT NULL,
+      outcome TEXT NOT NULL CHECK (outcome IN ('succeeded', 'failed', 'skipped', 'cancelled')), reason TEXT, error TEXT, statements TEXT)]])
+  db:execute("CREATE INDEX perilune_automation_run_automation ON perilune_automation_run(automation, id)")
+  db:execute("INSERT INTO perilune_automation_run VALUES (41, 'a', '{}', '2026-01-01 00:00:00.000', 5, 1, 'failed', NULL, 'no', '[]')")
+  db:execute("CREATE VIEW failures AS SELECT error FROM perilune_automation_run WHERE outcome = 'failed'")
+  local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function() end }
+  perilune.emit("e")
+  perilune.sleep(0.1)
+  equal(db:fetch_values("SELECT id || outcome FROM perilune_automation_run ORDER BY id"), { "41failed", "42succeeded" })
+  equal(db:fetch_values("SELECT error FROM failures"), { "no" })
+  equal(automation:runs()[2].error, "no")
+  remove_all()
+end)
+
+test("wrong policies are refused", function()
+  local function message(options, kind) return fails(kind or "argument", perilune.automation, options) end
+  local function run() end
+  matches(message{ name = "x", run = run, on = { event = "e" }, interrupted = "again" },
+    'option `interrupted`: expected "rerun", "fail" or a function, got the string "again"')
+  matches(message{ name = "x", run = run, on = { event = "e" }, on_failure = 1 }, "option `on_failure`: expected a function, got the integer 1")
+end)

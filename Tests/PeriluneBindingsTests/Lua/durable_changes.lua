@@ -1,0 +1,188 @@
+local perilune = perilune
+
+local function remove_all()
+  for _, automation in ipairs(perilune.automations()) do automation:remove() end
+end
+
+local seen
+
+local function define(change, options)
+  seen = {}
+  options = options or {}
+  options.name, options.durable, options.on = options.name or "a", true, { change = change }
+  options.mode = options.mode or "queued"
+  options.run = options.run or function(run)
+    seen[#seen + 1] = ("%s %s %s"):format(run.trigger.change, run.key, run.value and run.value.state or "-")
+  end
+  return perilune.automation(options)
+end
+
+local function make_orders()
+  db:execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT, code TEXT UNIQUE)")
+  return perilune.record("orders")
+end
+
+--- Ends the automation as the end of its process does: what is recorded stays.
+local function stop()
+  local names = { "perilune_schedule", "perilune_change_reader", "perilune_change_match" }
+  local triggers = db:fetch_values("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'perilune_change_of%'")
+  for _, name in ipairs(names) do db:execute(("CREATE TEMP TABLE saved_%s AS SELECT * FROM %s"):format(name, name)) end
+  remove_all()
+  for _, name in ipairs(names) do db:execute(("INSERT INTO %s SELECT * FROM saved_%s; DROP TABLE saved_%s"):format(name, name, name)) end
+  for _, sql in ipairs(triggers) do db:execute(sql) end
+end
+
+test("each changed row is a run, in the order of the changes", function()
+  make_orders()
+  define("orders")
+  db:execute("INSERT INTO orders(state) VALUES ('new'), ('new')")
+  perilune.sleep(0.1)
+  db:execute("UPDATE orders SET state = 'paid' WHERE id = 2; DELETE FROM orders WHERE id = 1")
+  perilune.sleep(0.1)
+  equal(seen, { "insert 1 new", "insert 2 new", "update 2 paid", "delete 1 -" })
+  equal(db:fetch_value("SELECT count(*) FROM perilune_change"), 0)
+  remove_all()
+end)
+
+test("changes made while nothing runs the automation are not lost", function()
+  make_orders()
+  define("orders")
+  stop()
+  db:execute("INSERT INTO orders(state) VALUES ('new')")
+  db:execute("UPDATE orders SET state = 'paid'")
+  perilune.sleep("1h")
+  equal(seen, {})
+  define("orders")
+  perilune.sleep(0.1)
+  -- A run finds the row as it is now.
+  equal(seen, { "insert 1 paid", "update 1 paid" })
+  remove_all()
+end)
+
+test("a change that is rolled back triggers nothing", function()
+  make_orders()
+  define("orders")
+  pcall(db.write, db, function()
+    db:execute("INSERT INTO orders(state) VALUES ('new')")
+    error("no")
+  end)
+  perilune.sleep(0.1)
+  equal(seen, {})
+  remove_all()
+end)
+
+test("rows that come to match a request are runs, once until they match no more", function()
+  local Order = make_orders()
+  db:execute("INSERT INTO orders(state) VALUES ('paid'), ('new')")
+  define(Order:filter{ state = "paid" })
+  perilune.sleep(0.1)
+  equal(seen, {})
+  db:execute("UPDATE orders SET state = 'paid' WHERE id = 2")
+  perilune.sleep(0.1)
+  db:execute("UPDATE orders SET code = 'x' WHERE id = 2")
+  perilune.sleep(0.1)
+  equal(seen, { "update 2 paid" })
+  db:execute("UPDATE orders SET state = 'new' WHERE id = 2")
+  perilune.sleep(0.1)
+  db:execute("UPDATE orders SET state = 'paid' WHERE id = 2")
+  perilune.sleep(0.1)
+  db:execute("INSERT INTO orders(state) VALUES ('paid')")
+  perilune.sleep(0.1)
+  equal(seen, { "update 2 paid", "update 2 paid", "insert 3 paid" })
+  remove_all()
+end)
+
+test("a run that writes its own row does not trigger itself without end", function()
+  local Order = make_orders()
+  local count = 0
+  define(Order:filter{ state = "paid" }, { run = function(run)
+    run:step("mark", function() db:execute("UPDATE orders SET code = 'done' WHERE id = ?", run.value.id) end)
+    count = count + 1
+  end })
+  db:execute("INSERT INTO orders(state) VALUES ('paid')")
+  perilune.sleep("1h")
+  equal({ count, db:fetch_value("SELECT code FROM orders") }, { 1, "done" })
+  remove_all()
+end)
+
+test("replaced rows, deletions of all rows and changed keys are changes", function()
+  make_orders()
+  define("orders")
+  db:execute("INSERT INTO orders(id, state) VALUES (1, 'a'), (2, 'b')")
+  perilune.sleep(0.1)
+  seen = {}
+  db:execute("REPLACE INTO orders(id, state) VALUES (1, 'c')")
+  db:execute("UPDATE orders SET id = 7 WHERE id = 2")
+  perilune.sleep(0.1)
+  equal(seen, { "insert 1 c", "delete 2 -", "update 7 b" })
+  seen = {}
+  db:execute("DELETE FROM orders")
+  perilune.sleep(0.1)
+  table.sort(seen)
+  equal(seen, { "delete 1 -", "delete 7 -" })
+  remove_all()
+end)
+
+test("keys of several columns, of text and without a column", function()
+  db:execute("CREATE TABLE line (order_id INTEGER, name TEXT, state TEXT, PRIMARY KEY (order_id, name)) WITHOUT ROWID")
+  db:execute("CREATE TABLE note (state TEXT)")
+  db:execute("CREATE TABLE word (word TEXT PRIMARY KEY, state TEXT)")
+  local keys = {}
+  define({ "line", "note", "word" }, { run = function(run)
+    keys[#keys + 1] = { run.trigger.table, run.trigger.key, run.key, run.value.state }
+  end })
+  db:execute("INSERT INTO line VALUES (1, 'it''s', 'x'); INSERT INTO note VALUES ('y'); INSERT INTO word VALUES ('é,''', 'z')")
+  perilune.sleep(0.1)
+  equal(keys, {
+    { "line", { order_id = 1, name = "it's" }, "1,'it''s'", "x" }, { "note", 1, "1", "y" }, { "word", "é,'", "é,'", "z" },
+  })
+  remove_all()
+end)
+
+test("the triggers of tables that nothing observes any more are removed", function()
+  make_orders()
+  db:execute("CREATE TABLE other (a)")
+  local function triggers() return db:fetch_values("SELECT DISTINCT tbl_name FROM sqlite_schema WHERE name LIKE 'perilune_change_of%' ORDER BY 1") end
+  local first = define("orders")
+  define("other", { name = "b" })
+  equal(triggers(), { "orders", "other" })
+  first:remove()
+  equal(triggers(), { "other" })
+  remove_all()
+  equal(triggers(), {})
+end)
+
+test("two automations each get all changes", function()
+  make_orders()
+  local counts = { a = 0, b = 0 }
+  for name in pairs(counts) do define("orders", { name = name, run = function() counts[name] = counts[name] + 1 end }) end
+  db:write(function() for _ = 1, 5 do db:execute("INSERT INTO orders(state) VALUES ('new')") end end)
+  perilune.sleep(1)
+  equal(counts, { a = 5, b = 5 })
+  remove_all()
+end)
+
+test("thousands of changes are read in transactions of some hundred", function()
+  make_orders()
+  define("orders", { keep = 5000, mode = "parallel" })
+  db:execute("INSERT INTO orders(state) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) SELECT 'new' FROM n")
+  perilune.sleep(10)
+  equal({ #seen, db:fetch_value("SELECT count(*) FROM perilune_change") }, { 1200, 0 })
+  remove_all()
+end)
+
+test("what cannot be observed is refused", function()
+  make_orders()
+  db:execute("CREATE VIEW paid AS SELECT * FROM orders; CREATE TEMP TABLE mine (a)")
+  local function message(change, kind, more)
+    local on = { change = change }
+    for key, value in pairs(more or {}) do on[key] = value end
+    return fails(kind or "argument", perilune.automation, { name = "x", durable = true, on = on, run = function() end })
+  end
+  matches(message("paid"), "`paid` is a view, which a durable automation cannot observe; observe its tables")
+  matches(message("mine"), "`mine` is not in the main database")
+  matches(message("ordrs", "unknown_table"), "did you mean `orders`?")
+  matches(message("perilune_automation_run"), "is an internal table of Perilune")
+  matches(message(function() end), "a durable automation observes tables, records or a request, got a function")
+  matches(message("orders", nil, { poll = 1 }), "option `on.poll` does not apply to durable automations")
+end)

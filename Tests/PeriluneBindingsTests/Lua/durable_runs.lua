@@ -1,0 +1,582 @@
+local perilune = perilune
+
+--- Waits until a condition holds.
+local function wait_for(condition)
+  for _ = 1, 2000 do
+    if condition() then return end
+    perilune.sleep(0.002)
+  end
+  error("it has not happened", 2)
+end
+
+local function remove_all()
+  for _, automation in ipairs(perilune.automations()) do automation:remove() end
+end
+
+local function last_run()
+  return db:fetch_one("SELECT * FROM perilune_automation_run ORDER BY id DESC LIMIT 1")
+end
+
+local function make_log()
+  db:execute("CREATE TABLE IF NOT EXISTS log (id INTEGER PRIMARY KEY, what TEXT)")
+end
+
+local function log(what)
+  db:execute("INSERT INTO log(what) VALUES (?)", { what })
+end
+
+local function logged()
+  return db:fetch_values("SELECT what FROM log ORDER BY id")
+end
+
+--- Defines a durable automation, as a process that is started again does.
+local function define(options)
+  options.name, options.durable, options.on = options.name or "a", true, options.on or { event = "go" }
+  for _, automation in ipairs(perilune.automations()) do
+    -- The end of a process leaves the runs that wait.
+    if automation.name == options.name then
+      db:execute("CREATE TEMP TABLE saved AS SELECT * FROM perilune_automation_run")
+      automation:remove()
+      db:execute("DROP TABLE saved")
+    end
+  end
+  return perilune.automation(options)
+end
+
+test("a durable run is recorded by the transaction that emits its event", function()
+  make_log()
+  define{ run = function(run) log("ran " .. run.event.id) end }
+  pcall(db.write, db, function()
+    perilune.emit("go", { id = 1 })
+    error("no")
+  end)
+  db:write(function()
+    equal(perilune.emit("go", { id = 2 }), 1)
+    equal(last_run().outcome, "queued")
+  end)
+  perilune.sleep(1)
+  equal(logged(), { "ran 2" })
+  local run = last_run()
+  equal({ run.outcome, run.attempts, run.owner, run.run_key }, { "succeeded", 1, nil, tostring(run.id) })
+  remove_all()
+end)
+
+test("an event that comes while nothing runs the automation is not lost", function()
+  make_log()
+  define{ run = function() end }
+  db:execute("CREATE TEMP TABLE saved AS SELECT * FROM perilune_schedule")
+  remove_all()
+  db:execute("INSERT INTO perilune_schedule SELECT * FROM saved")
+  equal(perilune.emit("go", 5), 1)
+  perilune.sleep(10)
+  define{ run = function(run) log("ran " .. run.event) end }
+  perilune.sleep(1)
+  equal(logged(), { "ran 5" })
+  remove_all()
+end)
+
+test("a step runs once, with its record, though the function is executed again", function()
+  make_log()
+  local executions = 0
+  define{ retry = { times = 2, wait = 1 }, run = function(run)
+    executions = executions + 1
+    local first = run:step("first", function(handle)
+      handle:execute("INSERT INTO log(what) VALUES ('first')")
+      return { n = 7 }
+    end)
+    equal(first, { n = 7 })
+    if executions < 3 then error("again", 0) end
+    run:step("second", function() log("second") end)
+  end }
+  perilune.emit("go")
+  perilune.sleep(10)
+  equal({ executions, logged(), last_run().outcome, last_run().attempts }, { 3, { "first", "second" }, "succeeded", 3 })
+  equal(db:fetch_values("SELECT name || ' ' || state FROM perilune_step ORDER BY position"), { "first done", "second done" })
+  remove_all()
+end)
+
+test("a step that fails leaves nothing behind, and is taken again by the next attempt", function()
+  make_log()
+  local calls = 0
+  define{ retry = { times = 1, wait = 1 }, run = function(run)
+    run:step("write", function()
+      calls = calls + 1
+      log("write " .. calls)
+      if calls == 1 then error("no", 0) end
+    end)
+  end }
+  perilune.emit("go")
+  perilune.sleep(0.5)
+  local run = last_run()
+  equal({ run.outcome, run.error, run.attempts, run.owner, logged() }, { "waiting", "no", 1, nil, {} })
+  perilune.sleep(10)
+  equal({ calls, logged(), last_run().outcome }, { 2, { "write 2" }, "succeeded" })
+  remove_all()
+end)
+
+test("the error of a step that the function handles is recorded, and raised again in each execution", function()
+  make_log()
+  local calls, errors = 0, {}
+  define{ retry = { times = 1, wait = 1 }, run = function(run)
+    local is_ok, e = pcall(run.step, run, "risky", function()
+      calls = calls + 1
+      error("no", 0)
+    end)
+    errors[#errors + 1] = tostring(e)
+    run:step("plan b", function() log("plan b") end)
+    if #errors == 1 then error("again", 0) end
+  end }
+  perilune.emit("go")
+  perilune.sleep(10)
+  equal({ calls, errors, logged(), last_run().outcome }, { 1, { "no", "no" }, { "plan b" }, "succeeded" })
+  remove_all()
+end)
+
+test("a call is recorded before and after, and repeated with the same key", function()
+  local keys = {}
+  define{ run = function(run)
+    local id = run:call("charge", { key = "charge " .. #keys, retry = { times = 3, wait = "10s", factor = 2 } }, function(key, info)
+      keys[#keys + 1] = { key, info.attempt, info.is_repeat, db:fetch_value("SELECT state FROM perilune_step") }
+      if #keys < 3 then error("busy", 0) end
+      return "ch_1"
+    end)
+    equal(id, "ch_1")
+    equal(run:call("other", function(key) return key end), "a/" .. run.id .. "/other")
+  end }
+  perilune.emit("go")
+  perilune.sleep(5)
+  local step = db:fetch_one("SELECT * FROM perilune_step")
+  equal({ step.state, step.error, step.attempts, last_run().outcome, last_run().attempts }, { "intended", "busy", 1, "waiting", 0 })
+  perilune.sleep(60)
+  equal(keys, { { "charge 0", 1, false, "intended" }, { "charge 0", 2, true, "intended" }, { "charge 0", 3, true, "intended" } })
+  equal({ last_run().outcome, last_run().attempts }, { "succeeded", 1 })
+  remove_all()
+end)
+
+test("a call that keeps failing raises its last error, which can be handled", function()
+  local seen
+  define{ run = function(run)
+    local is_ok, e = pcall(function()
+      run:call("charge", { retry = { times = 2, wait = "1s" } }, function() error("declined", 0) end)
+    end)
+    seen = { is_ok, tostring(e) }
+    run:sleep("1m")
+    run:step("end", function() end)
+  end }
+  perilune.emit("go")
+  perilune.sleep("5m")
+  equal(seen, { false, "declined" })
+  equal({ last_run().outcome, db:fetch_value("SELECT attempts FROM perilune_step WHERE name = 'charge'") }, { "succeeded", 3 })
+  remove_all()
+end)
+
+test("a run that sleeps is not in memory, and goes on after it", function()
+  make_log()
+  local automation = define{ run = function(run)
+    run:step("before", function() log("before") end)
+    run:sleep("3 days")
+    run:step("after", function() log("after") end)
+  end }
+  local start = perilune.now()
+  perilune.emit("go")
+  perilune.sleep("1h")
+  local run = last_run()
+  equal({ run.outcome, run.owner, automation:is_running(), logged() }, { "waiting", nil, false, { "before" } })
+  local wait = perilune.date(run.wakes_at) - start
+  assert(wait > 3 * 86400 - 1 and wait < 3 * 86400 + 1, wait)
+  perilune.sleep("2d")
+  equal(logged(), { "before" })
+  perilune.sleep("1d")
+  equal({ logged(), last_run().outcome, last_run().attempts }, { { "before", "after" }, "succeeded", 1 })
+  remove_all()
+end)
+
+test("nothing that the function catches or closes runs when it is suspended", function()
+  make_log()
+  define{ run = function(run)
+    local guard <close> = setmetatable({}, { __close = function() log("closed") end })
+    local is_ok, e = pcall(function() run:sleep("1h") end)
+    run:step("end", function() log("slept " .. tostring(is_ok) .. " " .. tostring(e)) end)
+  end }
+  perilune.emit("go")
+  perilune.sleep("2h")
+  equal(logged(), { "slept true nil", "closed" })
+  remove_all()
+end)
+
+test("a run waits for a signal, sent before or after it waits", function()
+  make_log()
+  define{ key = function(run) return "order " .. run.event end, run = function(run)
+    for i = 1, 2 do
+      local value, has_come = run:wait_for("feedback " .. i, { timeout = "14 days" })
+      run:step("log " .. i, function() log(run.key .. ": " .. tostring(value and value.stars) .. " " .. tostring(has_come)) end)
+    end
+  end }
+  perilune.emit("go", 7)
+  perilune.emit("go", 8)
+  perilune.sleep("1d")
+  equal(perilune.signal("a", "order 7", "feedback 2", { stars = 2 }), true)
+  equal(perilune.signal("a", "order 7", "feedback 1", { stars = 1 }), true)
+  equal(perilune.signal("a", "order 9", "feedback 1"), false)
+  perilune.sleep(1)
+  equal(logged(), { "order 7: 1 true", "order 7: 2 true" })
+  equal({ last_run().outcome, last_run().waits_for }, { "waiting", "feedback 1" })
+  perilune.sleep("40d")
+  equal(logged(), { "order 7: 1 true", "order 7: 2 true", "order 8: nil false", "order 8: nil false" })
+  equal(last_run().outcome, "succeeded")
+  remove_all()
+end)
+
+test("signals are part of the transaction that sends them", function()
+  make_log()
+  define{ key = function() return "k" end, run = function(run)
+    run:wait_for("go on")
+    run:step("end", function() log("end") end)
+  end }
+  perilune.emit("go")
+  perilune.sleep(1)
+  pcall(db.write, db, function()
+    perilune.signal("a", "k", "go on")
+    error("no")
+  end)
+  perilune.sleep("1d")
+  equal({ logged(), last_run().outcome }, { {}, "waiting" })
+  db:write(function() perilune.signal("a", "k", "go on") end)
+  perilune.sleep(1)
+  equal(logged(), { "end" })
+  remove_all()
+end)
+
+test("steps that are done are undone in reverse order when the run fails for good, each once", function()
+  make_log()
+  define{ retry = { times = 1, wait = 1 }, run = function(run)
+    for i = 1, 2 do
+      run:step("reserve " .. i, function() log("reserve " .. i) end, { undo = function(handle)
+        handle:execute("INSERT INTO log(what) VALUES (?)", { "free " .. i })
+      end })
+    end
+    run:call("charge", { undo = function() log("refund") end }, function() end)
+    run:step("pack", function() error("no box", 0) end)
+  end }
+  perilune.emit("go")
+  perilune.sleep(10)
+  equal(logged(), { "reserve 1", "reserve 2", "refund", "free 2", "free 1" })
+  equal({ last_run().outcome, last_run().error, last_run().attempts, last_run().reason }, { "failed", "no box", 2, nil })
+  remove_all()
+end)
+
+test("undoing goes on where it was when the process ended", function()
+  make_log()
+  local is_first = true
+  define{ run = function(run)
+    for i = 1, 3 do
+      run:step("do " .. i, function() log("do " .. i) end, { undo = function()
+        if i == 2 and is_first then
+          is_first = false
+          perilune.after(0, function() db:execute("UPDATE perilune_automation_run SET outcome = 'waiting', reason = 'undoing', owner = NULL, wakes_at = '2000-01-01 00:00:00.000', attempts = 0") end)
+          error("crash", 0)
+        end
+        log("undo " .. i)
+      end })
+    end
+    error("no", 0)
+  end }
+  perilune.emit("go")
+  perilune.sleep(1)
+  equal(last_run().outcome, "waiting")
+  perilune.emit("go on")
+  define{ name = "b", run = function() end }
+  perilune.signal("b", "x", "wake")
+  perilune.sleep(1)
+  equal(logged(), { "do 1", "do 2", "do 3", "undo 3", "undo 1", "undo 2" })
+  equal(last_run().outcome, "failed")
+  remove_all()
+end)
+
+test("a run whose steps come in another order stops, and says at which", function()
+  local count = 0
+  define{ retry = { times = 5, wait = 1 }, run = function(run)
+    count = count + 1
+    run:step(count == 1 and "one" or "two", function() end)
+    error("again", 0)
+  end }
+  perilune.emit("go")
+  perilune.sleep(10)
+  local run = last_run()
+  equal({ run.outcome, count }, { "diverged", 2 })
+  matches(run.error, "step 1 was the step `one` when it was recorded, and is the step `two` now")
+  remove_all()
+end)
+
+test("a function that handles the error of a diverged run does not go on", function()
+  local count, is_reached = 0, false
+  define{ retry = { times = 5, wait = 1 }, run = function(run)
+    count = count + 1
+    pcall(run.step, run, count == 1 and "one" or "two", function() end)
+    pcall(run.step, run, "three", function() is_reached = count == 2 end)
+    if count == 1 then error("again", 0) end
+  end }
+  perilune.emit("go")
+  perilune.sleep(10)
+  equal({ last_run().outcome, is_reached }, { "diverged", false })
+  remove_all()
+end)
+
+test("a function that leaves out a recorded step has diverged", function()
+  local count = 0
+  define{ retry = { times = 1, wait = 1 }, run = function(run)
+    count = count + 1
+    run:step("one", function() end)
+    if count == 1 then
+      run:step("two", function() end)
+      error("again", 0)
+    end
+  end }
+  perilune.emit("go")
+  perilune.sleep(10)
+  equal(last_run().outcome, "diverged")
+  matches(last_run().error, "step 2, the step `two`, was recorded, and the function does not take it any more")
+  remove_all()
+end)
+
+test("the clock, random numbers and UUIDs of a run are the same in each execution", function()
+  local seen = {}
+  define{ retry = { times = 2, wait = "1h" }, run = function(run)
+    local values = { tostring(perilune.now()), perilune.random(), perilune.random(1, 6), math.random(100), perilune.uuid(), os.time(), os.date("!%H:%M:%S") }
+    run:step("step", function() return perilune.uuid() end)
+    values[#values + 1] = perilune.uuid()
+    values[#values + 1] = tostring(perilune.now())
+    seen[#seen + 1] = values
+    if #seen < 3 then error("again", 0) end
+  end }
+  perilune.emit("go")
+  perilune.sleep("5h")
+  equal(#seen, 3)
+  equal(seen[2], seen[1])
+  equal(seen[3], seen[1])
+  assert(seen[1][5]:match("^%x%x%x%x%x%x%x%x%-%x%x%x%x%-4%x%x%x%-[89ab]%x%x%x%-%x%x%x%x%x%x%x%x%x%x%x%x$"), seen[1][5])
+  assert(seen[1][5] ~= seen[1][8])
+  -- Another run has others.
+  perilune.emit("go")
+  perilune.sleep(1)
+  assert(seen[4][5] ~= seen[1][5] and seen[4][2] ~= seen[1][2])
+  remove_all()
+  assert(perilune.uuid() ~= perilune.uuid())
+end)
+
+test("branches have steps of their own, and wait side by side", function()
+  make_log()
+  define{ key = function() return "k" end, run = function(run)
+    local results = run:all{
+      stock = function(run)
+        run:step("reserve", function() log("reserve") end)
+        run:sleep("1h")
+        return run:step("ship", function() log("ship") return "shipped" end)
+      end,
+      mail = function(run)
+        run:step("reserve", function() log("mail") end)
+        return run:wait_for("answer", { timeout = "1d" })
+      end,
+    }
+    run:step("end", function() log(results.stock .. " " .. tostring(results.mail)) end)
+  end }
+  perilune.emit("go")
+  perilune.sleep(10)
+  equal({ logged(), last_run().outcome }, { { "mail", "reserve" }, "waiting" })
+  perilune.sleep("2h")
+  equal({ logged(), last_run().outcome }, { { "mail", "reserve", "ship" }, "waiting" })
+  perilune.signal("a", "k", "answer", "yes")
+  perilune.sleep(10)
+  equal({ logged(), last_run().outcome }, { { "mail", "reserve", "ship", "shipped yes" }, "succeeded" })
+  remove_all()
+end)
+
+test("an error in a branch is an error of the run", function()
+  define{ run = function(run)
+    run:all{ good = function(run) run:step("x", function() end) end, bad = function() error("no", 0) end }
+  end }
+  perilune.emit("go")
+  perilune.sleep(10)
+  equal({ last_run().outcome, last_run().error }, { "failed", "no" })
+  remove_all()
+end)
+
+test("runs of mode queued start one after the other, also while one waits", function()
+  make_log()
+  define{ mode = "queued", run = function(run)
+    run:step("begin", function() log("begin " .. run.event) end)
+    run:sleep("1h")
+    run:step("end", function() log("end " .. run.event) end)
+  end }
+  for i = 1, 2 do perilune.emit("go", i) end
+  perilune.sleep("1d")
+  equal(logged(), { "begin 1", "end 1", "begin 2", "end 2" })
+  remove_all()
+end)
+
+test("as many runs are executed at once as the option max says, and those that wait do not count", function()
+  local running, most, done = 0, 0, 0
+  define{ max = 2, run = function(run)
+    run:sleep("1h")
+    run:call("work", function()
+      running = running + 1
+      most = math.max(most, running)
+      perilune.sleep(1)
+      running = running - 1
+    end)
+    done = done + 1
+  end }
+  for i = 1, 6 do perilune.emit("go", i) end
+  perilune.sleep("30m")
+  equal(db:fetch_value("SELECT count(*) FROM perilune_automation_run WHERE outcome = 'waiting'"), 6)
+  perilune.sleep("2h")
+  equal({ most, done }, { 2, 6 })
+  remove_all()
+end)
+
+test("a run whose process ended in a step or a call goes on with the next one", function()
+  make_log()
+  local calls = {}
+  local function body(run)
+    run:step("one", function() log("one") end)
+    run:call("two", { key = "key " .. run.id }, function(key, info)
+      calls[#calls + 1] = { key, info.is_repeat }
+      if #calls == 1 then perilune.sleep("100d") end
+    end)
+    run:step("three", function() log("three") end)
+  end
+  local automation = define{ run = body }
+  perilune.emit("go")
+  perilune.sleep(1)
+  -- As a process that is killed leaves the run.
+  local parts = {}
+  for part in last_run().owner:gmatch("%S+") do parts[#parts + 1] = part end
+  parts[5] = "1"
+  db:execute("UPDATE perilune_automation_run SET owner = ?", table.concat(parts, " "))
+  automation:disable()
+  automation:enable()
+  perilune.sleep(1)
+  equal(calls, { { "key 1", false }, { "key 1", true } })
+  equal(logged(), { "one", "three" })
+  equal({ last_run().outcome, last_run().attempts, last_run().interruptions }, { "succeeded", 1, 0 })
+  remove_all()
+end)
+
+test("schedules of durable automations record their runs with the due time", function()
+  make_log()
+  define{ on = { schedule = "0 * * * *", catch_up = "all" }, run = function(run) run:step("x", function() log(run.trigger.due) end) end }
+  perilune.sleep("2h")
+  perilune.sleep("1m")
+  equal(#logged(), 2)
+  remove_all()
+end)
+
+test("a value and an error of a step can be what JSON expresses, and no more", function()
+  local outcomes = {}
+  define{ on = { event = "e" }, run = function(run)
+    equal(run:step("nothing", function() end), nil)
+    equal(run:step("list", function() return { 1, "two", { three = 3.5 }, false } end), { 1, "two", { three = 3.5 }, false })
+    outcomes[#outcomes + 1] = fails("argument", run.step, run, "function", function() return print end)
+    outcomes[#outcomes + 1] = fails("argument", run.step, run, "long", function() return ("x"):rep(2000000) end)
+  end }
+  perilune.emit("e")
+  perilune.sleep(1)
+  matches(outcomes[1], "run:step: `function`: expected a result that JSON can express")
+  matches(outcomes[2], "run:step: `long`: expected a result of at most 1048576 bytes as JSON, got 2000002")
+  equal(last_run().outcome, "succeeded")
+  remove_all()
+end)
+
+test("wrong uses of steps are refused", function()
+  local messages, kept = {}, nil
+  local function try(kind, f) messages[#messages + 1] = fails(kind, f) end
+  define{ run = function(run)
+    kept = run
+    try("argument", function() run:step(1, print) end)
+    try("argument", function() run:step("x") end)
+    run:step("one", function()
+      try("usage", function() run:step("two", function() end) end)
+      try("usage", function() run:sleep(1) end)
+    end)
+    try("usage", function() run:step("one", function() end) end)
+    db:write(function() try("usage", function() run:wait_for("x") end) end)
+    try("unknown_option", function() run:step("y", function() end, { undone = print }) end)
+    perilune.spawn(function() try("usage", function() run:step("z", function() end) end) end):wait()
+  end }
+  perilune.emit("go")
+  perilune.sleep(1)
+  equal({ last_run().outcome, last_run().error }, { "succeeded", nil })
+  try("usage", function() kept:step("late", function() end) end)
+  local expected = {
+    "run:step: argument 1: expected a name as a string, got the integer 1", "run:step: expected a function, got nil",
+    "run:step: it cannot be used inside of the step `one`", "run:sleep: it cannot be used inside of the step `one`",
+    "run:step: the run has used the name `one` already, as step 1; in a loop, add a number to the name",
+    "run:wait_for: it cannot be used inside of a database block", "did you mean `undo`?",
+    "run:step: it can be used only in the function of a durable run, while that runs",
+    "run:step: it can be used only in the function of a durable run, while that runs",
+  }
+  equal(#messages, #expected)
+  for index, text in ipairs(expected) do matches(messages[index], text) end
+  remove_all()
+end)
+
+test("options that durable automations do not have are refused", function()
+  local function message(options, kind)
+    options.name, options.run, options.on = "x", options.run or function() end, options.on or { event = "e" }
+    return fails(kind or "argument", perilune.automation, options)
+  end
+  matches(message{ durable = true, mode = "single" }, 'option `mode`: a durable automation is "parallel" or "queued", got "single"')
+  matches(message{ durable = true, interrupted = "fail" }, "option `interrupted`: a durable automation always continues its runs")
+  matches(message{ key = print }, "option `key` applies only to durable automations")
+  matches(message({ durable = true, on_code_change = "stopp" }, "unknown_on_code_change"), "did you mean `stop`?")
+  matches(fails("argument", perilune.signal, "a", nil, "x"), "perilune.signal: argument 2: expected the key of a run, got nil")
+end)
+
+test("a run that other code has begun continues, restarts or stops, as the automation says", function()
+  make_log()
+  local function first(run)
+    run:step("one", function() log("one") end)
+    run:sleep("1h")
+    run:step("two", function() log("two") end)
+  end
+  local function second(run)
+    run:step("one", function() log("one again") end)
+    run:sleep("1h")
+    run:step("two", function() log("two, changed") end)
+    run:step("three", function() log("three") end)
+  end
+  for _, case in ipairs{
+    { "continue", "succeeded", { "one", "two, changed", "three" } }, { "restart", "succeeded", { "one", "one again", "two, changed", "three" } },
+    { "stop", "diverged", { "one" } },
+  } do
+    db:execute("DELETE FROM log")
+    local automation = define{ name = case[1], on = { event = case[1] }, on_code_change = case[1], run = first }
+    perilune.emit(case[1])
+    perilune.sleep("10m")
+    automation:remove()
+    define{ name = case[1], on = { event = case[1] }, on_code_change = case[1], run = second }
+    perilune.sleep("3h")
+    equal({ last_run().outcome, logged() }, { case[2], case[3] })
+  end
+  remove_all()
+end)
+
+test("steps are deleted with their runs", function()
+  define{ keep = 2, run = function(run) run:step("x", function() end) end }
+  for i = 1, 5 do perilune.emit("go", i) end
+  perilune.sleep(10)
+  equal({ #perilune.automations()[1]:runs(), db:fetch_value("SELECT count(*) FROM perilune_step") }, { 2, 2 })
+  remove_all()
+end)
+
+test("many runs that sleep are rows", function()
+  define{ run = function(run) run:sleep("1d") end }
+  db:write(function()
+    for i = 1, 300 do perilune.emit("go", i) end
+  end)
+  perilune.sleep("1h")
+  equal(db:fetch_value("SELECT count(*) FROM perilune_automation_run WHERE outcome = 'waiting' AND owner IS NULL"), 300)
+  perilune.sleep("2d")
+  equal(db:fetch_value("SELECT count(*) FROM perilune_automation_run WHERE outcome = 'succeeded'"), 100)
+  remove_all()
+end)

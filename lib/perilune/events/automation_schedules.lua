@@ -1,0 +1,96 @@
+--- The automations that a process runs, and the due times of those that come at a time: in a table, so that they outlast the process.
+
+local owners = require "perilune.native.owners"
+local perilune = require "perilune"
+
+local schedules = {}
+
+schedules.table_name = "perilune_schedule"
+
+local own = "/* perilune */ "
+
+local definition = own .. [[
+  CREATE TABLE IF NOT EXISTS perilune_schedule (
+    automation TEXT NOT NULL PRIMARY KEY,
+    file TEXT,
+    trigger TEXT NOT NULL,
+    is_enabled INTEGER NOT NULL,
+    is_durable INTEGER NOT NULL DEFAULT 0,
+    last_due_at TEXT,
+    next_due_at TEXT,
+    owner TEXT,
+    started_at TEXT NOT NULL
+  )]]
+
+function schedules.prepare(db)
+  if not db:table_exists(schedules.table_name) then db:write(function(handle) handle:execute(definition) end) end
+end
+
+--- Records that this state runs an automation.
+-- @treturn ?row what was recorded before
+function schedules.register(db, automation)
+  schedules.prepare(db)
+  return db:write(function(handle)
+    local former = handle:fetch_one(own .. "SELECT * FROM perilune_schedule WHERE automation = ?", automation.name)
+    handle:execute(own .. [[
+      INSERT INTO perilune_schedule(automation, file, trigger, is_enabled, is_durable, owner, started_at) VALUES (?1, ?2, ?3, 1, ?6, ?4, ?5)
+      ON CONFLICT(automation) DO UPDATE SET file = ?2, is_enabled = 1, is_durable = ?6, owner = ?4, started_at = ?5,
+        last_due_at = CASE WHEN trigger = ?3 THEN last_due_at END, next_due_at = CASE WHEN trigger = ?3 THEN next_due_at END, trigger = ?3]],
+      { automation.name, automation.file or perilune.null, automation.trigger_text, owners.current(), tostring(perilune.now()),
+        automation.durable and 1 or 0 })
+    return former
+  end)
+end
+
+--- Records due times, inside of a transaction.
+-- @tparam ?date last the one that comes now
+-- @tparam ?date next
+function schedules.set_due(handle, name, last, next)
+  handle:execute(own .. "UPDATE perilune_schedule SET last_due_at = ifnull(?, last_due_at), next_due_at = ? WHERE automation = ?",
+    { last and tostring(last) or perilune.null, next and tostring(next) or perilune.null, name })
+end
+
+--- Records that an automation is not triggered any more, or, at the end of the program, that nothing runs it.
+function schedules.disable(db, name)
+  if not db:table_exists(schedules.table_name) then return end
+  db:write(function(handle)
+    handle:execute(own .. "UPDATE perilune_schedule SET is_enabled = 0, next_due_at = NULL WHERE automation = ?", name)
+  end)
+end
+
+function schedules.release(db)
+  if not db:table_exists(schedules.table_name) then return end
+  db:write(function(handle) handle:execute(own .. "UPDATE perilune_schedule SET owner = NULL WHERE owner = ?", owners.current()) end)
+end
+
+--- Forgets an automation, or those of a file that the file does not define any more.
+function schedules.remove(db, name)
+  if not db:table_exists(schedules.table_name) then return end
+  db:write(function(handle) handle:execute(own .. "DELETE FROM perilune_schedule WHERE automation = ?", name) end)
+end
+
+function schedules.keep_only(db, file, names)
+  if not db:table_exists(schedules.table_name) then return end
+  db:write(function(handle)
+    for _, name in ipairs(handle:fetch_values(own .. "SELECT automation FROM perilune_schedule WHERE file = ?", file)) do
+      if not names[name] then
+        handle:execute(own .. "DELETE FROM perilune_schedule WHERE automation = ?", name)
+        require("perilune.events.change_log").remove(handle, name)
+      end
+    end
+  end)
+end
+
+--- The names of the durable automations that wait for an event, in any process.
+function schedules.waiting_for_event(db, name)
+  if not db:table_exists(schedules.table_name) then return {} end
+  return db:fetch_values(own .. "SELECT automation FROM perilune_schedule WHERE is_durable = 1 AND is_enabled = 1 AND trigger = ?", "event " .. name)
+end
+
+--- All that is recorded, in the order of the names.
+function schedules.all(db)
+  if not db:table_exists(schedules.table_name) then return {} end
+  return db:fetch_all(own .. "SELECT * FROM perilune_schedule ORDER BY automation")
+end
+
+return schedules

@@ -1,0 +1,86 @@
+--- The state of all automations that a database knows, for people and monitors.
+
+local owners = require "perilune.native.owners"
+local perilune = require "perilune"
+local runs = require "perilune.events.automation_runs"
+local schedules = require "perilune.events.automation_schedules"
+
+local automation_status = {}
+
+--- Seconds by which a due time may be late.
+local grace = 60
+
+local function last_of(db, name, condition)
+  return db:fetch_one("/* perilune */ " .. [[
+    SELECT * FROM perilune_automation_run WHERE automation = ? AND ]] .. condition .. " ORDER BY id DESC LIMIT 1", name)
+end
+
+local function first_line(text)
+  return text and text:match("^[^\n]*") or "no error is recorded"
+end
+
+--- The active run that began first, and what is wrong with the active runs.
+local function look_at_active(db, name, stuck)
+  local active = db:fetch_all("/* perilune */ " .. [[
+    SELECT * FROM perilune_automation_run WHERE automation = ? AND outcome IN ('queued', 'running', 'waiting') ORDER BY id]], name)
+  local first, problem
+  for _, run in ipairs(active) do
+    if run.owner and owners.is_alive(run.owner) == false then
+      problem = problem or ("run %d is dead: its process has ended"):format(run.id)
+    elseif run.outcome == "running" then
+      first = first or run
+      local seconds = perilune.now() - perilune.date(run.started_at)
+      if seconds > stuck then problem = problem or ("run %d has been running for %d s"):format(run.id, seconds // 1) end
+    end
+  end
+  return first, #active, problem
+end
+
+local function describe(db, name, entry, stuck)
+  local status = { name = name, trigger = entry and entry.trigger, active = 0 }
+  local running, success, failure, problem
+  if db:table_exists(runs.table_name) then
+    running, status.active, problem = look_at_active(db, name, stuck)
+    success = last_of(db, name, "outcome = 'succeeded'")
+    failure = last_of(db, name, "outcome IN ('failed', 'interrupted', 'diverged')")
+  end
+  status.running_since = running and running.started_at
+  status.last_success, status.last_failure = success and success.started_at, failure and failure.started_at
+  if failure and not problem and not (success and success.id > failure.id) then
+    problem = ("the last run %s: %s"):format(failure.outcome == "failed" and "failed" or "was " .. failure.outcome,
+      first_line(failure.error or failure.reason))
+  end
+  if entry then
+    local is_run = entry.owner ~= nil and owners.is_alive(entry.owner) ~= false
+    status.state = entry.is_enabled == 0 and "disabled" or is_run and (running and "running" or "ready") or "stopped"
+    status.next_due = entry.next_due_at
+    if status.state == "stopped" then
+      problem = problem or "no process runs it"
+    elseif status.next_due and perilune.now() - perilune.date(status.next_due) > grace then
+      problem = problem or ("it is late: it was due at %s"):format(status.next_due)
+    end
+  else
+    status.state = running and "running" or "unknown"
+  end
+  status.problem = problem
+  return status
+end
+
+--- The automations that run, or have run, on a database, in the order of their names.
+-- @tparam number stuck seconds after which an active run is a problem
+function automation_status.all(db, stuck)
+  local entries, names = {}, {}
+  for _, entry in ipairs(schedules.all(db)) do
+    entries[entry.automation] = entry
+    names[#names + 1] = entry.automation
+  end
+  for _, name in ipairs(runs.names(db)) do
+    if not entries[name] then names[#names + 1] = name end
+  end
+  table.sort(names)
+  local list = {}
+  for index, name in ipairs(names) do list[index] = describe(db, name, entries[name], stuck) end
+  return list
+end
+
+return automation_status

@@ -1,0 +1,190 @@
+--- Triggers of automations that come at a time: `schedule` and `every`. Due times are recorded, so that those which pass while nothing runs
+--- the automation are noticed.
+
+local errors = require "perilune.native.errors"
+local native = require "perilune.native.loop"
+local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
+local schedule = require "perilune.events.schedule"
+local schedules = require "perilune.events.automation_schedules"
+local read_seconds = require("perilune.runtime.durations").read
+
+local automation_times = {}
+
+--- Of more missed due times the rest is one skipped run.
+local most_missed = 1000
+--- A shorter period is not recorded: it starts again with each start.
+local least_recorded_period = 1.0
+--- Of more missed due times only those of the last day are looked at.
+local most_counted = 20000
+
+local catch_up_words = { "all", "one", "skip" }
+
+local epoch = perilune.date.from_unix(0)
+
+--- The Unix seconds of a date, with their fraction.
+local function seconds_of(date)
+  return date - epoch
+end
+
+local function text_of(due)
+  return tostring(epoch + due)
+end
+
+--- The options that say what happens to due times that have passed.
+local function read_catch_up(place, options, default)
+  local catch_up = options.catch_up or default
+  local is_known = false
+  for _, word in ipairs(catch_up_words) do is_known = is_known or word == catch_up end
+  if not is_known then errors.raise_unknown("catch_up", tostring(catch_up), catch_up_words) end
+  return catch_up, options.max_late and read_seconds(place .. ": option `on.max_late`", options.max_late)
+end
+
+--- Has a due time come: records it, and the next one, with the run that it begins.
+-- @tparam table host what the automation lends: name, db, former, skip, set_next
+local function fire(host, on_due, trigger, next_due, waits)
+  host.set_next(next_due)
+  on_due(trigger, nil, {
+    waits = waits,
+    record = function(handle) schedules.set_due(handle, host.name, perilune.date(trigger.due), next_due and epoch + next_due) end,
+  })
+end
+
+--- Records the next due time, when no run begins.
+local function record_next(host, next_due)
+  host.set_next(next_due)
+  if perilune.context == "preview" then return end
+  pcall(host.db.write, host.db, function(handle) schedules.set_due(handle, host.name, nil, next_due and epoch + next_due) end)
+end
+
+local function add_times(list, count, due, now, most, next_after)
+  while due and due <= now and count < most do
+    list[count % most_missed + 1] = due
+    count, due = count + 1, next_after(due)
+  end
+  return count, due and due <= now
+end
+
+--- Due times that passed while nothing ran the automation.
+-- @tparam function next_after returns the due time after a moment
+-- @treturn {number,...} the last of them, at most `most_missed`
+-- @treturn integer how many there were, or at least how many
+local function missed_times(first, now, next_after)
+  local list = {}
+  local count, are_more = add_times(list, 0, first, now, most_counted, next_after)
+  if are_more then count = add_times(list, count, next_after(now - 86400), now, math.huge, next_after) end
+  table.sort(list)
+  return list, count
+end
+
+--- Has the due times that were missed come now, as far as the options want it.
+local function catch_up(host, plan, first, now, on_due, next_due)
+  local list, count = missed_times(first, now, plan.next_after)
+  if count == 0 then return end
+  local wanted = plan.catch_up == "all" and #list or plan.catch_up == "one" and 1 or 0
+  local begin = #list - wanted + 1
+  while begin <= #list and plan.max_late and now - list[begin] > plan.max_late do begin = begin + 1 end
+  local left_out = count - (#list - begin + 1)
+  -- One run stands for all that were missed, which is no loss.
+  if left_out > 0 and not (plan.catch_up == "one" and begin <= #list) then
+    local last = text_of(list[begin - 1] or list[#list])
+    local text = left_out == 1 and "the due time %s was missed" or left_out .. " due times were missed, the last at %s"
+    host.skip({ kind = plan.kind, due = last, missed = left_out }, text:format(last))
+  end
+  for index = begin, #list do
+    local missed = plan.catch_up == "one" and count or nil
+    fire(host, on_due, { kind = plan.kind, due = text_of(list[index]), missed = missed, is_late = true }, next_due, true)
+  end
+end
+
+--- The due time that was recorded as the next one, in Unix seconds, if the trigger is still the same. What a changed trigger has missed is
+-- recorded.
+local function recorded_due(host)
+  local former = host.former
+  if not former or not former.next_due_at then return nil end
+  local due = seconds_of(perilune.date(former.next_due_at))
+  if former.trigger == host.trigger_text then return due end
+  if due <= seconds_of(perilune.now()) then
+    host.skip({ kind = former.trigger:match("^%a+"), due = former.next_due_at },
+      ('the due time %s was missed; the trigger was "%s" then'):format(former.next_due_at, former.trigger))
+  end
+end
+
+-- Schedules -------------------------------------------------------------------------------------------------------------------
+
+function automation_times.read_schedule(place, options)
+  local parsed = schedule.read(place .. ": option `on.schedule`", options.schedule, options.zone)
+  local jitter = options.jitter and read_seconds(place .. ": option `on.jitter`", options.jitter)
+  local policy, max_late = read_catch_up(place, options, "skip")
+  local plan = {
+    kind = "schedule", catch_up = policy, max_late = max_late,
+    next_after = function(moment) return schedule.next_time(parsed, moment) end,
+  }
+  local text = "schedule " .. parsed.text .. (parsed.zone and " " .. parsed.zone or "")
+  return text, function(_, on_due, _, host)
+    local now, due = os.time(), recorded_due(host)
+    if due then catch_up(host, plan, due // 1 | 0, now, on_due, plan.next_after(now)) end
+    local handle
+    handle = schedule.start(parsed, function(due_date)
+      local late = os.time() - due_date.unix_seconds - (jitter or 0)
+      if max_late and late > max_late then
+        record_next(host, handle.due)
+        return host.skip({ kind = "schedule", due = tostring(due_date) }, ("the due time %s came %d seconds late"):format(due_date, late // 1))
+      end
+      fire(host, on_due, { kind = "schedule", due = tostring(due_date) }, handle.due)
+    end, { jitter = jitter })
+    record_next(host, handle.due)
+    return handle
+  end
+end
+
+-- Periods ---------------------------------------------------------------------------------------------------------------------
+
+--- A period that goes on where it was when the automation ran last.
+local Period = {}
+Period.__index = Period
+
+function Period:cancel()
+  return self.id ~= nil and native.stop(self.id)
+end
+
+local function arm(self, seconds, f)
+  self.id = native.start_timer(seconds, nil, f)
+end
+
+function automation_times.read_every(place, options)
+  local seconds = read_seconds(place .. ": option `on.every`", options.every, 0.001)
+  local text = "every " .. (type(options.every) == "string" and options.every or ("%gs"):format(seconds))
+  local policy, max_late = read_catch_up(place, options, "one")
+  if seconds < least_recorded_period then
+    return text, function(_, on_due)
+      return perilune.every(seconds, function() on_due{ kind = "every" } end)
+    end
+  end
+  local plan = {
+    kind = "every", catch_up = policy, max_late = max_late,
+    next_after = function(moment) return moment + seconds end,
+  }
+  return text, function(_, on_due, _, host)
+    local period = setmetatable({}, Period)
+    local function tick(due)
+      local now = seconds_of(perilune.now())
+      -- Calls that would have come in the meantime are one; and the clock may have been set.
+      local next_due = due + seconds >= now and due + seconds - now <= seconds and due + seconds or now + seconds
+      arm(period, next_due - now, function() tick(next_due) end)
+      fire(host, on_due, { kind = "every", due = text_of(due) }, next_due)
+    end
+    local now, due = seconds_of(perilune.now()), recorded_due(host)
+    if due and due - now > seconds then due = nil end
+    local next_due = due or now + seconds
+    if next_due <= now then
+      next_due = due + (math.floor((now - due) / seconds) + 1) * seconds
+      catch_up(host, plan, due, now, on_due, next_due)
+    end
+    arm(period, next_due - now, function() tick(next_due) end)
+    record_next(host, next_due)
+    return period
+  end
+end
+
+return automation_times

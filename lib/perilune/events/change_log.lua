@@ -1,0 +1,267 @@
+--- Changes of tables that durable automations observe: triggers of SQLite write the key and the kind of each into a table, so that what any
+--- program writes at any time counts. The automation reads it in the order of the commits.
+
+local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
+local native = require "perilune.native.loop"
+local native_observation = require "perilune.native.observation"
+local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
+local marks = require "perilune.runtime.marks"
+local sql_text = require "perilune.runtime.sql_text"
+local runs = require "perilune.events.automation_runs"
+local wake = require "perilune.events.wake"
+
+local change_log = {}
+
+local own = "/* perilune */ "
+
+--- Seconds between two looks for what other processes have written, and how many changes one transaction reads.
+local poll, batch = 1.0, 500
+
+local definitions = {
+  own .. [[
+  CREATE TABLE IF NOT EXISTS perilune_change (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    table_name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    row_key TEXT NOT NULL
+  )]],
+  own .. [[
+  CREATE TABLE IF NOT EXISTS perilune_change_reader (
+    automation TEXT NOT NULL PRIMARY KEY,
+    tables TEXT NOT NULL,
+    last_id INTEGER NOT NULL
+  )]],
+  own .. [[
+  CREATE TABLE IF NOT EXISTS perilune_change_match (
+    automation TEXT NOT NULL,
+    row_key TEXT NOT NULL,
+    PRIMARY KEY (automation, row_key)
+  ) WITHOUT ROWID]],
+}
+
+-- Triggers --------------------------------------------------------------------------------------------------------------------
+
+--- The columns that identify the rows of a table.
+local function key_columns(db, name, place)
+  if db:view_exists(name) then checks.fail(place, ("option `on.change`: `%s` is a view, which a durable automation cannot observe; observe its tables"):format(name)) end
+  local key = db:primary_key(name)
+  return key and #key.columns > 0 and key.columns or { "rowid" }
+end
+
+--- SQL for the key of a row as text that is SQL again: the literals of its columns.
+local function key_sql(row, columns)
+  local parts = {}
+  for index, column in ipairs(columns) do parts[index] = ("quote(%s.%s)"):format(row, sql_text.name(column)) end
+  return table.concat(parts, " || ',' || ")
+end
+
+local function trigger_name(name, kind)
+  return ("perilune_change_of_%s_%s"):format(name, kind)
+end
+
+local function trigger_sql(name, kind, body)
+  return own .. ("CREATE TRIGGER IF NOT EXISTS %s AFTER %s ON %s BEGIN %s END"):format(
+    sql_text.name(trigger_name(name, kind)), kind:upper(), sql_text.name(name), body)
+end
+
+local function insert_sql(name, kind, key, condition)
+  return ("INSERT INTO perilune_change(table_name, kind, row_key) SELECT %s, '%s', %s%s;"):format(
+    sql_text.literal(name), kind, key, condition and " WHERE " .. condition or "")
+end
+
+--- Makes the triggers of a table.
+local function install(handle, name, columns)
+  local new, old = key_sql("new", columns), key_sql("old", columns)
+  handle:execute(trigger_sql(name, "insert", insert_sql(name, "insert", new)))
+  handle:execute(trigger_sql(name, "delete", insert_sql(name, "delete", old)))
+  handle:execute(trigger_sql(name, "update",
+    insert_sql(name, "delete", old, ("%s IS NOT %s"):format(old, new)) .. insert_sql(name, "update", new)))
+end
+
+local function uninstall(handle, name)
+  for _, kind in ipairs{ "insert", "update", "delete" } do
+    handle:execute(own .. "DROP TRIGGER IF EXISTS " .. sql_text.name(trigger_name(name, kind)))
+  end
+end
+
+--- Removes the triggers of the tables that no durable automation observes any more.
+local function uninstall_unused(handle)
+  local used = {}
+  for _, text in ipairs(handle:fetch_values(own .. "SELECT tables FROM perilune_change_reader")) do
+    for _, name in ipairs(perilune.json.decode(text)) do used[name] = true end
+  end
+  for _, row in ipairs(handle:fetch_all(own .. [[
+    SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'perilune@_change@_of@_%@_insert' ESCAPE '@']])) do
+    local name = row.name:match("^perilune_change_of_(.*)_insert$")
+    if not used[name] then uninstall(handle, name) end
+  end
+end
+
+--- Installs what records the changes, and where the automation begins to read: at what comes from now on, if it is new.
+local function prepare(self, plan)
+  databases.guarded(self.db, function(handle)
+    for _, sql in ipairs(definitions) do handle:execute(sql) end
+    for _, name in ipairs(plan.tables) do install(handle, name, plan.columns[name]) end
+    local last = handle:fetch_value(own .. "SELECT max(last_id) FROM (SELECT seq AS last_id FROM sqlite_sequence WHERE name = 'perilune_change')") or 0
+    handle:execute(own .. [[
+      INSERT INTO perilune_change_reader VALUES (?1, ?2, ?3) ON CONFLICT(automation) DO UPDATE SET tables = ?2]],
+      self.name, perilune.json.encode(perilune.json.array(plan.tables)), last)
+    uninstall_unused(handle)
+  end)
+end
+
+--- Forgets what an automation observes.
+function change_log.remove(db, automation)
+  if not db:table_exists("perilune_change_reader") then return end
+  databases.guarded(db, function(handle)
+    handle:execute(own .. "DELETE FROM perilune_change_reader WHERE automation = ?", automation)
+    handle:execute(own .. "DELETE FROM perilune_change_match WHERE automation = ?", automation)
+    uninstall_unused(handle)
+  end)
+end
+
+-- Reading ---------------------------------------------------------------------------------------------------------------------
+
+--- The values of a key: one value, or a table by the columns.
+local function key_value(handle, columns, text)
+  local row = handle:fetch_one(own .. "SELECT " .. text)
+  local values = row:values()
+  if #columns == 1 then return values[1] end
+  local key = {}
+  for index, column in ipairs(columns) do key[column] = values[index] end
+  return key
+end
+
+local function add_run(handle, self, change, key)
+  local trigger = { kind = "change", table = change.table_name, change = change.kind, key = key, row_key = change.row_key }
+  runs.add_queued(handle, { automation = self.name, trigger = trigger, run_key = type(key) ~= "table" and tostring(key) or change.row_key })
+end
+
+--- Whether a row comes to be in what the request fetches: it is, and was not at the last look.
+local function comes_to_match(handle, self, plan, change, key)
+  local is_match = change.kind ~= "delete" and plan.request:filter_key(key):fetch_one(handle) ~= nil
+  if not is_match or change.kind == "insert" then
+    handle:execute(own .. "DELETE FROM perilune_change_match WHERE automation = ? AND row_key = ?", self.name, change.row_key)
+  end
+  if not is_match then return false end
+  return handle:execute(own .. "INSERT OR IGNORE INTO perilune_change_match VALUES (?, ?)", self.name, change.row_key).changed_rows == 1
+end
+
+--- Deletes the changes that all automations have read.
+local function prune(handle)
+  handle:execute(own .. "DELETE FROM perilune_change WHERE id <= (SELECT min(last_id) FROM perilune_change_reader)")
+end
+
+--- Makes runs of the changes that were not read yet, in one transaction with the mark of what was read.
+-- @treturn boolean whether there may be more
+local function consume(self, plan)
+  local last = self.db:fetch_value(own .. "SELECT max(id) FROM perilune_change")
+  local read = self.db:fetch_value(own .. "SELECT last_id FROM perilune_change_reader WHERE automation = ?", self.name)
+  if not read or not last or last <= read then return false end
+  local count = self.db:write(function(handle)
+    read = handle:fetch_value(own .. "SELECT last_id FROM perilune_change_reader WHERE automation = ?", self.name)
+    local changes = handle:fetch_all(own .. "SELECT * FROM perilune_change WHERE id > ? ORDER BY id LIMIT ?", read, batch)
+    for _, change in ipairs(changes) do
+      local columns = plan.columns[change.table_name]
+      if columns then
+        local key = key_value(handle, columns, change.row_key)
+        if not plan.request or comes_to_match(handle, self, plan, change, key) then add_run(handle, self, change, key) end
+      end
+    end
+    if #changes == 0 then return 0 end
+    handle:execute(own .. "UPDATE perilune_change_reader SET last_id = ? WHERE automation = ?", changes[#changes].id, self.name)
+    prune(handle)
+    return #changes
+  end)
+  if count > 0 then wake.later(self.db) end
+  return count == batch
+end
+
+--- The row that has changed, as the request or the class gives it; nil if there is none any more.
+function change_log.fetch(self, trigger)
+  local plan, key = self.change_plan, trigger.key
+  if not plan or trigger.change == "delete" then return nil end
+  -- JSON objects are no plain tables.
+  if type(key) == "table" then
+    key = {}
+    for name, value in pairs(trigger.key) do key[name] = value end
+  end
+  return self.db:read(function(handle)
+    return (plan.request or plan.classes[trigger.table]):filter_key(key):fetch_one(handle)
+  end)
+end
+
+-- The trigger of automations --------------------------------------------------------------------------------------------------
+
+local function table_of(request)
+  return request.node.root.source.table
+end
+
+--- The tables that are observed, with the columns of their keys.
+local function make_plan(db, place, change, names)
+  local plan = { tables = {}, columns = {}, classes = {}, request = marks.is_request(change) and change or nil }
+  for index, name in ipairs(plan.request and { table_of(plan.request) } or names) do
+    if native_observation.is_own_table(name) then
+      checks.fail(place, ("option `on.change`: `%s` is an internal table of Perilune, whose changes trigger nothing"):format(name))
+    end
+    if not db:table_exists(name) and not db:view_exists(name) then errors.raise_unknown("table", name, db:tables()) end
+    local stored = db:fetch_value(own .. "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)", name)
+    if not stored and not db:view_exists(name) then
+      checks.fail(place, ("option `on.change`: `%s` is not in the main database, so that its triggers could not record changes there"):format(name))
+    end
+    plan.columns[stored or name] = key_columns(db, stored or name, place)
+    plan.tables[index], plan.classes[stored or name] = stored or name, perilune.record(stored or name)
+  end
+  return plan
+end
+
+local function start(self, plan)
+  local state = {}
+  local function look()
+    local is_ok, e = pcall(function()
+      while not state.is_over and consume(self, plan) do end
+    end)
+    if is_ok then return end
+    if type(e) == "userdata" and e.kind == "cancelled" then error(e, 0) end
+    perilune.log.error("the changes for a durable automation could not be read", { automation = self.name, error = tostring(e) })
+  end
+  local queries = {}
+  for index, name in ipairs(plan.tables) do queries[index] = ("SELECT * FROM %s"):format(sql_text.name(name)) end
+  local count = 0
+  state.observation = self.db:observe(function(handle)
+    for _, sql in ipairs(queries) do handle:fetch_one(sql) end
+    count = count + 1
+    return count
+  end, look, { on_error = function() end })
+  if perilune.context == "live" then state.timer = native.start_timer(poll, poll, look, false) end
+  function state:cancel()
+    self.is_over = true
+    self.observation:cancel()
+    if self.timer then native.stop(self.timer) end
+  end
+  return state
+end
+
+--- Checks the option `on` of a durable automation that observes changes.
+function change_log.read(place, on, change_names)
+  local change = on.change
+  if type(change) == "function" then
+    checks.fail(place, "option `on.change`: a durable automation observes tables, records or a request, got a function")
+  end
+  for _, name in ipairs{ "initially", "poll" } do
+    if on[name] ~= nil then checks.fail(place, ("option `on.%s` does not apply to durable automations"):format(name)) end
+  end
+  local names = not marks.is_request(change) and change_names(place, change) or nil
+  local text = names and "change of " .. table.concat(names, ", ") or "change"
+  return text, function(db, _, _, host)
+    local self = host.automation
+    self.change_plan = make_plan(db, place, change, names)
+    if perilune.context == "preview" then return { cancel = function() end } end
+    prepare(self, self.change_plan)
+    return start(self, self.change_plan)
+  end
+end
+
+return change_log

@@ -1,0 +1,509 @@
+--- Durable runs: their functions are executed again after a wait or a crash, and the steps that are done are answered from what they have
+--- recorded. What the function of an automation with `durable = true` gets has the methods here.
+
+local crashes = require "perilune.native.crashes"
+local errors = require "perilune.native.errors"
+local native = require "perilune.native.loop"
+local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
+local durations = require "perilune.runtime.durations"
+local runs = require "perilune.events.automation_runs"
+local step_table = require "perilune.events.step_table"
+local values = require "perilune.events.durable_values"
+local wake = require "perilune.events.wake"
+
+local durable_runs = {}
+
+local longest_name, longest_value = 200, 1 << 20
+--- A wait without a time limit.
+local never = "9999-12-31 23:59:59.999"
+
+local function is_cancellation(e)
+  return type(e) == "userdata" and e.kind == "cancelled"
+end
+
+local function message_of(e)
+  return type(e) == "userdata" and e.message or tostring(e)
+end
+
+-- Executing -------------------------------------------------------------------------------------------------------------------
+
+--- What one branch of a run has done in this execution: the function itself is the branch "".
+local function make_branch(execution, name)
+  return {
+    execution = execution, name = name, position = 0, steps = execution.steps[name] or {}, names = {}, undos = execution.undos,
+    values = {
+      now = execution.started_at, is_inside = false,
+      random_state = values.number_of(("%d %s %s"):format(execution.id, execution.started_at, name)),
+    },
+  }
+end
+
+--- Begins to execute the function of a run. To be called in the task that does.
+-- @tparam table run id, automation, started_at, key, settings
+function durable_runs.begin(run)
+  local execution = {
+    run = run, id = run.id, automation = run.automation.name, db = run.automation.db, started_at = run.started_at, undos = {},
+    steps = step_table.load(run.automation.db, run.id), branches = {}, has_interruptions = run.interruptions > 0,
+  }
+  run.execution = execution
+  execution.main = make_branch(execution, "")
+  execution.branches[""] = execution.main
+  local source = native.current()
+  execution.tasks = { [source] = execution.main }
+  values.enter(source, execution.main.values)
+end
+
+--- Whether a step of the run is recorded.
+function durable_runs.has_begun(run)
+  return next(run.execution.steps) ~= nil
+end
+
+--- The branch whose task asks.
+local function branch_of(context, method)
+  local execution = context.execution
+  local branch = execution and execution.tasks[native.current() or 0]
+  if not branch then errors.raise("usage", ("run:%s: it can be used only in the function of a durable run, while that runs"):format(method)) end
+  if execution.diverged then error(execution.diverged, 0) end
+  if branch.values.is_inside then
+    errors.raise("usage", ("run:%s: it cannot be used inside of the step `%s`"):format(method, branch.values.is_inside))
+  end
+  return branch, execution
+end
+
+local function diverge(execution, text, ...)
+  local file, line = errors.position()
+  local is_ok, e = pcall(errors.raise, "diverged", text:format(...), { file = file, line = line })
+  execution.diverged = e
+  error(e, 0)
+end
+
+local function check_name(branch, method, name)
+  if type(name) ~= "string" or name == "" then checks.fail("run:" .. method .. ": argument 1", "expected a name as a string, got " .. errors.describe(name)) end
+  if #name > longest_name then checks.fail("run:" .. method .. ": argument 1", ("expected at most %d bytes, got %d"):format(longest_name, #name)) end
+  local first = branch.names[name]
+  if first then
+    errors.raise("usage", ("run:%s: the run has used the name `%s` already, as step %d; in a loop, add a number to the name"):format(method, name, first))
+  end
+end
+
+--- Begins the next step of a branch.
+-- @treturn ?table what is recorded of it
+local function next_step(branch, method, kind, name)
+  check_name(branch, method, name)
+  local db = branch.execution.db
+  if db:is_inside_transaction() then errors.raise("usage", ("run:%s: it cannot be used inside of a database block"):format(method)) end
+  branch.position = branch.position + 1
+  branch.names[name] = branch.position
+  local recorded = branch.steps[branch.position]
+  if recorded and (recorded.name ~= name or recorded.kind ~= kind) then
+    diverge(branch.execution, "step %d was the %s `%s` when it was recorded, and is the %s `%s` now: the function has changed, or depends on something that changes",
+      branch.position, recorded.kind, recorded.name, kind, name)
+  end
+  return recorded
+end
+
+--- The time of a run is that of its last step.
+local function pass_time(branch, step)
+  if step.ended_at then branch.values.now = perilune.date(step.ended_at) end
+end
+
+local function decode(text)
+  if text == nil then return nil end
+  local value = perilune.json.decode(text)
+  if value == perilune.null then return nil end
+  return value
+end
+
+local function encode(method, name, value)
+  if value == nil then return nil end
+  local is_ok, text = pcall(perilune.json.encode, value)
+  if not is_ok then checks.fail(("run:%s: `%s`"):format(method, name), "expected a result that JSON can express: " .. message_of(text)) end
+  if #text > longest_value then
+    checks.fail(("run:%s: `%s`"):format(method, name), ("expected a result of at most %d bytes as JSON, got %d; keep it in a table of your own"):format(
+      longest_value, #text))
+  end
+  return text
+end
+
+--- What a step that is done has given, or the error with which it has failed.
+local function answer(branch, step)
+  pass_time(branch, step)
+  if step.state == "failed" then
+    if step.error_kind then errors.raise(step.error_kind, step.error) end
+    error(step.error, 0)
+  end
+  return decode(step.value)
+end
+
+local function record(branch, handle, step, position)
+  local execution = branch.execution
+  if not step_table.is_ours(handle, execution.id) then
+    errors.raise("run_taken", ("run %d: it was cancelled, or another process has taken it over"):format(execution.id))
+  end
+  step_table.put(handle, execution.id, branch.name, position or branch.position, step)
+  if execution.has_interruptions then
+    step_table.forget_interruptions(handle, execution.id)
+    execution.has_interruptions = false
+  end
+end
+
+--- Records a step that has failed, after its writes were rolled back.
+local function record_failure(branch, step, e)
+  step.state, step.value, step.wakes_at = "failed", nil, nil
+  step.error, step.error_kind = message_of(e), type(e) == "userdata" and e.kind or nil
+  branch.execution.db:write(function(handle) record(branch, handle, step) end)
+  branch.steps[branch.position] = step
+end
+
+--- Calls a function of the script inside of a step, where the clock is the usual one.
+local function inside(branch, name, f, ...)
+  branch.values.is_inside = name
+  local results = table.pack(pcall(f, ...))
+  branch.values.is_inside = false
+  return table.unpack(results, 1, results.n)
+end
+
+-- Waiting ---------------------------------------------------------------------------------------------------------------------
+
+--- Leaves the task: the run is executed again when it is to go on. Nothing is raised, so nothing can catch it.
+local function suspend(branch, wakes_at)
+  local execution = branch.execution
+  if branch == execution.main then
+    execution.is_suspended = true
+    values.leave(native.current())
+    native.abandon()
+  end
+  branch.wakes_at = wakes_at
+  values.leave(native.current())
+  native.release(execution.place)
+  native.abandon()
+end
+
+--- Records that the run waits, in the transaction of the step that does.
+local function record_wait(branch, handle, wakes_at, waits_for)
+  if branch == branch.execution.main then
+    runs.suspend(handle, branch.execution.id, wakes_at, waits_for)
+  elseif waits_for then
+    branch.waits_for = waits_for
+  end
+end
+
+--- Waits until a time that is recorded.
+local function wait_on(branch, step, waits_for)
+  branch.execution.db:write(function(handle)
+    record(branch, handle, step)
+    record_wait(branch, handle, step.wakes_at, waits_for)
+  end)
+  branch.steps[branch.position] = step
+  suspend(branch, step.wakes_at)
+end
+
+-- Steps -----------------------------------------------------------------------------------------------------------------------
+
+local Run = {}
+
+--- The function and the options, in either order.
+local function read_arguments(method, first, second, kinds)
+  if type(first) == "table" or first == nil then first, second = second, first end
+  if type(first) ~= "function" then checks.fail("run:" .. method, "expected a function, got " .. errors.describe(first)) end
+  return first, checks.options("run:" .. method, second, kinds)
+end
+
+local function add_undo(branch, name, f)
+  if f then branch.undos[#branch.undos + 1] = { branch = branch, position = branch.position, name = name, f = f } end
+end
+
+--- Runs a function in a transaction, with the record of what it has given. It runs once.
+function Run:step(name, first, second)
+  local branch, execution = branch_of(self, "step")
+  local f, options = read_arguments("step", first, second, { undo = "function" })
+  local step = next_step(branch, "step", "step", name)
+  if step then
+    if step.state == "done" then add_undo(branch, name, options.undo) end
+    return answer(branch, step)
+  end
+  step = { name = name, kind = "step", state = "done" }
+  local is_ok, e = inside(branch, name, execution.db.write, execution.db, function(handle)
+    step.value = encode("step", name, (f(handle)))
+    record(branch, handle, step)
+  end)
+  if not is_ok then
+    if is_cancellation(e) then error(e, 0) end
+    record_failure(branch, step, e)
+    error(e, 0)
+  end
+  branch.steps[branch.position] = step
+  add_undo(branch, name, options.undo)
+  return answer(branch, step)
+end
+
+local function read_retry(options)
+  if options.retry == nil then return { times = 0, wait = 1.0, factor = 2 } end
+  local retry = math.type(options.retry) == "integer" and { times = options.retry } or options.retry
+  retry = checks.options("run:call: option `retry`", retry, { times = "number", wait = "any", factor = "number" })
+  return {
+    times = retry.times or 3, wait = durations.read("run:call: option `retry.wait`", retry.wait or 1), factor = retry.factor or 2,
+  }
+end
+
+--- Has a call fail, or be made again later.
+local function settle_call(branch, step, retry, e)
+  if step.attempts > retry.times then
+    record_failure(branch, step, e)
+    error(e, 0)
+  end
+  local seconds = math.min(retry.wait * retry.factor ^ (step.attempts - 1), 86400)
+  step.error, step.wakes_at = message_of(e), tostring(values.clock() + seconds)
+  wait_on(branch, step)
+end
+
+--- Calls a function that has effects outside of the database. It is called at least once, each time with the same key: what it is about to
+--- do is recorded before, and its result after it.
+function Run:call(name, first, second)
+  local branch, execution = branch_of(self, "call")
+  local f, options = read_arguments("call", first, second, { key = "any", retry = "any", undo = "function" })
+  local retry = read_retry(options)
+  local step = next_step(branch, "call", "call", name)
+  if step and (step.state == "done" or step.state == "failed") then
+    if step.state == "done" then add_undo(branch, name, options.undo) end
+    return answer(branch, step)
+  end
+  if step and step.wakes_at and perilune.date(step.wakes_at) > values.clock() then return wait_on(branch, step) end
+  local default_key = ("%s/%d/%s%s"):format(execution.automation, execution.id, branch.name, name)
+  step = {
+    name = name, kind = "call", state = "intended", attempts = (step and step.attempts or 0) + 1,
+    idempotency_key = step and step.idempotency_key or tostring(options.key or default_key), error = step and step.error,
+  }
+  execution.db:write(function(handle) record(branch, handle, step) end)
+  branch.steps[branch.position] = step
+  local is_repeat = step.attempts > 1
+  if is_repeat then
+    perilune.log.notice("a call of a durable run is repeated", {
+      automation = execution.automation, run = tostring(execution.id), call = name, key = step.idempotency_key, attempt = tostring(step.attempts) })
+  end
+  crashes.point("before", "call " .. name)
+  local is_ok, value = inside(branch, name, f, step.idempotency_key, { attempt = step.attempts, is_repeat = is_repeat })
+  crashes.point("after", "call " .. name)
+  if not is_ok then
+    if is_cancellation(value) then error(value, 0) end
+    return settle_call(branch, step, retry, value)
+  end
+  step.state, step.value, step.error = "done", encode("call", name, value), nil
+  execution.db:write(function(handle) record(branch, handle, step) end)
+  add_undo(branch, name, options.undo)
+  return answer(branch, step)
+end
+
+--- Waits, without being in memory.
+function Run:sleep(duration)
+  local branch = branch_of(self, "sleep")
+  local seconds = durations.read("run:sleep", duration)
+  branch.sleep_count = (branch.sleep_count or 0) + 1
+  local name = "sleep " .. branch.sleep_count
+  local step = next_step(branch, "sleep", "sleep", name)
+  if not step then
+    step = { name = name, kind = "sleep", state = "waiting", wakes_at = tostring(values.clock() + seconds) }
+  end
+  if perilune.date(step.wakes_at) > values.clock() then return wait_on(branch, step) end
+  branch.values.now = perilune.date(step.wakes_at)
+end
+
+--- Waits for a signal, without being in memory.
+-- @return its value; nil after the timeout
+-- @treturn boolean whether it has come
+function Run:wait_for(name, options)
+  local branch, execution = branch_of(self, "wait_for")
+  options = checks.options("run:wait_for", options, { timeout = "any" })
+  local step = next_step(branch, "wait_for", "wait", name)
+  if step and step.state == "done" then return answer(branch, step), step.error == nil end
+  step = step or { name = name, kind = "wait", state = "waiting", wakes_at = options.timeout
+    and tostring(values.clock() + durations.read("run:wait_for: option `timeout`", options.timeout)) or never }
+  local is_over = execution.db:write(function(handle)
+    local signal = step_table.take_signal(handle, execution.automation, execution.run.key, name)
+    if signal or step.wakes_at ~= never and perilune.date(step.wakes_at) <= values.clock() then
+      step.state, step.value, step.error = "done", signal and signal.value, not signal and "timeout" or nil
+      record(branch, handle, step)
+      return true
+    end
+    record(branch, handle, step)
+    record_wait(branch, handle, step.wakes_at, name)
+    return false
+  end)
+  branch.steps[branch.position] = step
+  if not is_over then return suspend(branch, step.wakes_at) end
+  return answer(branch, step), step.error == nil
+end
+
+-- Branches --------------------------------------------------------------------------------------------------------------------
+
+local function check_branches(list)
+  if type(list) ~= "table" or next(list) == nil then checks.fail("run:all", "expected a table of functions by name, got " .. errors.describe(list)) end
+  local names = {}
+  for name, f in pairs(list) do
+    if type(name) ~= "string" or type(f) ~= "function" then checks.fail("run:all", "expected functions by name, got " .. errors.describe(name)) end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
+--- The earliest time at which a branch that waits goes on, and what is waited for.
+local function earliest(branches)
+  local wakes_at, waits_for
+  for _, branch in ipairs(branches) do
+    if branch.wakes_at and (not wakes_at or branch.wakes_at < wakes_at) then wakes_at = branch.wakes_at end
+    waits_for = waits_for or branch.waits_for
+  end
+  return wakes_at, waits_for
+end
+
+--- Executes functions side by side, each with steps of its own, and waits for all of them.
+-- @tparam table list functions by name, which get the run
+-- @treturn table their results by name
+function Run:all(list)
+  local main, execution = branch_of(self, "all")
+  if main ~= execution.main then errors.raise("usage", "run:all: it cannot be used in a branch") end
+  local names, results, branches, running = check_branches(list), {}, {}, 0
+  local failure
+  execution.place = native.make_place()
+  for index, name in ipairs(names) do
+    if execution.branches[name .. "/"] then errors.raise("usage", ("run:all: the run has used the name `%s` already"):format(name)) end
+    local branch = make_branch(execution, name .. "/")
+    branches[index], execution.branches[branch.name] = branch, branch
+    running = running + 1
+    branch.task = native.start(function()
+      execution.tasks[native.current()] = branch
+      values.enter(native.current(), branch.values)
+      results[name] = list[name](self)
+      branch.is_over = true
+      values.leave(native.current())
+      native.release(execution.place)
+    end, function(e)
+      branch.is_settled = true
+      if not branch.wakes_at then
+        branch.is_over, failure = true, failure or e
+        native.release(execution.place)
+      end
+    end, true, execution.run.automation.scope)
+  end
+  local function are_settled()
+    for _, branch in ipairs(branches) do
+      if not branch.is_over and not branch.wakes_at then return false end
+    end
+    return true
+  end
+  while not are_settled() do native.wait(execution.place) end
+  if failure then error(failure, 0) end
+  local wakes_at, waits_for = earliest(branches)
+  if wakes_at then
+    execution.db:write(function(handle) runs.suspend(handle, execution.id, wakes_at, waits_for) end)
+    suspend(main)
+  end
+  for _, branch in ipairs(branches) do
+    if branch.values.now > main.values.now then main.values.now = branch.values.now end
+  end
+  return results
+end
+
+-- The end ---------------------------------------------------------------------------------------------------------------------
+
+--- Raises if the function has not taken all the steps that were recorded.
+function durable_runs.check_end(run)
+  local execution = run.execution
+  if execution.diverged then error(execution.diverged, 0) end
+  for _, branch in pairs(execution.branches) do
+    local step = branch.steps[branch.position + 1]
+    if step then
+      diverge(execution, "step %d, the %s `%s`, was recorded, and the function does not take it any more", branch.position + 1, step.kind, step.name)
+    end
+  end
+end
+
+--- Forgets the step with whose error the run has failed, so that the next attempt takes it again.
+function durable_runs.forget_failure(run, handle)
+  for _, branch in pairs(run.execution.branches) do
+    local step = branch.steps[branch.position]
+    if step and step.state == "failed" then step_table.delete(handle, run.id, branch.name, branch.position) end
+  end
+end
+
+--- Undoes the steps that are done, the last one first, each once.
+-- @treturn ?string what is wrong with those that could not be undone
+function durable_runs.undo(run)
+  local execution, problem = run.execution, nil
+  if not execution then return nil end
+  for index = #execution.undos, 1, -1 do
+    local undo = execution.undos[index]
+    local branch = undo.branch
+    if not branch.steps[-undo.position] then
+      local is_ok, e = pcall(execution.db.write, execution.db, function(handle)
+        undo.f(handle)
+        record(branch, handle, { name = undo.name, kind = "undo", state = "done" }, -undo.position)
+      end)
+      if not is_ok then
+        if is_cancellation(e) then error(e, 0) end
+        problem = problem or ("step `%s` could not be undone: %s"):format(undo.name, message_of(e))
+      end
+    end
+  end
+  return problem
+end
+
+--- Ends an execution: nothing of it can be used any more.
+function durable_runs.finish(run)
+  local execution = run.execution
+  if not execution then return end
+  for source in pairs(execution.tasks) do values.leave(source) end
+  for _, branch in pairs(execution.branches) do
+    if branch.task and not branch.is_over and not branch.wakes_at then native.stop(branch.task, true) end
+  end
+  execution.tasks = {}
+end
+
+-- What the function gets ------------------------------------------------------------------------------------------------------
+
+Run.__index = Run
+Run.__name = "perilune.durable_run"
+
+--- Makes the context of a run one with the methods of durable runs.
+function durable_runs.extend(context, run)
+  context.id, context.key = run.id, run.key
+  return setmetatable(context, {
+    __name = "perilune.durable_run",
+    __index = function(self, name)
+      if name == "execution" then return run.execution end
+      return Run[name]
+    end,
+  })
+end
+
+--- Sends a signal to the run of an automation that has a key: to `run:wait_for(name)`, whether it waits already or will do so.
+-- @tparam string automation
+-- @tparam string key of the run, as a string or an integer
+-- @tparam string name
+-- @param value what JSON can express
+-- @treturn boolean whether a run with the key waits now
+function perilune.signal(automation, key, name, value)
+  for index, text in ipairs{ automation, tostring(key), name } do
+    if type(text) ~= "string" or text == "" or #text > 500 then
+      checks.fail("perilune.signal: argument " .. index, "expected a string of at most 500 bytes, got " .. errors.describe(text))
+    end
+  end
+  if key == nil then checks.fail("perilune.signal: argument 2", "expected the key of a run, got nil") end
+  if type(name) ~= "string" then checks.fail("perilune.signal: argument 3", "expected the name of a signal, got " .. errors.describe(name)) end
+  local text
+  if value ~= nil then
+    local is_ok
+    is_ok, text = pcall(perilune.json.encode, value)
+    if not is_ok then checks.fail("perilune.signal: argument 4", "expected a value that JSON can express: " .. message_of(text)) end
+  end
+  local db = perilune.database
+  runs.prepare(db)
+  step_table.prepare(db)
+  local is_awaited = require("perilune.native.databases").guarded(db, step_table.send_signal, automation, tostring(key), name, text)
+  wake.later(db)
+  return is_awaited
+end
+
+return durable_runs

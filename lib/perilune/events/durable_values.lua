@@ -1,0 +1,112 @@
+--- The clock, random numbers and UUIDs of durable runs: derived from the run, so that executing its function again gives the same ones.
+--- In its steps and calls, whose results are recorded, they are the usual ones.
+
+local native = require "perilune.native.loop"
+local perilune = require "perilune"
+
+local durable_values = {}
+
+--- The durable runs that are executed now, by the numbers of their tasks: tables with `now`, a date, and `random_state`; `is_inside` while a
+--- step is.
+local active = {}
+
+local is_installed = false
+
+--- The usual clock, also inside of a durable run.
+durable_values.clock = perilune.now
+
+--- The run whose function asks, outside of its steps.
+local function current()
+  local source = native.current()
+  local values = source and active[source]
+  return values and not values.is_inside and values or nil
+end
+
+--- The next 64 random bits (splitmix64).
+local function next_random(values)
+  values.random_state = values.random_state + 0x9E3779B97F4A7C15
+  local z = values.random_state
+  z = (z ~ (z >> 30)) * 0xBF58476D1CE4E5B9
+  z = (z ~ (z >> 27)) * 0x94D049BB133111EB
+  return z ~ (z >> 31)
+end
+
+--- As `math.random` has it.
+local function random(values, low, high)
+  local bits = next_random(values)
+  if low == nil then return (bits >> 11) * 2.0 ^ -53 end
+  if high == nil and low == 0 then return bits end
+  if high == nil then low, high = 1, low end
+  low, high = math.tointeger(low), math.tointeger(high)
+  if not low or not high or low > high then return nil end
+  local range = high - low + 1
+  return range == 0 and bits or low + ((bits >> 1) % range)
+end
+
+local function uuid(values)
+  local a, b = next_random(values), next_random(values)
+  a, b = a & ~0xF000 | 0x4000, b & 0x3FFFFFFFFFFFFFFF | 0x8000000000000000
+  local text = ("%016x%016x"):format(a, b)
+  return ("%s-%s-%s-%s-%s"):format(text:sub(1, 8), text:sub(9, 12), text:sub(13, 16), text:sub(17, 20), text:sub(21))
+end
+
+local function replace(container, name, make)
+  local original = container and rawget(container, name)
+  if type(original) == "function" then rawset(container, name, make(original)) end
+end
+
+--- Has the functions of scripts that give such values ask for the run first.
+function durable_values.install()
+  if is_installed then return end
+  is_installed = true
+  replace(perilune, "now", function(original)
+    return function()
+      local values = current()
+      return values and values.now or original()
+    end
+  end)
+  local function replace_random(original)
+    return function(...)
+      local values = current()
+      local number = values and select("#", ...) <= 2 and random(values, ...)
+      -- What is wrong with the arguments is reported by the original.
+      return number or original(...)
+    end
+  end
+  replace(perilune, "random", replace_random)
+  replace(rawget(_G, "math"), "random", replace_random)
+  replace(perilune, "uuid", function(original)
+    return function()
+      local values = current()
+      return values and uuid(values) or original()
+    end
+  end)
+  local os = rawget(_G, "os")
+  replace(os, "time", function(original)
+    return function(...)
+      local values = (...) == nil and current()
+      return values and values.now.unix_seconds or original(...)
+    end
+  end)
+  replace(os, "date", function(original)
+    return function(format, time, ...)
+      local values = time == nil and current()
+      if not values then return original(format, time, ...) end
+      return original(format or "%c", values.now.unix_seconds)
+    end
+  end)
+end
+
+--- Has a task get the values of a run.
+function durable_values.enter(source, values) active[source] = values end
+
+function durable_values.leave(source) active[source] = nil end
+
+--- A number that is the same for the same text (FNV-1a).
+function durable_values.number_of(text)
+  local hash = 0xcbf29ce484222325
+  for index = 1, #text do hash = (hash ~ text:byte(index)) * 0x100000001b3 end
+  return hash
+end
+
+return durable_values

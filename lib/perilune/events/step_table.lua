@@ -1,0 +1,128 @@
+--- The tables of durable runs beside their own: what each step has given, and signals that wait to be received.
+
+local databases = require "perilune.native.databases"
+local owners = require "perilune.native.owners"
+local perilune = require "perilune"
+local clock = require("perilune.events.durable_values").clock
+
+local step_table = {}
+
+local own = "/* perilune */ "
+
+local definitions = {
+  own .. [[
+  CREATE TABLE IF NOT EXISTS perilune_step (
+    run_id INTEGER NOT NULL,
+    branch TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('step', 'call', 'sleep', 'wait', 'undo')),
+    state TEXT NOT NULL CHECK (state IN ('intended', 'waiting', 'done', 'failed')),
+    value TEXT,
+    error TEXT,
+    error_kind TEXT,
+    idempotency_key TEXT,
+    attempts INTEGER NOT NULL DEFAULT 1,
+    wakes_at TEXT,
+    ended_at TEXT,
+    PRIMARY KEY (run_id, branch, position)
+  )]],
+  own .. [[
+  CREATE TABLE IF NOT EXISTS perilune_signal (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    automation TEXT NOT NULL,
+    run_key TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT,
+    sent_at TEXT NOT NULL
+  )]],
+  own .. "CREATE INDEX IF NOT EXISTS perilune_signal_run ON perilune_signal(automation, run_key, name, id)",
+}
+
+--- The steps of a run are deleted with it.
+local trigger = own .. [[
+  CREATE TRIGGER IF NOT EXISTS perilune_step_deletion AFTER DELETE ON perilune_automation_run BEGIN
+    DELETE FROM perilune_step WHERE run_id = old.id;
+  END]]
+
+function step_table.prepare(db)
+  if db:table_exists("perilune_step") and db:table_exists("perilune_signal") and db:trigger_exists("perilune_step_deletion") then return end
+  databases.guarded(db, function(handle)
+    for _, sql in ipairs(definitions) do handle:execute(sql) end
+    handle:execute(trigger)
+  end)
+end
+
+--- The recorded steps of a run, by branch and position.
+function step_table.load(db, run_id)
+  local branches = {}
+  for _, row in ipairs(db:fetch_all(own .. "SELECT * FROM perilune_step WHERE run_id = ? ORDER BY branch, position", run_id)) do
+    local steps = branches[row.branch] or {}
+    branches[row.branch] = steps
+    steps[row.position] = {
+      name = row.name, kind = row.kind, state = row.state, value = row.value, error = row.error, error_kind = row.error_kind,
+      idempotency_key = row.idempotency_key, attempts = row.attempts, wakes_at = row.wakes_at, ended_at = row.ended_at,
+    }
+  end
+  return branches
+end
+
+local function value_of(value)
+  if value == nil then return perilune.null end
+  return value
+end
+
+--- Records a step, in the open transaction.
+-- @tparam table step name, kind, state, value, error, error_kind, idempotency_key, attempts, wakes_at
+function step_table.put(handle, run_id, branch, position, step)
+  step.ended_at = tostring(clock())
+  handle:execute(own .. [[
+    INSERT OR REPLACE INTO perilune_step(
+      run_id, branch, position, name, kind, state, value, error, error_kind, idempotency_key, attempts, wakes_at, ended_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)]],
+    run_id, branch, position, step.name, step.kind, step.state, value_of(step.value), value_of(step.error), value_of(step.error_kind),
+    value_of(step.idempotency_key), step.attempts or 1, value_of(step.wakes_at), step.ended_at)
+end
+
+function step_table.delete(handle, run_id, branch, position)
+  handle:execute(own .. "DELETE FROM perilune_step WHERE run_id = ? AND branch = ? AND position = ?", run_id, branch, position)
+end
+
+function step_table.delete_all(handle, run_id)
+  handle:execute(own .. "DELETE FROM perilune_step WHERE run_id = ?", run_id)
+end
+
+--- Whether the run is still this state's, in the open transaction.
+function step_table.is_ours(handle, run_id)
+  return handle:fetch_value(own .. "SELECT 1 FROM perilune_automation_run WHERE id = ? AND owner = ?", run_id, owners.current()) == 1
+end
+
+--- A run that gets on is not one that keeps ending its process.
+function step_table.forget_interruptions(handle, run_id)
+  handle:execute(own .. "UPDATE perilune_automation_run SET interruptions = 0 WHERE id = ?", run_id)
+end
+
+-- Signals ---------------------------------------------------------------------------------------------------------------------
+
+--- Takes the first signal for a run, in the open transaction.
+-- @treturn ?row
+function step_table.take_signal(handle, automation, run_key, name)
+  local row = handle:fetch_one(own .. [[
+    SELECT id, value FROM perilune_signal WHERE automation = ? AND run_key = ? AND name = ? ORDER BY id LIMIT 1]], automation, run_key, name)
+  if row then handle:execute(own .. "DELETE FROM perilune_signal WHERE id = ?", row.id) end
+  return row
+end
+
+--- Adds a signal, and wakes the run that waits for it, in the open transaction.
+-- @treturn boolean whether one waits
+function step_table.send_signal(handle, automation, run_key, name, value)
+  local now = tostring(clock())
+  handle:execute(own .. "INSERT INTO perilune_signal(automation, run_key, name, value, sent_at) VALUES (?, ?, ?, ?, ?)",
+    automation, run_key, name, value_of(value), now)
+  handle:execute(own .. "DELETE FROM perilune_signal WHERE sent_at < ?", tostring(clock() - 90 * 86400))
+  return handle:execute(own .. [[
+    UPDATE perilune_automation_run SET wakes_at = ? WHERE automation = ? AND run_key = ? AND outcome = 'waiting' AND waits_for IS NOT NULL]],
+    now, automation, run_key).changed_rows > 0
+end
+
+return step_table
