@@ -287,3 +287,27 @@ test("what is written for a filtered association fulfils its conditions", functi
   equal(Owner:find(1):f():order("id"):pluck("id"), { 1, 2, 4, 5 })
   equal(Owner:find(1):things():filter{ kind = "h" }:fetch_count(), 1)
 end)
+
+test("rows that move are counted, and what they leave may have a version", function()
+  db:execute[[
+    CREATE TABLE node (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER REFERENCES node ON DELETE CASCADE, lock_version INTEGER NOT NULL DEFAULT 0,
+      kid_count INTEGER NOT NULL DEFAULT 0);
+    INSERT INTO node (id, name, parent, kid_count) VALUES (1, 'root', NULL, 2), (2, 'a', 1, 1), (3, 'b', 1, 0), (4, 'aa', 2, 0)]]
+  Node = perilune.record("node", { lock_version = true })
+  Node.up = Node:belongs_to(Node, { columns = "parent", referenced = "id", counter_cache = "kid_count" })
+  Node.kids = Node:has_many(Node, { columns = "parent", referenced = "id" })
+  local function counts() return db:fetch_values("SELECT id || ':' || name || ':' || kid_count FROM node ORDER BY id") end
+  save{ id = 1, kids = { { id = 3, kids = { { id = 4, name = "moved" } } } } }
+  equal(counts(), { "1:root:1", "3:b:1", "4:moved:0" })
+  local root = Node:including_all(Node.kids:including_all(Node.kids)):find(1)
+  local moved = table.remove(root.kids[1].kids)
+  moved.parent, moved.name, root.kids[1], root.name = 1, "again", moved, "top"
+  save(root)
+  equal(counts(), { "1:top:1", "4:again:0" })
+  root.name = "stale"
+  db:execute "UPDATE node SET lock_version = lock_version + 1 WHERE id = 1"
+  root.kids[1] = nil
+  fails("stale", save, root)
+  equal(counts(), { "1:top:1", "4:again:0" })
+  equal(moved:has_changes(), false)
+end)

@@ -228,7 +228,8 @@ end
 local function write_record(context, node, link, demanded)
   local record = node.record
   if not context.memories[record] then context.memories[record] = records.copy_record(record) end
-  local is_changed = not node.is_included or records.snapshot(record) == nil
+  local is_known = records.snapshot(record) ~= nil
+  local is_changed = not is_known
   for column, value in pairs(link or {}) do node.fields[column] = association_records.field_of(node.class, column, value, context.db) end
   for column, value in pairs(node.fields) do
     if differs(context, node.class, column, association_records.stored_field(record, column), value) then
@@ -237,7 +238,10 @@ local function write_record(context, node, link, demanded)
   end
   if not node.is_included then is_changed = fulfil(context, node, record, demanded) or is_changed end
   -- What was fetched with the record, and is what it was, is not written.
-  if is_changed or record:has_changes() then record:save(context.db) end
+  if is_changed or record:has_changes() then
+    -- Counts and times that this write has changed before are not written over.
+    if is_known then record:update_changes(context.db) else record:save(context.db) end
+  end
   return record
 end
 

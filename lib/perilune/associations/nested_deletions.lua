@@ -6,6 +6,7 @@
 
 local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
+local behaviours = require "perilune.records.behaviours"
 local association_records = require "perilune.associations.records"
 
 local plan = {}
@@ -107,6 +108,39 @@ local function rescue(self, context, node, part, owner)
   if self.rows[owner] then move(context, part, row, self.rows[owner]) else deletion.is_last = true end
 end
 
+--- The version of the row of a record whose class has `lock_version`; nil for others.
+local function version_of(context, record)
+  local column = behaviours.option(record_class.info_of(record).class, "lock_version")
+  local row = column and behaviours.row_of(record_class.info_of(record), record):select(column):fetch_one(context.db)
+  return row and row[column], column
+end
+
+--- The records among the values that are not stale, with the versions of their rows.
+local function fresh_records(self, context)
+  local fresh = {}
+  for node, record in pairs(self.rows) do
+    if node.record then
+      local version, column = version_of(context, record)
+      if version ~= nil and records.snapshot(record)[column] == version then fresh[record] = version end
+    end
+  end
+  return fresh
+end
+
+--- Has records whose rows were counted up by moves and deletions know the versions of these.
+local function renew_versions(context, fresh)
+  for record, former in pairs(fresh) do
+    local version, column = version_of(context, record)
+    if version ~= nil and version ~= former then
+      context.memories[record] = context.memories[record] or records.copy_record(record)
+      local row = records.snapshot(record)
+      row[column] = version
+      rawset(record, column, version)
+      records.set_snapshot(record, row)
+    end
+  end
+end
+
 --- Calls a function for some deletions, each at its place in the values.
 local function each_at_path(context, entries, f)
   local outer = context.path
@@ -122,7 +156,11 @@ function plan:is_moved(row) return self.moved[identity(self.context, row)] == tr
 
 local function delete(self, context, is_last)
   each_at_path(context, self.deleted, function(entry)
-    if (entry.is_last or false) == is_last then entry.record:delete(context.db) end
+    local record = entry.record
+    if (entry.is_last or false) ~= is_last or not record:exists(context.db) then return end
+    -- What was moved or deleted before may have changed it: counts, versions.
+    record:refresh(context.db)
+    record:delete(context.db)
   end)
 end
 
@@ -146,9 +184,11 @@ function nested_deletions.plan(context, root)
     if not self.rows[node] then return end
     for _, part in ipairs(node.after) do read_part(self, context, part, self.rows[node]) end
   end)
+  local fresh = fresh_records(self, context)
   each_node(context, root, function(...) rescue(self, context, ...) end)
   each_at_path(context, self.unlinked, function(entry) entry.rows:remove(context.db, entry.record) end)
   delete(self, context, false)
+  renew_versions(context, fresh)
   return self
 end
 
