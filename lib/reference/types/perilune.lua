@@ -1702,7 +1702,8 @@ function members:create_trigger(name, options) end
 function members:drop_trigger(name, options) end
 
 ---Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table by triggers, in whatever program they
----are written; also rows that REPLACE deletes, if the unique key that decides was there when the full-text table was created.
+---are written; also rows that REPLACE deletes, if the unique key that decides was there when the full-text table was created, or was created
+---by `db:create_index`.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
 ---print(db:fetch_value("SELECT title FROM book_text WHERE book_text MATCH ?", perilune.fts5_pattern("worlds")))  --> Around the World
