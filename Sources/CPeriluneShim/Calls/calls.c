@@ -44,12 +44,20 @@ static int async_finished(lua_State *L, int status, lua_KContext nested_calls) {
     return lua_error(L);
 }
 
-static int swift_async_function(lua_State *L) {
-    if (!plua_context_of(L)->has_driver || !lua_isyieldable(L)) {
-        return plua_raise(L, "yield", "%s: an asynchronous function cannot be called in a run that the host started "
-                                          "synchronously, nor inside a database block, perilune.with, a metamethod, an iterator "
-                                          "or a callback of table.sort or string.gsub", lua_tostring(L, lua_upvalueindex(2)));
+static int refuse_to_wait(lua_State *L, const char *name) {
+    const char *caller = plua_find_unwaiting_caller(L);
+    if (caller) {
+        return plua_raise(L, "yield", "%s: an asynchronous function cannot be called inside `%s`, which does not wait; call it before "
+                                          "or after", name, caller);
     }
+    bool is_main = lua_pushthread(L);
+    plua_pop(L, 1);
+    return plua_raise(L, "yield", "%s: an asynchronous function cannot be called in a run that the host started synchronously%s", name,
+                          is_main ? "" : ", nor in a coroutine that is resumed inside a function that does not wait");
+}
+
+static int swift_async_function(lua_State *L) {
+    if (!plua_context_of(L)->has_driver || !lua_isyieldable(L)) return refuse_to_wait(L, lua_tostring(L, lua_upvalueindex(2)));
     int result = call_swift(L);
     if (result != PLUA_YIELD) return result >= 0 ? result : lua_error(L);
     lua_settop(L, 0);

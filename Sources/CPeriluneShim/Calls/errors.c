@@ -50,13 +50,44 @@ void plua_set_error_field(lua_State *L, const char *name) {
     plua_pop(L, 1);
 }
 
+/* Whether an activation is that of a function of a script. */
+static bool is_of_script(const lua_Debug *activation) {
+    return activation->currentline > 0 && strncmp(activation->source, PLUA_LIBRARY_CHUNK, strlen(PLUA_LIBRARY_CHUNK)) != 0;
+}
+
 bool plua_find_position(lua_State *L, lua_Debug *activation) {
     for (int level = 0; lua_getstack(L, level, activation); level++) {
         lua_getinfo(L, "Sl", activation);
-        bool is_library = strncmp(activation->source, PLUA_LIBRARY_CHUNK, strlen(PLUA_LIBRARY_CHUNK)) == 0;
-        if (activation->currentline > 0 && !is_library) return true;
+        if (is_of_script(activation)) return true;
     }
     return false;
+}
+
+/* Whether Lua may yield across a function, as it may across few of those in C. */
+static bool can_wait(const char *name) {
+    static const char *const names[] = {"pcall", "xpcall", "dofile"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) return true;
+    }
+    return false;
+}
+
+const char *plua_find_unwaiting_caller(lua_State *L) {
+    lua_Debug activation;
+    const char *name = NULL;
+    bool has_script = false, has_c = false;
+    for (int level = 0; lua_getstack(L, level, &activation); level++) {
+        lua_getinfo(L, "Sln", &activation);
+        if (is_of_script(&activation)) {
+            if (has_c && name) return name;
+            has_script = true, has_c = false, name = NULL;
+        } else if (has_script && !(activation.name && can_wait(activation.name))) {
+            /* What a script calls may be a function of the library, which calls one in C. */
+            has_c = has_c || *activation.what == 'C';
+            if (activation.name) name = activation.name;
+        }
+    }
+    return has_c ? name : NULL;
 }
 
 /* The digits of a line, without functions that signal handlers may not call. */

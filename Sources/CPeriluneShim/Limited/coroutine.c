@@ -183,7 +183,7 @@ static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) 
         close_coroutine(L, coroutine);
         plua_raise_if_cancelled(L);
         return plua_raise(L, "yield", "an asynchronous function cannot be called in a coroutine that was resumed "
-                                          "inside a database block, a metamethod, or a callback of table.sort, "
+                                          "inside a database block or a callback of table.sort, "
                                           "string.gsub or another library function");
     }
     lua_pushlightuserdata(L, (void *)&plua_async_marker);
@@ -305,7 +305,7 @@ static int coroutine_yield(lua_State *L) {
     lua_pop(L, 1);
     if (!is_main && lua_isyieldable(L)) return lua_yieldk(L, lua_gettop(L), plua_context_of(L)->nested_calls, yielded);
     if (is_main) return luaL_error(L, "attempt to yield from outside a coroutine");
-    return luaL_error(L, "attempt to yield across a C-call boundary: a database block, a metamethod, or a callback of table.sort, "
+    return luaL_error(L, "attempt to yield across a C-call boundary: a database block, or a callback of table.sort, "
                          "string.gsub or another library function");
 }
 

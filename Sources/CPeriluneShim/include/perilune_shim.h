@@ -198,6 +198,10 @@ void plua_add_position(lua_State *L);
 ** what lua_getinfo gives for "S" and "l". [-0, +0, -] */
 bool plua_find_position(lua_State *L, lua_Debug *activation);
 
+/* Returns the name by which a script called the innermost function that Lua cannot yield across, or NULL if none is known.
+** The stack keeps it. [-0, +0, -] */
+const char *plua_find_unwaiting_caller(lua_State *L);
+
 /* Writes the place where the script of a plua_context is, as "file:line" with its NUL, into `size` bytes; nothing if it is nowhere. For a
 ** signal handler on the thread that runs the state, in a process that ends. [-0, +0, -] */
 void plua_describe_place(void *context, char *place, size_t size);

@@ -134,6 +134,29 @@ test("nothing waits inside an access to the database", function()
   fails("yield", db.read, db, function() task:wait() end)
 end)
 
+test("an error about waiting names the function that does not wait", function()
+  local function refusal(f, ...)
+    local done, e = pcall(f, ...)
+    assert(not done)
+    return e.message
+  end
+  local function sleep() perilune.sleep(0) end
+  local cases = {
+    write = function() db:write(sleep) end,
+    in_transaction = function() db:in_transaction(function() pcall(error) sleep() end) end,
+    sort = function() table.sort({ 1, 2 }, sleep) end,
+    gsub = function() string.gsub("a", "a", sleep) end,
+    tostring = function() tostring(setmetatable({}, { __tostring = sleep })) end,
+  }
+  for name, case in pairs(cases) do
+    local message = refusal(case)
+    assert(message:find("cannot be called inside `" .. name .. "`", 1, true), name .. ": " .. message)
+  end
+  -- The innermost one counts.
+  local message = refusal(function() db:read(cases.sort) end)
+  assert(message:find("inside `sort`", 1, true), message)
+end)
+
 test("coroutines of the script wait like the script itself", function()
   local step = coroutine.wrap(function()
     for i = 1, 3 do

@@ -137,7 +137,7 @@ struct ModuleTests {
             try await host.run(source: "db:write(function(db) require('m').wait() end)")
         }
         #expect(error?.kind == "yield")
-        #expect(error?.message.contains("wait: an asynchronous function cannot be called") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("wait: an asynchronous function cannot be called inside `write`") == true, "\(error?.message ?? "")")
     }
 
     @Test(arguments: ScriptPlace.allCases) func `a function may run its own host`(_ place: ScriptPlace) async throws {

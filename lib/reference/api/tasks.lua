@@ -2,7 +2,7 @@
 ---@page Time and tasks
 ---Calling functions later, waiting, and running several things side by side.
 ---
----A script runs on one thread. While one task waits, the others go on. Waiting is not possible inside a database block, a metamethod, or a
+---A script runs on one thread. While one task waits, the others go on. Waiting is not possible inside a database block, or in a
 ---function that SQLite, `table.sort` or `string.gsub` calls: that raises an error of kind `yield`.
 
 ---Calls a function once, later.
