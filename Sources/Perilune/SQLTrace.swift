@@ -47,9 +47,10 @@ extension SQLTrace {
     /// GRDB looks into the schema when it opens a database: no statement of a script's.
     private static let openingSQL = "SELECT * FROM sqlite_master LIMIT 1"
 
+    /// Durations need both events: SQLite counts whole milliseconds.
     private var options: Database.TracingOptions {
         var options: Database.TracingOptions = []
-        if events.contains(.statements) { options.insert(.statement) }
+        if !events.isEmpty { options.insert(.statement) }
         if events.contains(.profile) { options.insert(.profile) }
         return options
     }
@@ -70,21 +71,41 @@ extension SQLTrace {
     }
 
     private func start(on db: Database) {
-        db.trace(options: options) { event in report(event) }
+        var starts = StatementStarts()
+        db.trace(options: options) { event in report(event, &starts) }
     }
 
-    private func report(_ event: Database.TraceEvent) {
+    private func report(_ event: Database.TraceEvent, _ starts: inout StatementStarts) {
         switch event {
         case .statement(let statement):
-            report(showsValues ? statement.expandedSQL : statement.sql, nil)
+            if events.contains(.profile) { starts.add(statement.sql) }
+            if events.contains(.statements) { report(showsValues ? statement.expandedSQL : statement.sql, nil) }
         case .profile(let statement, let seconds):
-            report(showsValues ? statement.expandedSQL : statement.sql, .nanoseconds(Int64(seconds * 1e9)))
+            let duration = starts.take(statement.sql).map { ContinuousClock.now - $0 } ?? .nanoseconds(Int64(seconds * 1e9))
+            report(showsValues ? statement.expandedSQL : statement.sql, duration)
         }
     }
 
     private func report(_ traced: String, _ duration: Duration?) {
         let sql = CarrierNames.source(of: traced)
         if sql != Self.openingSQL, !OwnSQL.contains(sql) { receive(Event(sql: sql, duration: duration)) }
+    }
+}
+
+/// When the statements of a connection began that have not ended.
+private struct StatementStarts {
+    private var started: [(sql: String, instant: ContinuousClock.Instant)] = []
+    /// Statements of triggers begin and never end.
+    private static let most = 64
+
+    mutating func add(_ sql: String) {
+        if started.count == Self.most { started.removeFirst() }
+        started.append((sql, .now))
+    }
+
+    /// Removes the last statement of that text.
+    mutating func take(_ sql: String) -> ContinuousClock.Instant? {
+        started.lastIndex { $0.sql == sql }.map { started.remove(at: $0).instant }
     }
 }
 

@@ -51,6 +51,20 @@ import Testing
         #expect(try #require(event.duration) > .microseconds(100))
     }
 
+    @Test func `durations are finer than the milliseconds that SQLite counts`() async throws {
+        let events = try await told(
+            .profile,
+            of: """
+                db:execute("CREATE TABLE t (a); CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET a = a + 1; END")
+                for i = 1, 200 do db:execute("INSERT INTO t VALUES (1)") end
+                local cursor = db:rows("SELECT a FROM t")
+                for row in db:rows("SELECT a FROM t") do cursor() end
+                """)
+        let durations = events.compactMap(\.duration)
+        #expect(durations.count == events.count && durations.allSatisfy { $0 > .zero && $0 < .seconds(60) })
+        #expect(durations.contains { Int64($0 / .nanoseconds(1)) % 1_000_000 != 0 })
+    }
+
     @Test func `both are reported in turn`() async throws {
         let events = try await told([.statements, .profile], of: "db:fetch_value('SELECT 1')")
         #expect(events.map { $0.duration == nil } == [true, false])

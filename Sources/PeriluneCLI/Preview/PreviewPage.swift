@@ -1,4 +1,5 @@
 internal import Perilune
+internal import PeriluneRecords
 internal import PeriluneScenarios
 internal import Synchronization
 
@@ -18,7 +19,7 @@ struct PreviewPage {
         let changed = database ?? "an empty database"
         var page = ReportPage(
             title: failure == nil ? "\(name) would change \(changed)" : "\(name) failed",
-            summary: "\(PreviewFormatter.headline(report)) · \(statements.reduce(0) { $0 + $1.count }) statements · \(TimeText.text(duration))")
+            summary: "\(PreviewFormatter.headline(report)) · \(statementCount) · \(TimeText.text(duration))")
         page.entries = failures + tables + schema + effects + notes + statementEntries
         let titles = ["failed": "error", "table": "tables", "schema": "schema", "effect": "effects", "note": "notes", "statement": "statements"]
         page.kinds = ["failed", "table", "schema", "effect", "note", "statement"].compactMap { kind in
@@ -26,6 +27,12 @@ struct PreviewPage {
             return count > 0 ? ReportPage.Kind(kind, titles[kind] ?? kind, count) : nil
         }
         return page.text
+    }
+
+    private var statementCount: String {
+        let runs = statements.reduce(0) { $0 + $1.count }
+        let count = statements.count == 1 ? "1 statement" : "\(statements.count) statements"
+        return runs == statements.count ? count : "\(count), run \(runs) times"
     }
 
     private var failures: [ReportPage.Entry] {
@@ -92,7 +99,8 @@ final class StatementLog: Sendable {
     private static let mostStatements = 500
 
     func take(_ event: SQLTrace.Event) {
-        guard let duration = event.duration else { return }
+        // Begins and ends of transactions and looks at the schema are the host's in most runs.
+        guard let duration = event.duration, !event.sql.withCString(SQLScreening.isBookkeeping) else { return }
         statements.withLock { statements in
             if statements.times[event.sql] == nil {
                 guard statements.order.count < Self.mostStatements else { return }
