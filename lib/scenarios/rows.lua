@@ -78,8 +78,11 @@ local function clip(text)
   return text:sub(1, (utf8.offset(text, widest) or widest) - 1) .. "..."
 end
 
+--- The number of columns that a text takes on a terminal.
 local function width(text)
-  return utf8.len(text) or #text
+  if not text:find("[\x80-\xFF]") then return #text end
+  if not state.has("display_width") then return utf8.len(text) or #text end
+  return state.host("display_width")(text)
 end
 
 --- Rows as columns of even width.

@@ -4,10 +4,14 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `begin_queries`, `end_queries`, `explain`, `query_count`, `last_statement`.
+/// `begin_queries`, `end_queries`, `explain`, `query_count`, `last_statement`, `display_width`.
 extension ScenarioHost {
     func installStatements() throws {
         try function("query_count") { host, _ in [.integer(Int64(host.stage.trace.count))] }
+        try function("display_width") { _, arguments in
+            let text: LuaString = try arguments.get(1)
+            return [.integer(Int64(DisplayText.width(text.description)))]
+        }
         try function("last_statement") { host, arguments in
             [try host.stage.trace.last?.table(in: arguments.state) ?? .nil]
         }

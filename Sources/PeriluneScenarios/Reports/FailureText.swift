@@ -94,7 +94,7 @@ struct FailureText {
 
     private func lines(of statement: StatementRecord) -> [String] {
         let place = statement.file.map { "\($0)\(statement.line.map { ":\($0)" } ?? "")   " } ?? ""
-        var lines = block("last SQL", style.cyan(place) + Self.shortened(statement.sql))
+        var lines = block("last SQL", Self.shortened(statement.sql), head: style.cyan(Self.line(place)))
         let count = statement.rows == 1 ? "1 row" : "\(statement.rows) rows"
         let arguments = statement.arguments.isEmpty ? "" : Self.shortened(statement.arguments.joined(separator: ", ")) + "      "
         lines.append(indented((arguments.isEmpty ? "" : "args ") + arguments + count))
@@ -118,7 +118,9 @@ struct FailureText {
     }
 
     /// A text of several lines with a label; nothing for an empty one.
-    func block(_ label: String, _ text: String) -> [String] {
+    ///
+    /// - Parameter head: What precedes the first line, with its colors.
+    func block(_ label: String, _ text: String, head: String = "") -> [String] {
         var lines = Self.plain(text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         while lines.last == "" { lines.removeLast() }
         guard !lines.isEmpty else { return [] }
@@ -126,7 +128,7 @@ struct FailureText {
             let hidden = lines.count - 40
             lines = lines.prefix(20) + ["... \(hidden) lines omitted ..."] + lines.suffix(20)
         }
-        return [labelled(label, lines[0])] + lines.dropFirst().map(indented)
+        return [labelled(label, head + lines[0])] + lines.dropFirst().map(indented)
     }
 
     /// Bound values may be large.

@@ -29,6 +29,11 @@ function native.interrupt() end
 ---@return boolean
 function native.was_interrupted() end
 
+--- The number of columns that a text takes on a terminal.
+---@param text string
+---@return integer
+function native.display_width(text) end
+
 --- Raises inside a block of the database.
 ---@param name string who asks
 function native.require_no_access(name) end
