@@ -134,18 +134,7 @@ struct DatabaseExamination {
 
     /// The other processes that have the file open, as far as this user may see them.
     private func processes() throws -> [Finding] {
-        guard let real = realpath(path, nil) else { return [] }
-        defer { free(real) }
-        let wanted = String(cString: real)
-        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        var found: [String] = []
-        for number in numbers.compactMap({ Int32($0) }).sorted() where number != getpid() {
-            let folder = "/proc/\(number)/fd"
-            let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            guard files.contains(where: { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == wanted }) else { continue }
-            let name = (try? String(contentsOfFile: "/proc/\(number)/comm", encoding: .utf8))?.trimmed ?? "?"
-            found.append("\(name) (\(number))")
-        }
+        let found = DatabaseUsers(path: path).all
         return found.isEmpty ? [] : [Finding(verdict: .ok, text: "also open in \(found.joined(separator: ", "))")]
     }
 }

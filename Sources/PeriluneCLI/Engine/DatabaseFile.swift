@@ -40,6 +40,13 @@ enum DatabaseFile {
         throw CommandFailure(report)
     }
 
+    /// The folder of a path, if it does not exist.
+    static func missingFolder(of path: String) -> String? {
+        guard !isCluster(path), let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
+        let folder = String(path[..<slash])
+        return isMissing(folder) ? folder : nil
+    }
+
     /// The file beside a path whose name is most like its.
     private static func nearestFile(to path: String) -> String? {
         let slash = path.lastIndex(of: "/")

@@ -19,7 +19,8 @@ struct ScriptRunner {
         for script in scripts { texts.add(script.bytes, named: script.name) }
         // Of previews that were killed.
         TemporaryFolder.removeAbandoned()
-        try checkDatabase()
+        let note = try checkDatabase()
+        if request.preview != nil || request.usesCopy, let note { CommandOutput.note(note, colors) }
         if let preview = request.preview { return try await self.preview(preview, scripts, texts) }
         if request.usesCopy { return try await runOnCopy(scripts, texts) }
         let trace = makeTrace()
@@ -35,6 +36,7 @@ struct ScriptRunner {
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }
+        if let note { CommandOutput.note(note, colors) }
         // No limit, no hook: the signal lets a loop notice that it was cancelled.
         await host.listen(for: SIGUSR2)
         let gracefulStop = GracefulStop(status: request.gracefulStopStatus)
@@ -52,15 +54,17 @@ struct ScriptRunner {
         return ending.status
     }
 
-    /// Notes that a missing database was created, or is empty; fails if neither is allowed.
-    private func checkDatabase() throws {
-        guard let path = request.database, DatabaseFile.isMissing(path) else { return }
+    /// Fails if the database is missing and must not be.
+    ///
+    /// - Returns: What is worth a note once a missing database was opened.
+    private func checkDatabase() throws -> String? {
+        guard let path = request.database, DatabaseFile.isMissing(path) else { return nil }
         if request.isReadonly || !request.makesDatabase {
             let option = request.isReadonly ? nil : "use --create to start with an empty database"
-            return try DatabaseFile.requireExisting(path, option: option)
+            try DatabaseFile.requireExisting(path, option: option)
         }
         let isMade = request.preview == nil && !request.usesCopy
-        CommandOutput.note(isMade ? "created the database \(path)" : "the database \(path) does not exist; the script uses an empty one", colors)
+        return isMade ? "created the database \(path)" : "the database \(path) does not exist; the script uses an empty one"
     }
 
     /// A script with its text.
@@ -139,7 +143,7 @@ struct ScriptRunner {
 
     /// Shows the values of a text that is an expression, as the console does, but for what was changed. Returns whether it is one.
     private func showValues(of script: Script, on host: ScriptHost) async throws -> Bool {
-        let width = StandardStreams.isOutputTerminal ? TerminalSize.current.columns : nil
+        let width = TerminalSize.outputColumns
         let evaluator = ConsoleEvaluator(host: host)
         guard let values = try await evaluator.run(expression: script.bytes, named: script.name, request.arguments) else { return false }
         let shown = values.filter { value in if case .outcome = value { false } else { true } }
@@ -212,9 +216,7 @@ extension ErrorReport {
         case "runtime" where request.isSandboxed && Self.namesTakenAway.contains(where: message.contains):
             help = "--sandbox removes it"
         case _ where kind.hasPrefix("readonly") && request.isReadonly: help = "the database was opened with --readonly"
-        case _ where kind.hasPrefix("busy") || kind.hasPrefix("locked"):
-            help =
-                "another program or connection is writing to the database, or has a transaction open; try again when it has ended"
+        case _ where isLock: addHelp(forLockOf: request.database)
         default: break
         }
     }

@@ -28,6 +28,23 @@ extension ErrorReport {
         sql = nil
         let place = "cannot open the database \(path ?? ":memory:"): "
         if !message.hasPrefix(place) { message = place + message }
+        if let folder = path.flatMap(DatabaseFile.missingFolder) { help = "the folder `\(folder)` does not exist" }
+        if isLock { addHelp(forLockOf: path) }
+    }
+
+    /// Whether another connection holds a lock that the statement needs.
+    var isLock: Bool { kind.hasPrefix("busy") || kind.hasPrefix("locked") }
+
+    /// Names the processes that hold the lock, as far as this user may see them.
+    mutating func addHelp(forLockOf path: String?) {
+        help = "another program or connection is writing to the database, or has a transaction open; try again when it has ended"
+        guard let path, !DatabaseFile.isCluster(path) else { return }
+        let users = DatabaseUsers(path: path), lockers = users.lockers
+        if !lockers.isEmpty {
+            help = "locked by \(lockers.joined(separator: ", ")); try again when it has ended its transaction"
+        } else if !users.all.isEmpty {
+            help = "\(help ?? ""). It is open in \(users.all.joined(separator: ", "))"
+        }
     }
 
     private static func kind(of code: ResultCode) -> String {
@@ -55,8 +72,10 @@ extension ErrorReport {
 
 extension ErrorReport {
     /// The report in lines, each ended by a line feed.
-    func text(colors: Colors) -> String {
-        text { part, text in
+    ///
+    /// - Parameter width: The columns of the terminal; `nil`: lines are as long as they are.
+    func text(colors: Colors, width: Int? = nil) -> String {
+        let text = text(width: width) { part, text in
             switch part {
             case .error, .caret: colors.red(text)
             case .place: colors.cyan(text)
@@ -64,5 +83,6 @@ extension ErrorReport {
             case .trace: colors.dim(text)
             }
         }
+        return WordWrap.wrapped(text, to: width)
     }
 }

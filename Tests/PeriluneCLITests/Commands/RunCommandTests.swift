@@ -271,6 +271,14 @@ import Testing
         #expect(try holder.wait().status == 130)
         #expect(result.status == 75)
         #expect(result.errors.contains("database is locked"))
+        #expect(result.errors.contains("perilune (\(holder.id))"), "\(result.errors)")
+    }
+
+    @Test func `a database in a folder that is not there is not reported as created`() throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune("run", "--database", "nodir/x.sqlite", "-e", "1")
+        #expect(result.status == 74 && !result.errors.contains("created"), "\(result.errors)")
+        #expect(result.errors.contains("help  the folder `nodir` does not exist"), "\(result.errors)")
     }
 
     @Test func `the path is said on request`() throws {
