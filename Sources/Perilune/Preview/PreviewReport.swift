@@ -65,6 +65,19 @@ public struct TableChanges: Codable, Sendable, Equatable {
     /// The number of those that are not in ``rows``.
     public var hiddenCount: Int { count - rows.count }
 
+    /// The order in which a table of the changes shows the columns: the key and the columns that an update changes come first if there are
+    /// updates.
+    ///
+    /// - Returns: The places of the columns, and the number of those that come first.
+    package var columnOrder: (columns: [Int], leading: Int) {
+        let changed = rows.filter { $0.kind == .updated }.reduce(into: Set<Int>()) { $0.formUnion($1.changedColumns) }
+        guard !changed.isEmpty else { return (Array(columns.indices), key.count) }
+        let keys = columns.indices.filter { key.contains(columns[$0]) }
+        let others = columns.indices.filter { !keys.contains($0) }
+        let leading = keys + others.filter(changed.contains)
+        return (leading + others.filter { !changed.contains($0) }, leading.count)
+    }
+
     /// Sorts the rows by their key.
     mutating func sortRows() {
         let places = key.compactMap { columns.firstIndex(of: $0) }

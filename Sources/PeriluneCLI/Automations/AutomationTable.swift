@@ -37,8 +37,8 @@ struct AutomationTable: Sendable {
     }
 
     private func write(_ columns: [String], _ rows: [[Cell]]) throws {
-        let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
-        try format.makeFormatter(columns: columns, colors: CommandOutput.outputColors(color)).writeTable(rows)
+        let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal), colors = CommandOutput.outputColors(color)
+        try format.makeFormatter(columns: columns, colors: colors, width: TerminalSize.outputColumns).writeTable(rows)
     }
 }
 

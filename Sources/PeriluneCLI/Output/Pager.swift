@@ -7,6 +7,9 @@ struct TerminalSize {
     let columns: Int
     let rows: Int
 
+    /// The width of the terminal to which standard output goes; `nil` if it goes elsewhere.
+    static var outputColumns: Int? { StandardStreams.isOutputTerminal ? current.columns : nil }
+
     static var current: TerminalSize {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {

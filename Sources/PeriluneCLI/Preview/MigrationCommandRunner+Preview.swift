@@ -58,7 +58,7 @@ extension MigrationCommandRunner {
         case .text:
             let formatter = PreviewFormatter(
                 database: request.database, incompleteSubject: isIncomplete ? "Before one failed, the migrations" : nil,
-                wantsPlan: true, colors: outputColors)
+                wantsPlan: true, colors: outputColors, width: TerminalSize.outputColumns)
             try StandardStreams.write(Array("Would run \(Self.list(pending))\n".utf8) + formatter.format(report))
         }
         try StandardStreams.flush()

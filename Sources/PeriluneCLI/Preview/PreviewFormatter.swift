@@ -9,6 +9,8 @@ struct PreviewFormatter {
     /// Whether obstacles to a plan are worth a line.
     let wantsPlan: Bool
     let colors: Colors
+    /// The columns of the terminal; `nil`: tables are as wide as they are.
+    var width: Int?
 
     func format(_ report: PreviewReport) -> [UInt8] {
         var text = "\(colors.bold(headline(report)))\n"
@@ -79,23 +81,29 @@ struct PreviewFormatter {
     }
 
     private func grid(_ table: TableChanges) -> String {
-        var grid = Grid(columns: [""] + table.columns.map { DisplayText.escaped($0) })
-        for row in table.rows {
+        let order = table.columnOrder
+        let rows = table.rows.map { row -> [(cell: Cell, text: String)] in
             let cells = (row.after ?? row.before ?? []).map(Cell.init)
             let changed = Set(row.changedColumns)
-            var entries = [(Cell.text([]), row.mark)]
-            for (column, cell) in cells.enumerated() {
-                let old = changed.contains(column) ? row.before.map { Cell($0[column]) } : nil
-                entries.append((cell, Self.text(cell, was: old)))
-            }
-            grid.add(entries)
+            return [(.text([]), row.mark)]
+                + order.columns.map { column in
+                    let old = changed.contains(column) ? row.before.map { Cell($0[column]) } : nil
+                    return (cells[column], Self.text(cells[column], was: old))
+                }
         }
-        return grid.box(indent: "  ", header: colors.bold) { row, column, text in
+        let fitted = FittedTable(
+            columns: [""] + order.columns.map { DisplayText.escaped(table.columns[$0]) }, rows: rows, width: width.map { $0 - 2 },
+            leading: order.leading + 1)
+        let grid = fitted.grid
+        let text = grid.box(indent: "  ", header: colors.bold) { row, column, text in
             let change = table.rows[row]
-            if column == 0 || change.kind != .updated { return paint(text, change.kind) }
-            if change.changedColumns.contains(column - 1) { return colors.cyan(text) }
+            guard let shown = fitted.shown[column], shown > 0, change.kind == .updated else { return paint(text, change.kind) }
+            if change.changedColumns.contains(order.columns[shown - 1]) { return colors.cyan(text) }
             return grid.rows[row][column].isNull ? colors.dim(text) : text
         }
+        let hidden = order.columns.count + 1 - fitted.shown.count { $0 != nil }
+        let note = hidden > 0 ? "\(hidden) of \(order.columns.count) columns hidden" : fitted.cut
+        return text + (note.map { colors.dim("  \($0)") + "\n" } ?? "")
     }
 
     private func paint(_ text: String, _ kind: RowChange.Kind) -> String {

@@ -120,7 +120,7 @@ extension ScriptRunner {
             let colors = CommandOutput.outputColors(self.request.color)
             let formatter = PreviewFormatter(
                 database: self.request.database, incompleteSubject: isIncomplete ? "Before it failed, the script" : nil,
-                wantsPlan: request.planPath != nil, colors: colors)
+                wantsPlan: request.planPath != nil, colors: colors, width: TerminalSize.outputColumns)
             try StandardStreams.write(formatter.format(report))
         }
         try StandardStreams.flush()

@@ -43,6 +43,11 @@ extension ReportPage {
         .time { display: block; padding: 0 3px; background: linear-gradient(to left, var(--info-back) var(--part), transparent var(--part)) }
         tr.inserted { background: var(--good-back) } tr.deleted { background: var(--bad-back) } td.changed { background: var(--info-back) }
         .plan { margin: 4px 0 0; font-size: 12px } .steps { margin: 4px 0; padding-left: 22px } .steps .bad { color: var(--bad) }
+        td { overflow-wrap: anywhere; min-width: 5em; max-width: 40em } .number { min-width: 0 }
+        @media (max-width: 700px) {
+          header { position: static; padding: 10px 12px 6px } main { padding: 8px 8px 40px } .keys { display: none } input { width: 100% }
+          summary { flex-wrap: wrap; gap: 2px 12px } .title { flex: 1 1 60% } .detail { white-space: normal } .body { padding: 2px 8px 10px }
+        }
         @media print { header { position: static } .tools, .keys { display: none } }
         """
 

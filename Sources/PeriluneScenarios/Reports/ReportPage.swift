@@ -148,16 +148,17 @@ package struct ReportPage {
 
     /// Changes of the rows of a table, each marked.
     package static func changes(_ table: TableChanges) -> String {
+        let order = table.columnOrder.columns
         let rows = table.rows.map { row -> String in
             let values = row.after ?? row.before ?? [], changed = Set(row.changedColumns)
-            let cells = values.indices.map { index -> String in
+            let cells = order.map { index -> String in
                 guard changed.contains(index), let before = row.before else { return "<td>\(value(values[index]))</td>" }
                 return "<td class=\"changed\"><del>\(value(before[index]))</del> <ins>\(value(values[index]))</ins></td>"
             }
             return "<tr class=\"\(row.kind.rawValue)\"><th scope=\"row\" title=\"\(row.kind.rawValue)\">\(row.mark)</th>\(cells.joined())</tr>\n"
         }
         let more = table.hiddenCount > 0 ? "<p class=\"dim\">and \(table.hiddenCount) more</p>\n" : ""
-        return rows.isEmpty ? more : self.table([""] + table.columns, rows) + more
+        return rows.isEmpty ? more : self.table([""] + order.map { table.columns[$0] }, rows) + more
     }
 
     private static func value(_ value: PreviewValue) -> String {

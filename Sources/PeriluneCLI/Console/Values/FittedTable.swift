@@ -4,35 +4,46 @@ internal import Perilune
 struct FittedTable {
     /// What does not fit, for people; `nil`: all does.
     private(set) var cut: String?
-    private var grid: Grid
-    /// The row that stands for those left out.
-    private var gap: Int?
+    /// The columns that are shown; `nil` stands for those left out.
+    let shown: [Int?]
+    private(set) var grid: Grid
 
     /// - Parameters:
     ///   - width: `nil`: as wide as it is.
     init(_ rows: ConsoleRows, width: Int?) {
         let columns = rows.columns.map { DisplayText.escaped($0) }
         let texts = (rows.head + rows.tail).map { row in row.map { ($0, $0.displayText) } }
+        let gap = rows.count > texts.count ? rows.head.count : nil
+        self.init(columns: columns, rows: texts, gap: gap, width: width)
+    }
+
+    /// - Parameters:
+    ///   - columns: The names, as they are shown.
+    ///   - rows: The cells, with the texts that stand for them.
+    ///   - gap: The index of the row before which others are left out.
+    ///   - width: `nil`: as wide as it is.
+    ///   - leading: How many columns are left out last.
+    init(columns: [String], rows texts: [[(cell: Cell, text: String)]], gap: Int? = nil, width: Int?, leading: Int = 0) {
         let natural = columns.indices.map { index in
-            texts.reduce(DisplayText.width(columns[index])) { max($0, DisplayText.width($1[index].1)) }
+            texts.reduce(DisplayText.width(columns[index])) { max($0, DisplayText.width($1[index].text)) }
         }
-        let fit = Fit(natural, width: width)
+        let fit = Fit(natural, width: width, leading: leading)
+        self.shown = fit.shown
         let shown = fit.shown.map { index in index.map { ($0, fit.widths[$0]) } }
         grid = Grid(columns: shown.map { column in column.map { DisplayText.cut(columns[$0.0], to: $0.1, ellipsis: "…") } ?? "…" })
         for (index, row) in texts.enumerated() {
-            if index == rows.head.count, rows.count > texts.count { addGap(shown.count) }
+            if index == gap { addGap(shown.count) }
             grid.add(
                 shown.map { column in
                     guard let (place, width) = column else { return (Cell.null, "…") }
-                    return (row[place].0, DisplayText.cut(row[place].1, to: width, ellipsis: "…"))
+                    return (row[place].cell, DisplayText.cut(row[place].text, to: width, ellipsis: "…"))
                 })
         }
-        if rows.tail.isEmpty, rows.count > texts.count { addGap(shown.count) }
+        if gap == texts.count { addGap(shown.count) }
         cut = fit.description
     }
 
     private mutating func addGap(_ count: Int) {
-        gap = grid.rows.count
         grid.add((0..<count).map { _ in (Cell.null, "·") })
     }
 
@@ -49,13 +60,13 @@ private struct Fit {
     private let natural: [Int]
     private static let narrowest = 8
 
-    init(_ natural: [Int], width: Int?) {
+    init(_ natural: [Int], width: Int?, leading: Int) {
         self.natural = natural
         widths = natural
         shown = natural.indices.map { $0 }
         guard let width else { return }
         narrow(to: width)
-        leaveOut(to: width)
+        leaveOut(to: width, leading: leading)
         widen(to: width)
     }
 
@@ -78,13 +89,13 @@ private struct Fit {
         }
     }
 
-    /// Leaves out columns in the middle.
-    private mutating func leaveOut(to width: Int) {
+    /// Leaves out columns in the middle, or those behind the leading ones.
+    private mutating func leaveOut(to width: Int, leading: Int) {
         guard total(shown) > width else { return }
         var left = 0, right = natural.count
         var columns: [Int?] = [nil]
         for turn in 0..<natural.count {
-            if turn.isMultiple(of: 2) { left += 1 } else { right -= 1 }
+            if turn < leading || (turn - leading).isMultiple(of: 2) { left += 1 } else { right -= 1 }
             var next: [Int?] = Array(0..<left)
             next.append(nil)
             next += Array(right..<natural.count)
