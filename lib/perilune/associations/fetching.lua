@@ -167,8 +167,18 @@ local most_keys = 50000
 --- Rows whose columns were chosen, and so are no records, in fields of records.
 local chosen_rows = setmetatable({}, { __mode = "k" })
 
+--- Marks a row with chosen columns. Like a record in its place, it can be called for the request of the association.
+local function choose(row, root, name)
+  chosen_rows[row] = true
+  local key = "\0" .. name
+  root.list_metatables[key] = root.list_metatables[key] or {
+    __name = "row", __call = function(_, ...) return require("perilune.associations.records").request_of_name(root, name, ...) end,
+  }
+  setmetatable(row, root.list_metatables[key])
+end
+
 local function put(parents, prefetch, record)
-  if prefetch.is_chosen and not prefetch.is_plural then chosen_rows[record] = true end
+  if prefetch.is_chosen and not prefetch.is_plural then choose(record, prefetch.root, prefetch.name) end
   for _, parent in ipairs(parents) do
     local list = rawget(parent, prefetch.name)
     if not prefetch.is_plural then
@@ -185,7 +195,7 @@ local function list_metatable(root, name, is_chosen)
   if not known then
     known = {
       __name = "list of records", is_chosen = is_chosen,
-      __call = function(_, record) return require("perilune.associations.records").request_of_name(root, name, record) end,
+      __call = function(_, ...) return require("perilune.associations.records").request_of_name(root, name, ...) end,
     }
     root.list_metatables[key] = known
   end
@@ -252,7 +262,7 @@ local function make_rows(plan, rows, known)
           local row = {}
           for key, value in next, record do row[key] = value end
           if parents then
-            chosen_rows[row] = true
+            choose(row, roots[segment.tag], segment.field)
             rawset(parents[position], segment.field, row)
           else rows[position] = row end
         end

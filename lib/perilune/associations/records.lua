@@ -194,12 +194,13 @@ function association_records.request_of(self, record, db)
 end
 
 --- The same for the association that the class keeps under a name, or else as it was made.
-function association_records.request_of_name(root, name, record)
+function association_records.request_of_name(root, name, record, db, surplus)
+  if surplus ~= nil then require("perilune.runtime.arity").refuse(name, 1, surplus) end
   local kept = root.owner and root.owner[name]
   if not marks.is_association(kept) or kept.node.root.number ~= root.number then
     kept = setmetatable({ node = root }, root.metatable)
   end
-  return association_records.request_of(kept, record)
+  return association_records.request_of(kept, record, db)
 end
 
 return association_records
