@@ -176,6 +176,9 @@ final class ScriptLibrary {
         try values.setFunction("julian_date") { [dates] arguments in
             [try dates.make(DateTime(julianDay: arguments.get(1)))]
         }
+        try values.setFunction("float_literal") { arguments in
+            [.string(LuaString(FloatLiteral.text(try arguments.get(1))))]
+        }
         try values.setFunction("is_blob") { arguments in
             [.boolean(try arguments.state.withUnsafeStack([arguments[1]]) { L, index in pdb_is_blob(L, index) })]
         }

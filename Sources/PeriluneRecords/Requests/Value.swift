@@ -34,8 +34,7 @@ extension Value {
         case .null: output += "NULL".utf8
         case .integer(let value): output += "\(value)".utf8
         case .boolean(let value): output += value ? "1".utf8 : "0".utf8
-        case .real(let value) where value.isInfinite: output += value < 0 ? "-9e999".utf8 : "9e999".utf8
-        case .real(let value): output += "\(value)".utf8
+        case .real(let value): output += FloatLiteral.text(value).utf8
         case .text(let bytes) where Self.isPlain(bytes): output.append(bytes, inQuotes: UInt8(ascii: "'"))
         // SQL cannot carry NULs, and what compiles it wants UTF-8.
         case .text(let bytes): output += Array("CAST(".utf8) + Self.hexadecimal(bytes) + Array(" AS TEXT)".utf8)

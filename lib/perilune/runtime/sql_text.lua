@@ -40,41 +40,9 @@ local function text_literal(text)
   return "'" .. text:gsub("'", "''") .. "'"
 end
 
---- A number as its digits (18, so that they fit an integer) would be without point and exponent.
-local function digits_of(text)
-  local digits = text:lower():match("^[^e]+"):gsub("[^%d]", ""):gsub("^0+", "")
-  return math.tointeger(tonumber((digits .. ("0"):rep(18)):sub(1, 18)))
-end
-
---- The shortest decimal that SQLite reads as this float.
--- SQLite computes with a few bits more than a float has, so a decimal near the middle between two floats may become the
--- wrong one. 17 digits are near the float itself; 15 are taken where they are not near the middle.
-local function decimal(float)
-  local short, long = ("%.15g"):format(float), ("%.17g"):format(float)
-  if tonumber(short) ~= float then return long end
-  local ulp = 2.0 ^ (tonumber(("%a"):format(float):match("p([+-]%d+)$")) - 52)
-  local exact = digits_of(("%.18g"):format(float))
-  local error = math.abs(exact - digits_of(short)) / exact
-  return error < 0.45 * (ulp / math.abs(float)) and short or long
-end
-
---- Where SQLite's reading of decimals is not exact, near the smallest floats: an integer divided by powers of two.
-local function quotient(float)
-  local parts, exponent = {}, 52 - tonumber(("%a"):format(float):match("p([+-]%d+)$"))
-  while exponent > 0 do
-    local divisor = 2.0 ^ math.min(exponent, 60)
-    float, exponent = float * divisor, exponent - 60
-    parts[#parts + 1] = (" / %.1f"):format(divisor)
-  end
-  return ("(%.1f%s)"):format(float, table.concat(parts))
-end
-
 local function float_literal(float)
   if float ~= float then errors.raise("argument", "nan cannot be stored: SQLite would convert it to NULL") end
-  if math.abs(float) == math.huge then return float > 0 and "9e999" or "-9e999" end
-  if float ~= 0 and math.abs(float) < 1e-280 then return quotient(float) end
-  local text = decimal(float)
-  return text:find("[.e]") and text or text .. ".0"
+  return native_values.float_literal(float)
 end
 
 --- Writes a value as SQL, for where none can be bound.

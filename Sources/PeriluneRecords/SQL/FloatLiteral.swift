@@ -1,0 +1,55 @@
+internal import Glibc
+
+/// The SQL literals of floats, for every place that writes values into SQL.
+///
+/// SQLite computes decimals with only a few bits more than a float has. A decimal near the middle between two floats, as the shortest
+/// one can be, may therefore be read as the wrong float.
+package enum FloatLiteral {
+    /// Returns the shortest text that SQLite reads as this float. SQLite has no NaN; it is written as NULL.
+    package static func text(_ value: Double) -> String {
+        if value.isNaN { return "NULL" }
+        if value.isInfinite { return value < 0 ? "-9e999" : "9e999" }
+        let shortest = value.description
+        // Whole numbers of up to 15 digits are read exactly.
+        if value == value.rounded(), abs(value) < 1e15 { return shortest }
+        if abs(value) < 1e-280 { return quotient(value) }
+        return isNear(shortest, value) ? shortest : printed(value, digits: 17)
+    }
+
+    /// Whether a decimal is nearer to a float than to the middle between that float and the next one, by more than SQLite may err.
+    private static func isNear(_ decimal: String, _ value: Double) -> Bool {
+        let exact = significantDigits(of: printed(value, digits: 18)), error = abs(exact - significantDigits(of: decimal))
+        return Double(error) / Double(exact) < 0.45 * (value.ulp / abs(value))
+    }
+
+    /// The first 18 digits of a decimal from its first digit that is not zero, which fit an integer.
+    private static func significantDigits(of decimal: String) -> Int64 {
+        var number: Int64 = 0, count = 0
+        for byte in decimal.utf8 {
+            if byte | 0x20 == UInt8(ascii: "e") || count == 18 { break }
+            guard byte &- 0x30 < 10, count > 0 || byte != 0x30 else { continue }
+            number = number * 10 + Int64(byte - 0x30)
+            count += 1
+        }
+        while count < 18 { (number, count) = (number * 10, count + 1) }
+        return number
+    }
+
+    private static func printed(_ value: Double, digits: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 40) { text in
+            let length = withVaList([digits, value]) { vsnprintf(text.baseAddress, 40, "%.*g", $0) }
+            return String(decoding: UnsafeRawBufferPointer(start: text.baseAddress, count: Int(length)), as: UTF8.self)
+        }
+    }
+
+    /// A whole number divided by powers of two: near the smallest floats SQLite reads no decimal exactly.
+    private static func quotient(_ value: Double) -> String {
+        var number = value, exponent = 52 - Int(value.exponent), divisions = ""
+        while exponent > 0 {
+            let divisor = Double(sign: .plus, exponent: min(exponent, 60), significand: 1)
+            (number, exponent) = (number * divisor, exponent - 60)
+            divisions += " / \(printed(divisor, digits: 20)).0"
+        }
+        return "(\(printed(number, digits: 20)).0\(divisions))"
+    }
+}
