@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Foundation
 
 /// The formats of results, as options; the command `perilune query` follows.
 extension ResultFormat: ExpressibleByArgument {}
@@ -11,8 +12,9 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         abstract: "Run one SQL statement and print its rows.",
         discussion: """
             Rows go to standard output: as a table on a terminal, as lines of JSON in a
-            pipe. In JSON a blob is {"$blob":"<base64>"}. The database must exist, and is
-            opened read-only unless --write is given.
+            pipe. In JSON a blob is {"$blob":"<base64>"}. HTML is a table, and with --output
+            a page. The database must exist, and is opened read-only unless --write is
+            given.
 
             EXAMPLES:
               perilune query 'SELECT * FROM customer WHERE country = :country' -p country=Brazil --database shop.sqlite
@@ -69,9 +71,10 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         let format = format ?? output.flatMap { ResultFormat(fileName: $0) } ?? .standard(isTerminal: isTerminal)
         let width = isTerminal ? TerminalSize.current.columns : nil
         let outputColors = destination.isFile ? .off : common.outputColors
+        let title = output.map { URL(filePath: $0).deletingPathExtension().lastPathComponent }
         let changes = try destination.writing(pager) {
             try runner.run { columns in
-                format.makeFormatter(columns: columns, colors: outputColors, width: width, table: table)
+                format.makeFormatter(columns: columns, colors: outputColors, width: width, table: table, pageTitle: title)
             }
         }
         if let changes, common.verbose || StandardStreams.isErrorTerminal {

@@ -27,8 +27,9 @@ enum ResultFormat: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - width: The columns of the terminal on which a table is shown; `nil`: nothing is cut.
     ///   - table: The table that INSERTs name.
+    ///   - pageTitle: The title of a page of HTML; `nil`: a table for any page.
     func makeFormatter(
-        columns: [String], colors: Colors = .off, width: Int? = nil, table: String = "result"
+        columns: [String], colors: Colors = .off, width: Int? = nil, table: String = "result", pageTitle: String? = nil
     ) -> any ResultFormatter {
         switch self {
         case .table:
@@ -38,7 +39,7 @@ enum ResultFormat: String, CaseIterable, Sendable {
         case .box: TableFormatter(columns: columns, colors: colors)
         case .csv: CSVFormatter(columns: columns)
         case .tsv: CSVFormatter(columns: columns, separator: 0x09, lineEnd: "\n")
-        case .html: HTMLFormatter(columns: columns)
+        case .html: HTMLFormatter(columns: columns, pageTitle: pageTitle)
         case .insert: InsertFormatter(columns: columns, table: table)
         case .json: JSONFormatter(columns: columns)
         case .jsonl: JSONLinesFormatter(columns: columns)
