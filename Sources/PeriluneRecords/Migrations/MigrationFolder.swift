@@ -10,12 +10,19 @@ package struct MigrationFolder {
         /// Of a migration in SQL the file that undoes it, `NAME.down.sql`, if there is one.
         package fileprivate(set) var downPath: String?
 
-        /// Reads the file.
-        package func read() throws(MigrationFolderError) -> [UInt8] { try Self.read(path) }
+        /// Reads the migration: of a file with sections that which applies it.
+        package func read() throws(MigrationFolderError) -> [UInt8] {
+            let text = try Self.read(path)
+            return isSQL ? MigrationSections(text)?.up ?? text : text
+        }
 
-        /// Reads what undoes it.
+        /// Reads the SQL that undoes it: that of its own file, or of a section.
         package func readDown() throws(MigrationFolderError) -> [UInt8]? {
-            guard let downPath else { return nil }
+            let section = isSQL ? MigrationSections(try Self.read(path))?.down : nil
+            guard let downPath else { return section }
+            guard section == nil else {
+                throw MigrationFolderError(.mistake, path, "\(path) has a section that undoes it, and so has \(downPath); keep one of them")
+            }
             return try Self.read(downPath)
         }
 

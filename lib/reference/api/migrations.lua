@@ -37,7 +37,8 @@ local migrator = {}
 ---@raises argument: a migration has this name already; unknown_option: an option does not exist
 function migrator:register(name, options, body) end
 
----Adds the migrations of a folder: files `NAME.sql` (with `NAME.down.sql`) and `NAME.lua`, in the order of their names.
+---Adds the migrations of a folder: files `NAME.sql` (with `NAME.down.sql`) and `NAME.lua`, in the order of their names. The sections of
+---an SQL file of dbmate, goose or sql-migrate apply and undo its migration.
 ---```lua
 ---local migrator = perilune.migrator()
 ---print((pcall(migrator.register_folder, migrator, "/no/such/folder")))  --> false

@@ -3326,7 +3326,8 @@ local members = {}
 ---@param body string|fun(db: perilune.database, merged?: table<string, true>) SQL or a function
 function members:register(name, options, body) end
 
----Adds the migrations of a folder: files `NAME.sql` (with `NAME.down.sql`) and `NAME.lua`, in the order of their names.
+---Adds the migrations of a folder: files `NAME.sql` (with `NAME.down.sql`) and `NAME.lua`, in the order of their names. The sections of
+---an SQL file of dbmate, goose or sql-migrate apply and undo its migration.
 ---```lua
 ---local migrator = perilune.migrator()
 ---print((pcall(migrator.register_folder, migrator, "/no/such/folder")))  --> false
