@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Perilune
+internal import PeriluneRecords
 
 /// What a chart shows: for each label a number of each series, or none.
 struct ChartData: Equatable {
@@ -12,8 +13,18 @@ struct ChartData: Equatable {
     var labelName: String?
     var labels: [String] = []
     var series: [Series] = []
-    /// Whether the labels are numbers or dates in order, so that what lies between them means something.
+    /// Where each row lies on the x axis of lines: its number or its date, else its position among the rows.
+    var places: [Double] = []
+    var scale = Scale.rows
+    /// Whether the labels are numbers or dates in order, which make lines.
     var isContinuous = false
+
+    /// What the places of rows are.
+    enum Scale {
+        case rows, numbers
+        /// Seconds since 1970.
+        case dates
+    }
 
     /// Makes the data of rows: the first column has the labels, unless it is the only one; the others that hold numbers are series.
     ///
@@ -35,7 +46,12 @@ struct ChartData: Equatable {
                     "no column of the result holds numbers", kind: "usage",
                     help: "select the labels first and then the numbers: SELECT day, sum(total) FROM ... GROUP BY day"))
         }
-        isContinuous = first == 0 ? rows.count > 12 : Self.isContinuous(rows.map { $0[0] })
+        if first == 0 {
+            (scale, isContinuous) = (.numbers, rows.count > 12)
+            places = rows.indices.map { Double($0 + 1) }
+        } else {
+            setPlaces(rows.map { $0[0] })
+        }
     }
 
     private static func number(_ cell: Cell) -> Double? {
@@ -53,15 +69,63 @@ struct ChartData: Equatable {
                 help: "leave the row out, or a gap in its place: iif(abs(value) = 9e999, NULL, value)"))
     }
 
-    private static func isContinuous(_ cells: [Cell]) -> Bool {
-        guard cells.count > 2 else { return false }
-        let isInOrder = { (texts: [String]) in zip(texts, texts.dropFirst()).allSatisfy { $0 <= $1 } }
-        if cells.allSatisfy(\.isNumber) {
-            let numbers = cells.compactMap(number)
-            return zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+    private mutating func setPlaces(_ cells: [Cell]) {
+        let numbers = cells.compactMap(Self.number), isAscending = { (places: [Double]) in zip(places, places.dropFirst()).allSatisfy { $0 <= $1 } }
+        if numbers.count == cells.count, numbers.allSatisfy(\.isFinite) {
+            (places, scale) = (numbers, .numbers)
+            isContinuous = cells.count > 2 && zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+        } else if let dates = Self.dates(cells) {
+            (places, scale) = (dates, .dates)
+            isContinuous = cells.count > 2 && (isAscending(dates) || isAscending(dates.reversed()))
+        } else {
+            places = cells.indices.map(Double.init)
         }
-        let texts = cells.map(\.displayText)
-        return isInOrder(texts) && texts.allSatisfy { $0.wholeMatch(of: /\d{4}-\d{2}(-\d{2}([ T][\d:.Z+-]+)?)?/) != nil }
+    }
+
+    /// The seconds since 1970 of years, months, days and times; `nil` if a cell is none of them.
+    private static func dates(_ cells: [Cell]) -> [Double]? {
+        var dates: [Double] = []
+        for cell in cells {
+            guard case .text(let bytes) = cell, let match = String(decoding: bytes, as: UTF8.self).wholeMatch(of: pattern) else { return nil }
+            let text = "\(match.1)-\(match.3 ?? "01")-\(match.4 ?? "01")\(match.5 ?? "")"
+            guard let date = try? DateTime(parsing: text) else { return nil }
+            dates.append(Double(date.microsecondsSince1970) / 1e6)
+        }
+        return dates
+    }
+
+    private static var pattern: Regex<(Substring, Substring, Substring?, Substring?, Substring?, Substring?)> {
+        /(\d{4})(?:([-\/])(\d{2})(?:\2(\d{2})([ T][\d:.Z+-]+)?)?)?/
+    }
+
+    /// The data with the rows in the order of their places.
+    var inOrder: ChartData {
+        let order = places.indices.sorted { (places[$0], $0) < (places[$1], $1) }
+        var data = self
+        data.places = order.map { places[$0] }
+        data.labels = order.map { labels[$0] }
+        data.series = series.map { series in Series(name: series.name, values: order.map { series.values[$0] }) }
+        return data
+    }
+
+    /// The part of the x axis before a place, from 0 to 1.
+    func part(_ place: Double) -> Double {
+        guard let low = places.min(), let high = places.max(), high > low else { return 0 }
+        return (place - low) / (high - low)
+    }
+
+    /// The places and texts of labels below the x axis: round numbers or dates, else the labels of rows.
+    ///
+    /// - Parameter count: The number of labels that have room.
+    func marks(atMost count: Int) -> [(part: Double, text: String)] {
+        guard let low = places.min(), let high = places.max() else { return [] }
+        let marks: [(part: Double, text: String)] =
+            switch scale {
+            case .rows: []
+            case .numbers: ChartAxis(low...high, count: count).ticks.filter { (low...high).contains($0) }.map { (part($0), ChartAxis.text($0)) }
+            case .dates: DateAxis(low...high, count: count).ticks.map { (part($0.place), $0.text) }
+            }
+        return marks.count > 1 ? marks : zip(places, labels).map { (part($0), $1) }
     }
 
     /// The least and the greatest number, and zero.

@@ -65,34 +65,42 @@ struct PictureChart {
 
     /// A line for each series.
     func lines() -> String {
-        let axis = ChartAxis(data.ownRange)
+        let axis = ChartAxis(data.ownRange), ordered = data.inOrder
         let left = 34 + (axis.ticks.map { Self.width(ChartAxis.text($0)) }.max() ?? 0), right = Self.width - 30, bottom = top + 320
-        let count = max(data.labels.count - 1, 1)
-        let x = { (index: Int) in left + Double(index) / Double(count) * (right - left) }
+        let x = { (index: Int) in left + ordered.part(ordered.places[index]) * (right - left) }
         let y = { (value: Double) in bottom - axis.part(value) * (bottom - self.top) }
         var picture = begin(height: bottom + 40)
         for tick in axis.ticks {
             let height = SVGDocument.number(y(tick))
-            picture.addPath("M\(SVGDocument.number(left)) \(height)H\(SVGDocument.number(right))", style: tick == axis.low ? "axis" : "grid")
+            picture.addPath("M\(SVGDocument.number(left)) \(height)H\(SVGDocument.number(right))", style: tick == axis.low || tick == 0 ? "axis" : "grid")
             picture.addText(ChartAxis.text(tick), x: left - 8, y: y(tick) + 4, anchor: "end", style: "dim")
         }
-        for index in shownLabels(room: right - left) {
-            let anchor = index == 0 ? "start" : index == data.labels.count - 1 ? "end" : "middle"
-            picture.addText(DisplayText.cut(data.labels[index], to: 24, ellipsis: "…"), x: x(index), y: bottom + 20, anchor: anchor, style: "dim")
+        for mark in Self.marks(ordered, left, right) {
+            picture.addText(mark.text, x: mark.start, y: bottom + 20, anchor: "start", style: "dim")
+            picture.addPath("M\(SVGDocument.number(mark.x)) \(SVGDocument.number(bottom))V\(SVGDocument.number(bottom + 5))", style: "axis")
         }
-        for (index, series) in data.series.enumerated() {
+        for (index, series) in ordered.series.enumerated() {
             picture.addGroup(title: series.name) { picture in
                 picture.addPath(Self.path(series.values, x, y), style: Self.style("l", index))
                 guard series.values.count <= 60 else { return }
                 for (place, value) in series.values.enumerated() {
                     guard let value else { continue }
-                    picture.addGroup(title: "\(data.labels[place]) · \(series.name): \(ChartAxis.text(value))") { picture in
+                    picture.addGroup(title: "\(ordered.labels[place]) · \(series.name): \(ChartAxis.text(value))") { picture in
                         picture.add("circle", ("cx", x(place)), ("cy", y(value)), ("r", 3), style: Self.style("b", index))
                     }
                 }
             }
         }
         return picture.text
+    }
+
+    /// The labels below the x axis that have room: where they stand, and what they mark.
+    private static func marks(_ data: ChartData, _ left: Double, _ right: Double) -> [(start: Double, x: Double, text: String)] {
+        let marks = data.marks(atMost: 8).map { mark in
+            let text = DisplayText.cut(mark.text, to: 24, ellipsis: "…"), x = left + mark.part * (right - left)
+            return (start: max(left - 10, min(right + 20 - width(text), x - width(text) / 2)), x: x, text: text)
+        }
+        return LabelRow.shown(marks.map { $0.start..<$0.start + width($0.text) }, gap: 16).map { marks[$0] }
     }
 
     /// A row without a number ends a line, and the next one begins another.
@@ -103,14 +111,5 @@ struct PictureChart {
             isDrawing = value != nil
         }
         return path
-    }
-
-    /// As many labels as have room.
-    private func shownLabels(room: Double) -> [Int] {
-        guard data.labels.count > 1 else { return Array(data.labels.indices) }
-        let longest = min(data.labels.map(Self.width).max() ?? 1, 24 * Self.characterWidth) + 16
-        let count = max(2, min(Int(room / longest), data.labels.count))
-        let step = Double(data.labels.count - 1) / Double(count - 1)
-        return (0..<count).map { Int((Double($0) * step).rounded()) }
     }
 }

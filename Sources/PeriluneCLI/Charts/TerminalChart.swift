@@ -69,38 +69,67 @@ struct TerminalChart {
                 return series.name + "\n" + TerminalChart(data: part, width: width, colors: colors).lines(height: height)
             }.joined(separator: "\n")
         }
-        let axis = ChartAxis(data.ownRange, count: 4)
+        let axis = ChartAxis(data.ownRange, count: 4), ordered = data.inOrder
         let names = axis.ticks.map(ChartAxis.text)
-        let margin = names.map(\.count).max() ?? 0
-        var canvas = DotCanvas(columns: max(8, width - margin - 3), rows: height)
-        for (index, series) in data.series.enumerated() { draw(series.values, index, axis, on: &canvas) }
-        let tickRows = Dictionary(
-            zip(axis.ticks, names).map { (Int(((1 - axis.part($0)) * Double(height - 1)).rounded()), $1) }, uniquingKeysWith: { first, _ in first })
+        let margin = names.map(\.count).max() ?? 0, room = max(8, width - margin - 3)
+        var canvas = DotCanvas(columns: room, rows: height)
+        for (index, series) in ordered.series.enumerated() { draw(series.values, ordered, index, axis, on: &canvas) }
+        let row = { (value: Double) in Int(((1 - axis.part(value)) * Double(height - 1)).rounded()) }
+        let tickRows = Dictionary(zip(axis.ticks, names).map { (row($0), $1) }, uniquingKeysWith: { first, _ in first })
+        let zero = axis.low < 0 && axis.high > 0 ? row(0) : nil
         var text = legend
         for row in 0..<height {
-            let name = tickRows[row] ?? ""
-            let line = canvas.row(row).map { piece in piece.series.map { paint(piece.text, $0) } ?? piece.text }.joined()
+            let name = row == zero ? "0" : tickRows[row] ?? ""
+            let line = canvas.row(row, filling: row == zero ? "┄" : nil).map { piece in piece.series.map { paint(piece.text, $0) } ?? colors.dim(piece.text) }.joined()
             text += String(repeating: " ", count: margin - name.count) + name + colors.dim(name.isEmpty ? " │" : " ┤") + line + "\n"
         }
-        let first = data.labels.first ?? "", last = data.labels.count > 1 ? data.labels[data.labels.count - 1] : ""
-        let gap = max(1, width - margin - 3 - DisplayText.width(first) - DisplayText.width(last))
-        return text + String(repeating: " ", count: margin + 1) + colors.dim("└" + String(repeating: "─", count: max(8, width - margin - 3))) + "\n"
-            + String(repeating: " ", count: margin + 2) + first + String(repeating: " ", count: gap) + last + "\n"
+        let indentation = String(repeating: " ", count: margin + 1)
+        return text + indentation + colors.dim("└" + String(repeating: "─", count: room)) + "\n" + indentation + " " + Self.marks(ordered, room) + "\n"
     }
 
-    private func draw(_ values: [Double?], _ series: Int, _ axis: ChartAxis, on canvas: inout DotCanvas) {
-        let last = max(values.count - 1, 1)
+    /// The labels below the x axis, as many as have room.
+    private static func marks(_ data: ChartData, _ room: Int) -> String {
+        let marks = data.marks(atMost: max(2, room / 14)).map { (part: $0.part, text: DisplayText.cut($0.text, to: max(4, room / 2 - 1), ellipsis: "…")) }
+        let spans = marks.map { mark in
+            let width = DisplayText.width(mark.text)
+            let start = max(0, min(room - width, Int((mark.part * Double(room - 1)).rounded()) - width / 2))
+            return start..<start + width
+        }
+        var line = "", end = 0
+        for index in LabelRow.shown(spans, gap: 2) {
+            line += String(repeating: " ", count: spans[index].lowerBound - end) + marks[index].text
+            end = spans[index].upperBound
+        }
+        return line
+    }
+
+    private func draw(_ values: [Double?], _ data: ChartData, _ series: Int, _ axis: ChartAxis, on canvas: inout DotCanvas) {
         var former: (x: Int, y: Int)?
-        for (index, value) in values.enumerated() {
+        for (place, value) in zip(data.places, values) {
             guard let value else {
                 former = nil
                 continue
             }
-            let x = Int((Double(index) / Double(last) * Double(canvas.width - 1)).rounded())
+            let x = Int((data.part(place) * Double(canvas.width - 1)).rounded())
             let y = Int(((1 - axis.part(value)) * Double(canvas.height - 1)).rounded())
             canvas.line(from: former ?? (x, y), to: (x, y), series)
             former = (x, y)
         }
+    }
+}
+
+/// A row of labels, of which those are shown that do not overlap.
+enum LabelRow {
+    /// The positions of the labels to show: the first, the last if it has room, and others between them from left to right.
+    static func shown<Number: Comparable & AdditiveArithmetic>(_ spans: [Range<Number>], gap: Number) -> [Int] {
+        guard let first = spans.indices.first, let last = spans.indices.last else { return [] }
+        guard last > first, spans[first].upperBound + gap <= spans[last].lowerBound else { return [first] }
+        var shown = [first]
+        for index in spans.indices.dropFirst().dropLast()
+        where spans[shown[shown.count - 1]].upperBound + gap <= spans[index].lowerBound && spans[index].upperBound + gap <= spans[last].lowerBound {
+            shown.append(index)
+        }
+        return shown + [last]
     }
 }
 
@@ -140,12 +169,14 @@ struct DotCanvas {
     }
 
     /// The characters of a row, those of one series together.
-    func row(_ row: Int) -> [(text: String, series: Int?)] {
+    ///
+    /// - Parameter filling: The sign where there are no dots; `nil` for a blank, which is left out at the end.
+    func row(_ row: Int, filling: String? = nil) -> [(text: String, series: Int?)] {
         var pieces: [(text: String, series: Int?)] = []
-        let last = dots[row].lastIndex { $0 != 0 } ?? -1
+        let last = filling == nil ? dots[row].lastIndex { $0 != 0 } ?? -1 : columns - 1
         for column in 0..<(last + 1) {
             let bits = dots[row][column]
-            let character = bits == 0 ? " " : String(Character(Unicode.Scalar(0x2800 + UInt32(bits)) ?? " "))
+            let character = bits == 0 ? filling ?? " " : String(Character(Unicode.Scalar(0x2800 + UInt32(bits)) ?? " "))
             let owner = bits == 0 ? nil : owners[row][column]
             if let former = pieces.last, former.series == owner {
                 pieces[pieces.count - 1].text += character

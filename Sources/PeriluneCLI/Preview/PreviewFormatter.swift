@@ -45,7 +45,7 @@ struct PreviewFormatter {
         for way in ways {
             let count = report.tables.reduce(0) { $0 + $1[keyPath: way.count] }
             guard count > 0 else { continue }
-            parts.append("\(parts.isEmpty ? Self.number(count, "row") : Self.grouped(count)) \(way.name)")
+            parts.append("\(parts.isEmpty ? Self.number(count, "row") : ConsoleRenderer.grouped(count)) \(way.name)")
         }
         if !report.schema.isEmpty { parts.append("\(Self.number(report.schema.count, "object")) of the schema") }
         if !report.effects.isEmpty { parts.append(Self.number(report.effects.count, "effect")) }
@@ -74,9 +74,9 @@ struct PreviewFormatter {
     static func counts(of table: TableChanges, _ colors: Colors = .off) -> String {
         guard table.isCounted else { return "changed" }
         var parts: [String] = []
-        if table.inserted > 0 { parts.append(colors.green("+\(grouped(table.inserted))")) }
-        if table.updated > 0 { parts.append(colors.cyan("~\(grouped(table.updated))")) }
-        if table.deleted > 0 { parts.append(colors.red("-\(grouped(table.deleted))")) }
+        if table.inserted > 0 { parts.append(colors.green("+\(ConsoleRenderer.grouped(table.inserted))")) }
+        if table.updated > 0 { parts.append(colors.cyan("~\(ConsoleRenderer.grouped(table.updated))")) }
+        if table.deleted > 0 { parts.append(colors.red("-\(ConsoleRenderer.grouped(table.deleted))")) }
         return parts.joined(separator: " ")
     }
 
@@ -158,18 +158,7 @@ struct PreviewFormatter {
     // MARK: - Numbers
 
     private static func number(_ count: Int, _ noun: String) -> String {
-        "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
-    }
-
-    /// `1,234,567`.
-    private static func grouped(_ number: Int) -> String {
-        let digits = String(number)
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
-            text.append(digit)
-        }
-        return text
+        "\(ConsoleRenderer.grouped(count)) \(noun)\(count == 1 ? "" : "s")"
     }
 }
 

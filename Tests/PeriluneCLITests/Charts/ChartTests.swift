@@ -48,6 +48,43 @@ import Testing
 
     @Test func `numbers are as short as they can be`() {
         #expect([1234567, 0.5, 2.25, 1e20, 1.0 / 3, -7].map(ChartAxis.text) == ["1,234,567", "0.5", "2.25", "1e+20", "0.3333", "-7"])
+        #expect([-500, -150_000, -1_234_567, -99, 999, -1000].map(ChartAxis.text) == ["-500", "-150,000", "-1,234,567", "-99", "999", "-1,000"])
+    }
+
+    @Test func `lines place rows by their numbers and dates, in any order`() throws {
+        let numbers = try Self.data([[.integer(100), .integer(3)], [.integer(1), .integer(1)], [.integer(2), .integer(2)]])
+        #expect(numbers.inOrder.labels == ["1", "2", "100"] && numbers.inOrder.series[0].values == [1, 2, 3])
+        #expect(numbers.inOrder.places.map(numbers.part) == [0, 1.0 / 99, 1])
+        let dates = try Self.data(["2026-01-01", "2026-01-02", "2026-12-31"].map { [Self.text($0), .integer(1)] })
+        #expect(dates.isContinuous && dates.scale == .dates && dates.part(dates.places[1]) == 1.0 / 364)
+        for texts in [["2012/01/01", "2012/01/03", "2012/02/01"], ["2010", "2011", "2015"], ["2012-01", "2012-02", "2012-06"], ["2026-01-01 10:00", "2026-01-01 11:30", "2026-01-02 00:00"], ["2026-03-01", "2026-02-01", "2026-01-01"]] {
+            let data = try Self.data(texts.map { [Self.text($0), .integer(1)] })
+            #expect(data.isContinuous && data.scale == .dates, "\(texts)")
+        }
+        for texts in [["2012-13-01", "2012-01-03", "2012-02-01"], ["b", "a", "c"], ["2026-01-01", "2026-03-01", "2026-02-01"]] {
+            #expect(try !Self.data(texts.map { [Self.text($0), .integer(1)] }).isContinuous, "\(texts)")
+        }
+    }
+
+    @Test(arguments: [
+        (0.0, 86400.0 * 365 * 3, 8, ["1970", "1971", "1972"]), (0, 86400 * 3, 8, ["1970-01-01", "12:00", "1970-01-02", "12:00", "1970-01-03", "12:00", "1970-01-04"]),
+        (0, 86400 * 100, 8, ["1970-01", "1970-02", "1970-03", "1970-04"]), (0, 20, 8, ["00:00:00", "00:00:05", "00:00:10", "00:00:15", "00:00:20"]),
+    ] as [(Double, Double, Int, [String])])
+    func `dates at an axis are starts of years, months, days or hours`(low: Double, high: Double, count: Int, texts: [String]) {
+        #expect(DateAxis(low...high, count: count).ticks.map(\.text) == texts)
+    }
+
+    @Test func `labels below an axis do not overlap`() {
+        #expect(LabelRow.shown([0..<10, 5..<15, 14..<24, 30..<40, 36..<46], gap: 2) == [0, 2, 4])
+        #expect(LabelRow.shown([0..<10, 5..<15], gap: 2) == [0])
+        #expect(LabelRow.shown([Range<Int>](), gap: 2) == [])
+    }
+
+    @Test func `zero is marked where lines cross it`() throws {
+        let data = try Self.data([[.integer(1), .integer(-5)], [.integer(2), .integer(5)], [.integer(3), .integer(-5)]])
+        let lines = TerminalChart(data: data, width: 30, colors: .off).lines(height: 5).split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix(" 0 ┤┄┄") }, "\(lines.joined(separator: "\n"))")
+        #expect(PictureChart(data: data, title: "").lines().components(separatedBy: "class=\"axis\"").count > 3)
     }
 
     @Test func `what is no chart is refused, and says what is`() throws {

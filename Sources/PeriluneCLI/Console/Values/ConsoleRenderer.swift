@@ -75,8 +75,8 @@ struct ConsoleRenderer {
 
     /// `1,234,567`.
     static func grouped(_ number: Int) -> String {
-        var text = ""
-        let digits = String(number)
+        let digits = String(number.magnitude)
+        var text = number < 0 ? "-" : ""
         for (index, digit) in digits.enumerated() {
             if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
             text.append(digit)
