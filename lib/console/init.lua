@@ -53,15 +53,25 @@ function console.model_rows()
     table.sort(names)
     rows[index] = { class = model.class, table = model.table, associations = table.concat(names, ", ") }
   end
+  for _, view in ipairs(models.unusable()) do
+    rows[#rows + 1] = { class = "", table = view.table, associations = "cannot be used: " .. view.reason }
+  end
   return display.table({ "class", "table", "associations" }, rows)
 end
 
---- Tables and views with their columns, as rows for people.
+--- Tables and views with their columns, as rows for people. One that cannot be used has the reason in place of its columns.
 function console.schema_rows()
-  local rows = _G.db:fetch_all[[
-    SELECT name AS "table", type, (SELECT group_concat(name, ', ') FROM pragma_table_info(t.name)) AS columns
-    FROM pragma_table_list AS t
+  local db = _G.db
+  local rows = db:fetch_all[[
+    SELECT name AS "table", type FROM pragma_table_list
     WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name]]
+  local reasons = {}
+  for _, view in ipairs(models.unusable()) do reasons[view.table] = view.reason end
+  for _, row in ipairs(rows) do
+    local reason = reasons[row.table]
+    row.columns = reason and "cannot be used: " .. reason
+      or table.concat(db:fetch_values("SELECT name FROM pragma_table_info(?)", row.table), ", ")
+  end
   return display.table({ "table", "type", "columns" }, rows)
 end
 

@@ -12,6 +12,8 @@ local models = {}
 local classes = {}
 --- The names of tables by the names of globals, and the generation of the schema that they are of.
 local tables, generation = {}, nil
+--- The tables and views that cannot be used, with the reasons.
+local unusable = {}
 
 --- The name of the class of a table; nil if none can be made.
 function models.class_name(table_name)
@@ -19,11 +21,16 @@ function models.class_name(table_name)
   return name:match("^%a[%w]*$")
 end
 
---- Tables and views that are neither SQLite's nor parts of other tables.
+--- Tables and views that can be used, and are neither SQLite's nor parts of other tables; and a list of those that cannot, with reasons.
 local function table_names(db)
-  return db:fetch_values[[
+  local names, broken = {}, {}
+  for _, name in ipairs(db:fetch_values[[
     SELECT name FROM pragma_table_list
-    WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name]]
+    WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name]]) do
+    local is_usable, err = pcall(db.columns, db, name)
+    if is_usable then names[#names + 1] = name else broken[#broken + 1] = { table = name, reason = err.message } end
+  end
+  return names, broken
 end
 
 -- Associations -----------------------------------------------------------------------------------------------------------
@@ -125,7 +132,8 @@ local function refresh()
   local current = records.schema_generation(db)
   if generation == current then return end
   tables, generation = {}, current
-  local names, is_new = table_names(db), false
+  local is_new, names = false, nil
+  names, unusable = table_names(db)
   for _, name in ipairs(names) do
     if not classes[name] then classes[name], is_new = perilune.record(name), true end
     if tables[name] == nil then tables[name] = name end
@@ -157,6 +165,12 @@ function models.list()
     list[#list + 1] = { table = name, class = class_name, value = classes[name] }
   end
   return list
+end
+
+--- The tables and views that cannot be used: their names and the reasons.
+function models.unusable()
+  refresh()
+  return unusable
 end
 
 --- The class that was made for a table.

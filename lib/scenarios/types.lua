@@ -81,14 +81,15 @@ local function add_table(lines, db, name, class)
   } do lines[#lines + 1] = (line:gsub("TABLE", class):gsub("KEY", key)) end
 end
 
---- The names of the tables and views that can be the names of classes, without the tables that belong to virtual ones.
+--- The names of the tables and views that can be used and be the names of classes, without the tables that belong to virtual ones.
 local function names_of(db)
   local names = {}
   for _, name in ipairs(db:fetch_values([[
     SELECT name FROM sqlite_schema
     WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
       AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY name]])) do
-    if name:find("^[%a_][%w_]*$") and not observation.is_own_table(name) then names[#names + 1] = name end
+    local is_class_name = name:find("^[%a_][%w_]*$") and not observation.is_own_table(name)
+    if is_class_name and pcall(introspection.declared_columns, db, name) then names[#names + 1] = name end
   end
   return names
 end

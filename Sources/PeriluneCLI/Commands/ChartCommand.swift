@@ -14,7 +14,9 @@ struct ChartCommand: ParsableCommand {
         discussion: """
             The first column has the labels, the others that hold numbers are drawn; a
             single column is drawn row by row. Numbers and dates in order make lines,
-            anything else bars; --type chooses. NULL is a gap.
+            anything else bars; --type chooses. NULL is a gap. Lines place rows where
+            their number or date is; dates are 2026, 2026-01, 2026-01-31, also with a time
+            or with slashes.
 
             With --output FILE.svg it is a picture for any browser, in the colors of a
             light or a dark page.
@@ -41,6 +43,7 @@ struct ChartCommand: ParsableCommand {
 
     @OptionGroup var parameter: ParameterOption
 
+    @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
@@ -54,7 +57,8 @@ struct ChartCommand: ParsableCommand {
         if let path { try context.resolved().requireLive("chart", database: path) }
         if common.verbose { CommandOutput.note(database.note, common.errorColors) }
         let rows = CollectedRows()
-        let runner = QueryRunner(sql: try QueryCommand.statement(sql), database: path, parameters: parameter.parameters)
+        var runner = QueryRunner(sql: try QueryCommand.statement(sql), database: path, parameters: parameter.parameters)
+        runner.extensions = extending.paths()
         let changes = try runner.run { columns in
             rows.columns = columns
             return rows

@@ -12,8 +12,9 @@ struct DoctorCommand: AsyncParsableCommand {
             Reports the versions of the libraries and their known bugs, and the layers of
             isolation that the system has for sandboxed scripts. For a database, it
             checks integrity, foreign keys, missing indexes, the journal mode and free
-            pages, and lists the other processes that have it open. Each problem comes with
-            a suggested fix. Nothing is changed.
+            pages, names views and virtual tables that cannot be used, and lists the other
+            processes that have it open. Each problem comes with a suggested fix. Nothing is
+            changed.
 
             EXAMPLES:
               perilune doctor
@@ -33,12 +34,13 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(help: "The format of the findings.")
     var format = Format.text
 
+    @OptionGroup var extending: ExtensionOptions
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         var findings = LibraryExamination.findings() + IsolationExamination.findings()
         if let path = database.path {
-            let queue = try DatabaseFile.openForReading(path)
+            let queue = try DatabaseFile.openForReading(path, extensions: extending.paths())
             if DatabaseFile.isCluster(path) {
                 findings += try DatabaseFile.inCluster(path) { _, cluster in try ClusterExamination(cluster: cluster, copy: queue).findings() }
             }

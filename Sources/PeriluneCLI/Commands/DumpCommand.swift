@@ -10,13 +10,17 @@ struct DumpCommand: ParsableCommand {
         abstract: "Write a database as SQL that recreates it.",
         discussion: """
             Writes tables first, then their rows, then indexes, views and triggers, in one
-            transaction. The dump is a consistent snapshot of the database. Of a damaged file
-            it writes what can be read.
+            transaction. The dump is a consistent snapshot of the database; `perilune
+            restore` and sqlite3 read it. Of a damaged file it writes what can be read.
+
+            --schema-only and --data-only write two dumps that make the database again one
+            after the other: while the rows are written the triggers of their tables are
+            dropped.
 
             EXAMPLES:
               perilune dump --database shop.sqlite > shop.sql
               perilune dump customer --database shop.sqlite --data-only
-              perilune dump --database shop.sqlite | sqlite3 copy.sqlite
+              perilune dump --database shop.sqlite | perilune restore --database copy.sqlite
             """)
 
     @Argument(help: "Write only this table.", completion: .custom(CompletionValues.tables))
@@ -32,6 +36,7 @@ struct DumpCommand: ParsableCommand {
 
     @OptionGroup var output: OutputOption
 
+    @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
@@ -44,33 +49,35 @@ struct DumpCommand: ParsableCommand {
     func run() throws {
         let path = try database.requirePath()
         try context.resolved().requireLive("dump", database: path)
-        let queue = try DatabaseFile.openForReading(path)
+        let queue = try DatabaseFile.openForReading(path, extensions: extending.paths())
         if let remark = try DatabaseFile.remarkOnEmpty(queue, path) { CommandOutput.note(remark, common.errorColors) }
         Interrupts.onFirst { queue.interrupt() }
         let destination = try output.open()
-        let incomplete = try destination.writing(pager) { try write(queue, to: destination) }
+        let (incomplete, flaws) = try destination.writing(pager) { try write(queue, to: destination) }
+        for flaw in flaws { CommandOutput.note(flaw, common.errorColors) }
         guard !incomplete.isEmpty else { return }
         let names = incomplete.joined(separator: ", ")
         throw CommandFailure(ErrorReport("the file is damaged: some rows of \(names) cannot be read, the others were written", kind: "corrupt"))
     }
 
-    /// Returns the names of the tables of which rows may be missing.
-    private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws -> [String] {
-        var incomplete: [String] = []
+    /// Returns the names of the tables whose rows may be incomplete, and descriptions of the tables and views that cannot be used.
+    private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws -> (incomplete: [String], flaws: [String]) {
+        var incomplete: [String] = [], flaws: [String] = []
         do {
             try queue.read { db in
-                if let table, try TableDescription.readAll(in: db, named: table).isEmpty {
-                    throw SchemaCommand.unknown(table, among: try TableDescription.readAll(in: db).map(\.name))
-                }
-                var dump = DatabaseDump(db: db, write: destination.write)
-                dump.table = table
+                MissingCollations.substitute(on: db)
+                let tables = try TableDescription.readAll(in: db, named: table)
+                if let table, tables.isEmpty { throw SchemaCommand.unknown(table, among: try TableDescription.readAll(in: db).map(\.name)) }
+                flaws = TableDescription.flaws(of: tables)
+                var dump = DatabaseDump(db: db, tables: tables, write: destination.write)
+                dump.isPart = table != nil
                 dump.parts = schemaOnly ? .schema : dataOnly ? .data : .all
                 incomplete = try dump.run()
             }
-            return incomplete
+            return (incomplete, flaws)
         } catch let error as DatabaseError {
             // The transaction cannot end well where the file is damaged.
-            if error.resultCode == .SQLITE_CORRUPT, !incomplete.isEmpty { return incomplete }
+            if error.resultCode == .SQLITE_CORRUPT, !incomplete.isEmpty { return (incomplete, flaws) }
             throw CommandFailure(ErrorReport(error))
         }
     }

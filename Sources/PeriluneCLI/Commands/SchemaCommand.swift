@@ -49,6 +49,7 @@ struct SchemaCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOption
 
+    @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
@@ -63,7 +64,7 @@ struct SchemaCommand: AsyncParsableCommand {
     func run() async throws {
         let path = try database.requirePath()
         try context.resolved().requireLive("schema", database: path)
-        let queue = try DatabaseFile.openForSchema(path)
+        let queue = try DatabaseFile.openForSchema(path, extensions: extending.paths())
         if let remark = try DatabaseFile.remarkOnEmpty(queue, path) { CommandOutput.note(remark, common.errorColors) }
         let text = try await text(queue)
         let destination = try output.open()
@@ -80,6 +81,7 @@ struct SchemaCommand: AsyncParsableCommand {
             return (tables, try SchemaStatements.read(in: db, of: name, leavesOutOwn: leavesOutOwn), names)
         }
         if let table, tables.isEmpty { throw Self.unknown(table, among: names) }
+        for flaw in TableDescription.flaws(of: tables) { CommandOutput.note(flaw, common.errorColors) }
         if isPicture { return SchemaPicture(tables.filter { $0.kind == "table" }).text }
         switch format {
         case .sql: return SchemaStatements.text(statements)

@@ -33,12 +33,14 @@ struct TypesCommand: AsyncParsableCommand, DatabaseCommand {
     var check = false
 
     @OptionGroup var database: DatabaseOption<TypesCommand>
+    @OptionGroup var extending: ExtensionOptions
 
     func run() async throws {
         let folder = FolderSetting(.types, option: folder, named: "FOLDER").path
         let types = try await makeTypes()
+        for flaw in types.flaws { Self.note("left out: \(flaw)") }
         guard !check else { return try Self.check(types, in: folder) }
-        for path in try types.write(to: folder) { Self.note(written: path) }
+        for path in try types.write(to: folder) { Self.note("written: \(path)") }
         try Self.writeSettings(for: folder)
     }
 
@@ -48,7 +50,7 @@ struct TypesCommand: AsyncParsableCommand, DatabaseCommand {
         if database.database == nil, DatabaseFile.isMissing(path) { return .reference }
         try DatabaseFile.requireExisting(path)
         do {
-            return try await .describing(database: path)
+            return try await .describing(database: path, extensions: SQLiteExtensions(extending.paths()))
         } catch {
             throw CommandFailure(ErrorReport(opening: path, error: error))
         }
@@ -66,10 +68,10 @@ struct TypesCommand: AsyncParsableCommand, DatabaseCommand {
         let path = ".luarc.json"
         guard !FileManager.default.fileExists(atPath: path) else { return }
         try OutputFile.write(Array(ProjectTemplate.editorSettings(types: folder).utf8), to: path)
-        note(written: path)
+        note("written: \(path)")
     }
 
-    private static func note(written path: String) {
-        StandardStreams.writeError("written: \(path)\n")
+    private static func note(_ text: String) {
+        StandardStreams.writeError("\(text)\n")
     }
 }

@@ -45,20 +45,39 @@ struct DatabaseExamination {
     var isCopy = false
 
     func findings() throws -> [Finding] {
-        let contents = try integrity() + foreignKeys() + keysWithoutIndex()
+        let tables = try TableDescription.readAll(in: db)
+        let contents = try integrity() + schema(tables) + foreignKeys(tables) + keysWithoutIndex(tables)
         return isCopy ? contents : try contents + journal() + pages() + processes()
     }
 
     private func integrity() throws -> [Finding] {
-        let flaws = try String.fetchAll(db, sql: "PRAGMA integrity_check(20)")
+        let flaws: [String]
+        do {
+            flaws = try String.fetchAll(db, sql: "PRAGMA integrity_check(20)")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return [Finding(verdict: .warning, text: "integrity_check cannot run: \(error.message ?? "")", cure: Self.extensionAdvice)]
+        }
         if flaws == ["ok"] { return [Finding(verdict: .ok, text: "the file passes integrity_check")] }
         return flaws.prefix(5).map {
             Finding(verdict: .fault, text: $0, cure: "restore a backup, or save the readable rows: perilune dump --database \(path) --output saved.sql")
         }
     }
 
-    private func foreignKeys() throws -> [Finding] {
-        let tables = try TableDescription.readAll(in: db)
+    private static let extensionAdvice =
+        "if an extension or a program defines it, load it: --extension FILE, or `extensions` in \(Settings.fileName)"
+
+    /// The views and virtual tables that cannot be used, and the collations that nothing defines.
+    private func schema(_ tables: [TableDescription]) throws -> [Finding] {
+        let flaws = zip(tables.filter { $0.flaw != nil }, TableDescription.flaws(of: tables)).map { table, text in
+            let advice = table.kind == "view" ? "create what it refers to, or drop it: DROP VIEW \(table.name.quotedName)" : Self.extensionAdvice
+            return Finding(verdict: .fault, text: text, cure: advice)
+        }
+        return try flaws + MissingCollations.names(in: db).map {
+            Finding(verdict: .warning, text: "an index uses the collation \($0), which is not defined", cure: Self.extensionAdvice)
+        }
+    }
+
+    private func foreignKeys(_ tables: [TableDescription]) throws -> [Finding] {
         let findings = try tables.filter { !$0.foreignKeys.isEmpty }.flatMap { table in
             try missingTables(table, among: tables) + missingRows(table.name)
         }
@@ -89,13 +108,15 @@ struct DatabaseExamination {
                     verdict: .fault, text: error.message!,
                     cure: "while foreign keys are checked writing to these tables fails: what is referred to needs a UNIQUE index of just these columns")
             ]
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return [Finding(verdict: .warning, text: "the foreign keys of \(table) cannot be checked: \(error.message ?? "")", cure: Self.extensionAdvice)]
         }
     }
 
     /// Deleting a row looks for those that point at it: without an index, in the whole table.
-    private func keysWithoutIndex() throws -> [Finding] {
+    private func keysWithoutIndex(_ tables: [TableDescription]) -> [Finding] {
         var findings: [Finding] = []
-        for table in try TableDescription.readAll(in: db) {
+        for table in tables {
             for key in table.foreignKeys where !hasIndex(table, key.columns) {
                 let name = "\(table.name)_by_" + key.columns.joined(separator: "_")
                 let columns = key.columns.map(\.quotedName).joined(separator: ", ")

@@ -8,8 +8,8 @@ extension DatabaseDump {
         table.kind == "virtual" && table.sql.lowercased().contains(/using\s+fts[345]\b.*\bcontent\s*=\s*(''|"")/.dotMatchesNewlines())
     }
 
-    /// The tables that hold the index, as the shell of SQLite writes them: what reads the dump must be allowed to write the schema.
-    func writeIndex(of table: TableDescription, _ output: inout [UInt8], _ incomplete: inout [String]) throws {
+    /// Writes a virtual table as a row of the schema, without the tables that it keeps its rows in, as the shell of SQLite does.
+    func writeDescription(of table: TableDescription, _ output: inout [UInt8]) {
         func literal(_ text: String) -> [UInt8] {
             var literal: [UInt8] = []
             SQLLiteral.append(.text(Array(text.utf8)), to: &literal)
@@ -19,13 +19,18 @@ extension DatabaseDump {
         output.append("PRAGMA writable_schema=ON;\nINSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table',")
         output += name + [UInt8(ascii: ",")] + name + Array(",0,".utf8) + literal(table.sql)
         output.append(");\nPRAGMA writable_schema=OFF;\n")
+    }
+
+    /// Writes the tables that hold an index, and their rows.
+    func writeIndex(of table: TableDescription, _ output: inout [UInt8], _ incomplete: inout [String]) throws {
+        if parts != .data { writeDescription(of: table, &output) }
         let pattern = table.name.replacing("@", with: "@@").replacing("_", with: "@_").replacing("%", with: "@%") + "@_%"
-        let parts = try Row.fetchAll(
+        let members = try Row.fetchAll(
             db, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name LIKE ? ESCAPE '@' AND sql IS NOT NULL", arguments: [pattern])
         let shadows = try Set(String.fetchAll(db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"))
-        for part in parts where shadows.contains(part["name"]) {
+        for part in members where shadows.contains(part["name"]) {
             let (name, sql): (String, String) = (part["name"], part["sql"])
-            output.append(sql + ";\n")
+            output.append(parts == .data ? "DELETE FROM \(name.quotedName);\n" : sql + ";\n")
             let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid", arguments: [name])
             var last: Int64?
             do {

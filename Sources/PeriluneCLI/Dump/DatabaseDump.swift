@@ -5,8 +5,10 @@ internal import PeriluneRecords
 /// A database as SQL that makes it again, as the shell of SQLite writes it.
 struct DatabaseDump {
     let db: Database
-    /// The only table; `nil`: all.
-    var table: String?
+    /// The tables and views to write.
+    let tables: [TableDescription]
+    /// Whether there are others, which are left out.
+    var isPart = false
     /// Whether the schema or the rows are left out.
     var parts: Parts = .all
     let write: ([UInt8]) throws -> Void
@@ -21,51 +23,61 @@ struct DatabaseDump {
     func run() throws -> [String] {
         var output: [UInt8] = [], incomplete: [String] = []
         output.append("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
-        let tables = try TableDescription.readAll(in: db, named: table)
-        let withoutContents = tables.filter(Self.hasNoContents), isWhole = parts == .all
-        let virtual = tables.filter { table in table.kind == "virtual" && !(isWhole && withoutContents.contains { $0.name == table.name }) }
+        let withoutContents = tables.filter(Self.hasNoContents).map(\.name)
+        let virtual = tables.filter { $0.kind == "virtual" }
         if parts != .data {
             for table in tables where table.kind == "table" { output.append(table.sql + ";\n") }
         }
+        let triggers = parts == .data ? try triggers() : []
+        for trigger in triggers { output.append("DROP TRIGGER IF EXISTS \(trigger.name.quotedName);\n") }
         if parts != .schema {
             for table in tables where table.kind == "table" {
                 if try !writeRows(of: table, &output) { incomplete.append(table.name) }
             }
             try writeSequences(tables, &output)
         }
-        if parts != .data {
-            // A virtual table makes those that it keeps its rows in; the rows go through it.
-            for table in virtual { output.append(table.sql + ";\n") }
-        }
-        if parts != .schema {
-            for table in virtual where !withoutContents.contains(where: { $0.name == table.name }) {
+        for table in virtual {
+            if table.flaw != nil {
+                if parts != .data { writeDescription(of: table, &output) }
+            } else if withoutContents.contains(table.name) {
+                if parts == .schema { output.append(table.sql + ";\n") } else { try writeIndex(of: table, &output, &incomplete) }
+            } else {
+                // A virtual table makes the tables that it keeps its rows in; the rows go through it.
+                if parts != .data { output.append(table.sql + ";\n") }
+                if parts == .schema { continue }
                 if try !writeRows(of: table, &output) { incomplete.append(table.name) }
                 try writeConfiguration(of: table, &output)
             }
         }
-        if isWhole {
-            for table in withoutContents { try writeIndex(of: table, &output, &incomplete) }
-        }
         if parts != .data {
             let made = Set(tables.filter { $0.kind != "view" }.map(\.sql))
             // Last, so that triggers do nothing of their own, and indexes are made once.
-            for statement in try SchemaStatements.read(in: db, of: table == nil ? nil : tables.first?.name) where !made.contains(statement) {
+            for statement in try SchemaStatements.read(in: db, of: isPart ? tables.first?.name : nil) where !made.contains(statement) {
                 output.append(statement + ";\n")
             }
-            for pragma in ["application_id", "user_version"] where table == nil {
+            for pragma in ["application_id", "user_version"] where !isPart {
                 let number = try Int.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0
                 if number != 0 { output.append("PRAGMA \(pragma)=\(number);\n") }
             }
         }
-        if isWhole, table == nil { try writeStatistics(&output) }
+        for trigger in triggers { output.append(trigger.sql + ";\n") }
+        if parts != .schema, !isPart { try writeStatistics(&output) }
         output.append("COMMIT;\n")
         try write(output)
         return incomplete
     }
 
+    /// The triggers of the tables whose rows are written: they must not write rows of their own while a dump of rows is read.
+    private func triggers() throws -> [(name: String, sql: String)] {
+        let names = Set(tables.filter { $0.kind == "table" }.map(\.name.foldedName))
+        return try Row.fetchAll(db, sql: "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid")
+            .filter { names.contains(($0["tbl_name"] as String).foldedName) }.map { ($0["name"], $0["sql"]) }
+    }
+
     /// An INSERT for each row, with the row id of tables without a key that is it. Returns whether all could be read.
     func writeRows(of table: TableDescription, _ output: inout [UInt8]) throws -> Bool {
         let columns = table.columns.filter { $0.hidden == 0 }.map(\.name)
+        guard table.kind != "virtual" || takesRows(table.name, columns) else { return true }
         let rowID = try rowIDName(of: table)
         let names = (rowID.map { [$0] } ?? []) + columns.map(\.quotedName)
         guard !names.isEmpty else { return true }
@@ -85,6 +97,12 @@ struct DatabaseDump {
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {}
             return false
         }
+    }
+
+    /// Whether rows can be inserted into a virtual table: some show the contents of others, as those of fts5vocab do.
+    private func takesRows(_ table: String, _ columns: [String]) -> Bool {
+        let values = [String](repeating: "NULL", count: columns.count).joined(separator: ", ")
+        return (try? db.makeStatement(sql: "INSERT INTO \(table.quotedName) (\(columns.map(\.quotedName).joined(separator: ", "))) VALUES (\(values))")) != nil
     }
 
     /// - Parameters:
@@ -122,7 +140,8 @@ struct DatabaseDump {
     private func writeStatistics(_ output: inout [UInt8]) throws {
         guard try db.tableExists("sqlite_stat1") else { return }
         output.append("ANALYZE sqlite_schema;\n")
-        let sql = "SELECT quote(tbl) || ',' || quote(idx) || ',' || quote(stat) FROM sqlite_stat1 ORDER BY tbl, idx"
+        if parts == .data { output.append("DELETE FROM sqlite_stat1;\n") }
+        let sql = "SELECT quote(tbl) || ',' || quote(idx) || ',' || quote(stat) FROM sqlite_stat1 ORDER BY rowid"
         for values in try String.fetchAll(db, sql: sql) { output.append("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (\(values));\n") }
     }
 
@@ -139,15 +158,18 @@ struct DatabaseDump {
     /// What AUTOINCREMENT has counted.
     private func writeSequences(_ tables: [TableDescription], _ output: inout [UInt8]) throws {
         guard try db.tableExists("sqlite_sequence") else { return }
-        for row in try Row.fetchAll(db, sql: "SELECT name, seq FROM sqlite_sequence") {
-            let name: String = row["name"]
-            guard tables.contains(where: { $0.name == name }) else { continue }
-            let sequence: Int64 = row["seq"]
+        let statement = try db.makeStatement(sql: "SELECT name, seq FROM sqlite_sequence")
+        let rows = try Row.fetchCursor(statement), names = Set(tables.map { Array($0.name.utf8) })
+        while try rows.next() != nil {
+            let name = Cell(statement.sqliteStatement, column: 0)
+            guard case .text(let bytes) = name, names.contains(bytes) else { continue }
             output.append("DELETE FROM sqlite_sequence WHERE name=")
-            SQLLiteral.append(.text(Array(name.utf8)), to: &output)
+            SQLLiteral.append(name, to: &output)
             output.append(";\nINSERT INTO sqlite_sequence (name, seq) VALUES (")
-            SQLLiteral.append(.text(Array(name.utf8)), to: &output)
-            output.append(",\(sequence));\n")
+            SQLLiteral.append(name, to: &output)
+            output.append(",")
+            SQLLiteral.append(Cell(statement.sqliteStatement, column: 1), to: &output)
+            output.append(");\n")
         }
     }
 }

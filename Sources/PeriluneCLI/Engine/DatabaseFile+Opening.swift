@@ -9,14 +9,14 @@ internal import PeriluneRecords
 
 extension DatabaseFile {
     /// Opens a database that exists, to read it: one in a cluster as a copy in memory.
-    static func openForReading(_ path: String) throws -> DatabaseQueue {
-        guard isCluster(path) else { return try open(path, isReadonly: true) }
+    static func openForReading(_ path: String, extensions: [String] = []) throws -> DatabaseQueue {
+        guard isCluster(path) else { return try open(path, isReadonly: true, extensions: extensions) }
         return try inCluster(path) { _, cluster in try cluster.copyInMemory() }
     }
 
     /// Opens a database that exists, to read its schema: what stands for one in a cluster has no rows.
-    static func openForSchema(_ path: String) throws -> DatabaseQueue {
-        guard isCluster(path) else { return try open(path, isReadonly: true) }
+    static func openForSchema(_ path: String, extensions: [String] = []) throws -> DatabaseQueue {
+        guard isCluster(path) else { return try open(path, isReadonly: true, extensions: extensions) }
         return try inCluster(path) { queue, _ in queue }
     }
 
@@ -41,13 +41,16 @@ extension DatabaseFile {
     }
 
     /// Opens a database, which is made where it does not exist.
-    static func open(_ path: String, isReadonly: Bool, makesFile: Bool = false) throws -> DatabaseQueue {
+    ///
+    /// - Parameter extensions: The paths of the SQLite extensions that its connection loads.
+    static func open(_ path: String, isReadonly: Bool, makesFile: Bool = false, extensions: [String] = []) throws -> DatabaseQueue {
         if isCluster(path) { return try inCluster(path) { queue, _ in queue } }
         if !makesFile { try requireExisting(path) }
         var configuration = Configuration()
         configuration.readonly = isReadonly
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in UnicodeCollation.install(on: db) }
+        SQLiteExtensions(extensions).install(in: &configuration)
         do {
             return try DatabaseQueue(path: path, configuration: configuration)
         } catch {

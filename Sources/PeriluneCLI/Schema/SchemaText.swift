@@ -15,6 +15,7 @@ enum SchemaText {
             ("without_rowid", table.isWithoutRowID ? true : nil),
             ("columns", .list(table.columns.filter { $0.hidden != 1 }.map(object))), ("primary_key", .strings(table.key)),
             ("foreign_keys", .list(table.foreignKeys.map(object))), ("indexes", .list(table.indexes.map(object))), ("sql", .string(table.sql)),
+            ("error", table.flaw.map { .string($0) }),
         ])
     }
 

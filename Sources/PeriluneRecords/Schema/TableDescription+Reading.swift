@@ -18,7 +18,8 @@ extension TableDescription {
         return try row.map { try read($0, sql: nil, in: db) }
     }
 
-    /// The tables and views of the main database, without those that SQLite and virtual tables make for themselves, by name.
+    /// The tables and views of the main database, without those that SQLite and virtual tables make for themselves, by name. One that
+    /// SQLite cannot use has a ``flaw``.
     ///
     /// - Parameter wanted: The name of the only one that is wanted, in any case.
     package static func readAll(in db: Database, named wanted: String? = nil) throws -> [TableDescription] {
@@ -30,7 +31,15 @@ extension TableDescription {
                 WHERE t.schema = 'main' AND t.type <> 'shadow' AND t.name NOT LIKE 'sqlite@_%' ESCAPE '@'
                 AND (?1 IS NULL OR lower(t.name) = lower(?1)) ORDER BY t.name
                 """, arguments: [wanted]
-        ).map { try read($0, sql: $0["sql"], in: db) }
+        ).map { row in
+            do {
+                return try read(row, sql: row["sql"], in: db)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                var table = TableDescription(name: row["name"], kind: row["type"], isWithoutRowID: false, isStrict: false, sql: row["sql"] ?? "")
+                table.flaw = error.message ?? error.resultCode.description
+                return table
+            }
+        }
     }
 
     /// The columns of a table or view of the main database.
@@ -43,6 +52,15 @@ extension TableDescription {
         return try TableDescription(
             database: reader.database, name: reader.name, kind: row["type"], isWithoutRowID: row["wr"], isStrict: row["strict"],
             sql: sql ?? "", columns: reader.columns(), foreignKeys: reader.foreignKeys(), indexes: reader.indexes())
+    }
+}
+
+extension TableDescription {
+    /// The names of the tables and views that SQLite cannot use, with the reasons, for people.
+    package static func flaws(of tables: [TableDescription]) -> [String] {
+        tables.compactMap { table in
+            table.flaw.map { "the \(table.kind == "view" ? "view" : "virtual table") \(table.name) cannot be used: \($0)" }
+        }
     }
 }
 

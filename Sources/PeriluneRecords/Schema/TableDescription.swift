@@ -64,6 +64,9 @@ package struct TableDescription: Equatable {
     package var columns: [Column]
     package var foreignKeys: [ForeignKey]
     package var indexes: [Index]
+    /// Why SQLite cannot use it, and nothing but its statement is known: a view of a table that does not exist, or a virtual table
+    /// whose module is not loaded.
+    package var flaw: String?
 
     package init(
         database: String = "main", name: String, kind: String, isWithoutRowID: Bool, isStrict: Bool, sql: String = "",

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import PeriluneBindings
+package import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
@@ -8,6 +8,8 @@ internal import PeriluneRecords
 public struct ScenarioTypes: Sendable {
     /// Text by the name of the file that it belongs into.
     public let files: [String: String]
+    /// The tables and views that cannot be used and are left out, for people.
+    package private(set) var flaws: [String] = []
 
     /// Those that are the same for all projects.
     package static let reference = ScenarioTypes(files: [
@@ -39,18 +41,34 @@ public struct ScenarioTypes: Sendable {
 
     /// The types with those of the tables of a database, of which only the schema is read.
     ///
-    /// - Throws: What GRDB throws if the file cannot be read.
-    package static func describing(database path: String) async throws -> ScenarioTypes {
+    /// - Parameter extensions: The extensions that the database needs.
+    /// - Throws: The error of GRDB if the file cannot be read.
+    package static func describing(database path: String, extensions: SQLiteExtensions = .none) async throws -> ScenarioTypes {
         var configuration = Configuration()
         configuration.readonly = true
-        let schema = try await DatabaseQueue(path: path, configuration: configuration).read { db in try SchemaStatements.read(in: db) }
-        return try await ScenarioRun.onLargeStack { try ScenarioTypes(schema: schema) }
+        extensions.install(in: &configuration)
+        let (schema, flaws) = try await DatabaseQueue(path: path, configuration: configuration).read { db in
+            (try SchemaStatements.read(in: db), TableDescription.flaws(of: try TableDescription.readAll(in: db)))
+        }
+        var types = try await ScenarioRun.onLargeStack { try ScenarioTypes(schema: schema, extensions: extensions) }
+        types.flaws = flaws
+        return types
     }
 
-    private init(schema: [String]) throws {
-        let stage = try ScenarioStage(.memory, image: nil, seed: 0)
+    private init(schema: [String], extensions: SQLiteExtensions) throws {
+        let stage = try ScenarioStage(.memory, image: nil, seed: 0, extensions: extensions)
         defer { stage.close() }
-        try stage.writer.writeWithoutTransaction { db in for sql in schema { try db.execute(sql: sql) } }
+        try stage.writer.writeWithoutTransaction { db in
+            MissingCollations.substitute(on: db)
+            for sql in schema {
+                do {
+                    try db.execute(sql: sql)
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                    // One of the flaws, or an index or a trigger that needs one of them.
+                    continue
+                }
+            }
+        }
         let state = try ScenarioState(on: stage, limits: .none, chunks: ChunkCache())
         defer { state.state.close() }
         try state.loadLanguage()
