@@ -12,19 +12,31 @@ struct ImportCommand: ParsableCommand {
             Detects and reports the format, separator, encoding and header of each file,
             and the types of its columns. Columns are matched by name. An empty field is
             NULL; `""` is an empty string, but NULL in a column of numbers, dates or
-            booleans. In a file of one column an empty line is a row. Numbers with leading
-            zeros, such as 007, stay text, and so do integers of more than 64 bits. Dates
-            are checked and stored as they are: `help dates` says which form records
-            compare. In JSON {"$blob":"<base64>"} is a blob, as `query` writes it.
+            booleans. --null NA makes fields with that text NULL, too. In a file of one
+            column an empty line is a row.
+
+            In a new table a column of numbers is INTEGER or REAL, of dates such as
+            2015-07-22 DATE, with times DATETIME, of true and false BOOLEAN, else TEXT.
+            Numbers with leading zeros, such as 007, stay text, and so do integers of
+            more than 64 bits. Dates are checked and stored as they are: `help dates` says
+            which form records compare. In JSON {"$blob":"<base64>"} is a blob, as `query`
+            writes it. An object without a field leaves that column to its default, and
+            with --upsert unchanged.
+
+            The first row is the header unless it looks like the rows below it, as a row of
+            numbers does; --header and --no-header decide. Quotes around a field may hold
+            separators and line ends; --quote none is for files in which quotes are text.
 
             Either all rows are imported or none: invalid rows are reported with line and
-            column. With --errors FILE invalid rows are written to that file, and the
-            others are imported.
+            column. With --errors FILE the others are imported, and the invalid rows are
+            written to that file in the format of the original, header included: correct
+            them and import the file with the same options.
 
             EXAMPLES:
               perilune import customers.csv --table customer --database shop.sqlite
               perilune import *.csv --table visit --create --database visits.sqlite
               perilune import prices.json --table price --primary-key sku --upsert --database shop.sqlite
+              perilune import air.csv --null NA --table air --create --database air.sqlite
               perilune import log.txt --separator '|' --columns day,,amount --table log --create --database x.sqlite
               curl -s https://example.org/rows.jsonl | perilune import - --format jsonl --table row --database x.sqlite
 
@@ -59,6 +71,17 @@ struct ImportCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The separator of CSV fields.", valueName: "sign"))
     var separator: String?
 
+    @Option(help: ArgumentHelp("The sign around CSV fields with separators, by default \"; `none` if quotes are text.", valueName: "sign"))
+    var quote: String?
+
+    @Option(
+        name: .customLong("null"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("The text of CSV fields that are NULL, such as NA; repeatable.", valueName: "text"))
+    var nulls: [String] = []
+
+    @Option(help: ArgumentHelp("Skip lines at the start of each CSV file, before its header.", valueName: "count"))
+    var skip: Int = 0
+
     @Flag(inversion: .prefixedNo, help: "Whether the first row contains the column names.")
     var header: Bool?
 
@@ -68,6 +91,7 @@ struct ImportCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Write invalid rows to a file, and import the others.", valueName: "file"))
     var errors: String?
 
+    @OptionGroup var extending: ExtensionOptions
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
@@ -75,6 +99,8 @@ struct ImportCommand: ParsableCommand {
         _ = try database.requirePath()
         if table.isEmpty { throw ValidationError("--table: expected a name, got nothing") }
         if let separator, separator != "\\t", separator.utf8.count != 1 { throw ValidationError("--separator: expected one ASCII character") }
+        if let quote, !["", "none"].contains(quote), quote.utf8.count != 1 { throw ValidationError("--quote: expected one ASCII character or none") }
+        if skip < 0 { throw ValidationError("--skip: expected a number of lines, got \(skip)") }
         if errors?.isEmpty == true { throw ValidationError("--errors: expected the path of a file, got nothing") }
     }
 
@@ -84,10 +110,14 @@ struct ImportCommand: ParsableCommand {
         let colors = common.errorColors, start = ContinuousClock.now
         let sources = try files.map { try ImportSource($0, settings) }
         for source in sources { show(source, colors) }
+        if errors != nil, let other = sources.first(where: { $0.head != sources[0].head }) {
+            throw CommandFailure(
+                ErrorReport("\(sources[0].path) and \(other.path) have different headers, which --errors cannot write to one file", kind: "usage", help: "import them one by one"))
+        }
         // Found out before anything is written.
         let badRows = try errors.map { try OutputFile($0, besides: files) }
         let isNew = create && !FileManager.default.fileExists(atPath: path)
-        let queue = try DatabaseFile.open(path, isReadonly: false, makesFile: create)
+        let queue = try DatabaseFile.open(path, isReadonly: false, makesFile: create, extensions: extending.paths())
         Interrupts.onFirst { queue.interrupt() }
         let line = ProgressLine()
         var importer = Importer(table: table)
@@ -102,12 +132,13 @@ struct ImportCommand: ParsableCommand {
             try? queue.close()
             DatabaseFile.removeIfEmpty(path)
         }
-        try report(outcome.get(), badRows, colors, ContinuousClock.now - start)
+        try report(outcome.get(), badRows, sources[0].head, colors, ContinuousClock.now - start)
     }
 
     private var settings: ImportSettings {
         ImportSettings(
-            format: format, encoding: encoding, separator: separator == "\\t" ? 0x09 : separator?.utf8.first, hasHeader: header,
+            format: format, encoding: encoding, separator: separator == "\\t" ? 0x09 : separator?.utf8.first,
+            quote: quote.map { $0 == "none" ? nil : $0.utf8.first }, skippedLines: skip, nulls: Set(nulls.map { Array($0.utf8) }), hasHeader: header,
             columns: Self.names(columns))
     }
 
@@ -118,9 +149,13 @@ struct ImportCommand: ParsableCommand {
     private func show(_ source: ImportSource, _ colors: Colors) {
         let columns = source.columns.map { "\($0.name) \($0.kind?.rawValue ?? "empty")" }.joined(separator: ", ")
         CommandOutput.note("\(source.path): \(source.description): \(columns)", colors)
+        for column in source.columns {
+            guard let odd = column.oddValue else { continue }
+            CommandOutput.note("\(source.path): column \(column.name) holds numbers except for \(odd): --null \(odd) makes that NULL", colors)
+        }
     }
 
-    private func report(_ outcome: Importer.Outcome, _ badRows: OutputFile?, _ colors: Colors, _ duration: Duration) throws {
+    private func report(_ outcome: Importer.Outcome, _ badRows: OutputFile?, _ head: [UInt8], _ colors: Colors, _ duration: Duration) throws {
         if outcome.badCount > 0, badRows == nil { throw Self.failure(outcome) }
         var text = "\(ConsoleRenderer.grouped(outcome.rows)) \(outcome.rows == 1 ? "row" : "rows") into \(table)"
         if outcome.madeTable { text += ", created by this import" }
@@ -129,19 +164,25 @@ struct ImportCommand: ParsableCommand {
         text += ", \(TimeText.text(duration))"
         CommandOutput.note(text, colors)
         guard let badRows, let errors, outcome.badCount > 0 else { return }
-        for row in outcome.badRows { try badRows.write(Array("\(row.description)\n\(row.text)\n".utf8)) }
+        try badRows.write(head)
+        for row in outcome.badRows { try badRows.write(row.text) }
         try badRows.finish()
+        for line in Self.reasons(outcome) { CommandOutput.note(line, colors) }
         CommandOutput.note("\(outcome.badCount) invalid \(outcome.badCount == 1 ? "row" : "rows") written to \(errors)", colors)
         throw ExitCode(ExitStatus.badData)
     }
 
-    private static func failure(_ outcome: Importer.Outcome) -> CommandFailure {
+    /// What is wrong with the first invalid rows.
+    private static func reasons(_ outcome: Importer.Outcome) -> [String] {
         let shown = outcome.badRows.prefix(10).map(\.description)
-        let more = outcome.badCount > shown.count ? ["and \(outcome.badCount - shown.count) more"] : []
+        return shown + (outcome.badCount > shown.count ? ["and \(outcome.badCount - shown.count) more"] : [])
+    }
+
+    private static func failure(_ outcome: Importer.Outcome) -> CommandFailure {
         let count = outcome.badCount == 1 ? "1 row is invalid" : "\(outcome.badCount) rows are invalid"
         return CommandFailure(
             ErrorReport(
-                "nothing was imported: \(count)\n" + (shown + more).joined(separator: "\n"), kind: "format",
+                "nothing was imported: \(count)\n" + reasons(outcome).joined(separator: "\n"), kind: "format",
                 help: "use --errors FILE to set invalid rows aside and import the others"))
     }
 }

@@ -8,7 +8,7 @@ enum ColumnKind: String, Sendable {
     /// 0 and 1, also as "true" and "false".
     case boolean
     /// Dates in the forms that records read, as text or as numbers.
-    case date
+    case date, datetime
     /// Numbers where they are some, else text.
     case numeric
 
@@ -34,10 +34,10 @@ enum ColumnKind: String, Sendable {
         if bytes.isEmpty, !isQuoted || self != .text && self != .numeric { return .null }
         switch self {
         case .text: return .text(bytes)
-        case .integer: return NumberText.integer(bytes).map(Cell.integer)
-        case .real: return NumberText.number(bytes)
+        case .integer: return NumberText.converted(bytes).flatMap(Self.integer)
+        case .real: return NumberText.converted(bytes)
         case .numeric, .blob: return NumberText.number(bytes) ?? .text(bytes)
-        case .date: return NumberText.number(bytes) ?? ((try? DateTime(parsing: bytes)) == nil ? nil : .text(bytes))
+        case .date, .datetime: return NumberText.number(bytes) ?? ((try? DateTime(parsing: bytes)) == nil ? nil : .text(bytes))
         case .boolean:
             switch String(decoding: bytes, as: UTF8.self).lowercased() {
             case "1", "true", "t", "yes": return .integer(1)
@@ -52,13 +52,20 @@ enum ColumnKind: String, Sendable {
         switch (self, cell) {
         case (_, .null), (_, .blob), (.blob, _): cell
         case (.text, .boolean(let isTrue)): .text(Array("\(isTrue)".utf8))
-        case (.text, _), (.numeric, _), (.real, .integer), (.real, .real), (.integer, .integer), (.date, .integer), (.date, .real): cell
+        case (.text, _), (.numeric, _), (.real, .integer), (.real, .real), (.integer, .integer): cell
+        case (.date, .integer), (.date, .real), (.datetime, .integer), (.datetime, .real): cell
         case (.integer, .boolean), (.real, .boolean), (.boolean, .boolean), (.boolean, .integer(0)), (.boolean, .integer(1)): cell
         // As SQLite keeps it.
         case (.integer, .real(let number)): Int64(exactly: number).map(Cell.integer)
         case (_, .text(let bytes)): bytes.isEmpty ? nil : value(bytes, isQuoted: true)
-        case (.date, .boolean), (.boolean, _): nil
+        case (.date, .boolean), (.datetime, .boolean), (.boolean, _): nil
         }
+    }
+
+    /// The integer that a column with INTEGER affinity stores for a number; `nil` if it would store a real number.
+    private static func integer(_ number: Cell) -> Cell? {
+        guard case .real(let value) = number else { return number }
+        return abs(value) < 0x1p53 ? Int64(exactly: value).map(Cell.integer) : nil
     }
 
     /// What a message expects.
@@ -67,52 +74,91 @@ enum ColumnKind: String, Sendable {
         case .integer: "an integer"
         case .real: "a number"
         case .boolean: "true or false"
-        case .date: "a date such as 2015-07-22 or 2015-07-22 14:30:00"
+        case .date, .datetime: "a date such as 2015-07-22 or 2015-07-22 14:30:00"
         case .text, .numeric, .blob: "text"
-        }
-    }
-
-    /// The narrowest kind that has the values of both; `nil` stands for no value so far.
-    static func joined(_ kind: ColumnKind?, with cell: Cell) -> ColumnKind? {
-        switch cell {
-        case .null: kind
-        case .integer: joined(kind, with: .integer)
-        case .real: joined(kind, with: .real)
-        case .boolean: joined(kind, with: .boolean)
-        case .text: joined(kind, with: .text)
-        case .blob: .blob
-        }
-    }
-
-    static func joined(_ kind: ColumnKind?, with other: ColumnKind) -> ColumnKind {
-        guard let kind, kind != other else { return other }
-        if kind == .blob || other == .blob { return .blob }
-        return Set([kind, other]) == [.integer, .real] ? .real : .text
-    }
-
-    /// The narrowest kind that has the values of both; `nil` stands for no value so far.
-    static func joined(_ kind: ColumnKind?, with bytes: [UInt8]) -> ColumnKind? {
-        if bytes.isEmpty { return kind }
-        switch kind {
-        case .text?: return .text
-        case .real?: return NumberText.isNumber(bytes) ? .real : .text
-        default:
-            if NumberText.integer(bytes) != nil { return .integer }
-            return NumberText.real(bytes) != nil ? .real : .text
         }
     }
 }
 
-/// Numbers in text that are written back the same, but for zeros at the end: 007 and +49 are text.
-enum NumberText {
-    static func isNumber(_ bytes: [UInt8]) -> Bool { number(bytes) != nil }
+/// The forms that the values of a column have.
+struct ValueForms: OptionSet, Equatable, Sendable {
+    let rawValue: UInt8
 
+    static let integer = ValueForms(rawValue: 1)
+    /// Digits after a plus sign: a number next to other numbers, but alone text, as telephone numbers are.
+    static let signedInteger = ValueForms(rawValue: 2)
+    static let real = ValueForms(rawValue: 4)
+    static let date = ValueForms(rawValue: 8)
+    static let datetime = ValueForms(rawValue: 16)
+    static let boolean = ValueForms(rawValue: 32)
+    static let text = ValueForms(rawValue: 64)
+    static let blob = ValueForms(rawValue: 128)
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The form of a value of JSON.
+    init(_ cell: Cell) {
+        switch cell {
+        case .null: self = []
+        case .integer: self = .integer
+        case .real: self = .real
+        case .boolean: self = .boolean
+        case .text: self = .text
+        case .blob: self = .blob
+        }
+    }
+
+    /// The form of a field of CSV.
+    init(_ bytes: [UInt8]) {
+        guard let first = bytes.first else { self = []; return }
+        if let number = NumberText.form(bytes) {
+            self = number
+        } else if first &- 0x30 < 10, bytes.count >= 10, let date = Self.date(bytes) {
+            self = date
+        } else if bytes.count == 4 || bytes.count == 5, ["true", "false"].contains(String(decoding: bytes, as: UTF8.self).lowercased()) {
+            self = .boolean
+        } else {
+            self = .text
+        }
+    }
+
+    /// A date of ISO 8601, perhaps with a time.
+    private static func date(_ bytes: [UInt8]) -> ValueForms? {
+        let pattern = Array("0000-00-00".utf8)
+        guard zip(bytes, pattern).allSatisfy({ $1 == 0x30 ? $0 &- 0x30 < 10 : $0 == $1 }) else { return nil }
+        guard bytes.count == 10 || bytes.count >= 16 && (bytes[10] == 0x20 || bytes[10] == UInt8(ascii: "T")) else { return nil }
+        guard (try? DateTime(parsing: bytes)) != nil else { return nil }
+        return bytes.count == 10 ? .date : .datetime
+    }
+
+    /// The narrowest kind of column for all values; `nil` if there are none.
+    var kind: ColumnKind? {
+        if isEmpty { return nil }
+        if contains(.blob) { return .blob }
+        if self == .boolean { return .boolean }
+        if isSubset(of: [.date, .datetime]) { return contains(.datetime) ? .datetime : .date }
+        guard isSubset(of: [.integer, .signedInteger, .real]), self != .signedInteger else { return .text }
+        return contains(.real) ? .real : .integer
+    }
+}
+
+/// Numbers in text.
+enum NumberText {
+    // MARK: - As a column without a type keeps them
+
+    /// A number that is written back the same, but for zeros at the end: 007 and +49 are text.
     static func number(_ bytes: [UInt8]) -> Cell? { integer(bytes).map(Cell.integer) ?? real(bytes).map(Cell.real) }
 
     static func integer(_ bytes: [UInt8]) -> Int64? {
         guard let first = bytes.first, bytes.count < 21 else { return nil }
         let digits = first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
         guard let leading = digits.first, leading != UInt8(ascii: "0") || bytes.count == 1 else { return nil }
+        return parsed(digits, isNegative: first == UInt8(ascii: "-"))
+    }
+
+    /// The integer of digits, which are nothing else; `nil` if it has more than 64 bits.
+    private static func parsed(_ digits: ArraySlice<UInt8>, isNegative: Bool) -> Int64? {
+        guard !digits.isEmpty else { return nil }
         var value: Int64 = 0
         for byte in digits {
             let digit = byte &- 0x30
@@ -123,7 +169,7 @@ enum NumberText {
             value = difference
         }
         // Negative numbers reach further.
-        if first == UInt8(ascii: "-") { return value }
+        if isNegative { return value }
         return value == .min ? nil : -value
     }
 
@@ -133,15 +179,74 @@ enum NumberText {
         return digits.count > 18 && digits.allSatisfy { $0 &- 0x30 < 10 } && integer(bytes) == nil
     }
 
-    static func real(_ bytes: [UInt8]) -> Double? {
-        guard let first = bytes.first, bytes.count < 40 else { return nil }
-        let digits = first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
-        guard let leading = digits.first, leading &- 0x30 < 10, bytes.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") })
-        else { return nil }
-        // 0.5, but not 00.5.
-        if leading == UInt8(ascii: "0"), let second = digits.dropFirst().first, second &- 0x30 < 10 { return nil }
-        guard bytes.allSatisfy({ $0 &- 0x30 < 10 || ".eE+-".utf8.contains($0) }) else { return nil }
-        guard let value = Double(String(decoding: bytes, as: UTF8.self)), value.isFinite else { return nil }
-        return value
+    private static func real(_ bytes: [UInt8]) -> Double? {
+        guard let text = NumberParts(bytes[...]), !text.hasPlus, !text.whole.isEmpty, !text.hasLeadingZero, text.isReal else { return nil }
+        return text.double
     }
+
+    // MARK: - As a column of numbers takes them
+
+    /// A number as SQLite converts it for a column of numbers: blanks around it, a plus sign, zeros at its start, and a point at its
+    /// start or end are accepted.
+    static func converted(_ bytes: [UInt8]) -> Cell? {
+        guard let text = NumberParts(trimmed(bytes)) else { return nil }
+        if !text.isReal, let integer = parsed(text.whole, isNegative: text.isNegative) { return .integer(integer) }
+        return text.double.map(Cell.real)
+    }
+
+    /// The form of a number in a column whose type is to be found; `nil` for text, which includes 007 and integers of more than 64 bits.
+    static func form(_ bytes: [UInt8]) -> ValueForms? {
+        guard let text = NumberParts(trimmed(bytes)), !text.hasLeadingZero else { return nil }
+        if text.isReal { return text.double == nil ? nil : .real }
+        guard parsed(text.whole, isNegative: text.isNegative) != nil else { return nil }
+        return text.hasPlus ? .signedInteger : .integer
+    }
+
+    private static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte &- 0x09 < 5 }
+        guard let first = bytes.first, let last = bytes.last, isBlank(first) || isBlank(last) else { return bytes[...] }
+        let start = bytes.drop(while: isBlank)
+        return start.prefix((start.lastIndex { !isBlank($0) } ?? start.startIndex - 1) + 1 - start.startIndex)
+    }
+}
+
+/// The parts of a decimal number: a sign, digits with a point somewhere, and an exponent.
+private struct NumberParts {
+    private let bytes: ArraySlice<UInt8>
+    let isNegative: Bool
+    let hasPlus: Bool
+    /// The digits before the point.
+    let whole: ArraySlice<UInt8>
+    /// Whether there is a point or an exponent.
+    let isReal: Bool
+
+    init?(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        guard let first = bytes.first, first < 0x3A else { return nil }
+        isNegative = first == UInt8(ascii: "-")
+        hasPlus = first == UInt8(ascii: "+")
+        var rest = isNegative || hasPlus ? bytes.dropFirst() : bytes
+        whole = rest.prefix { $0 &- 0x30 < 10 }
+        rest = rest[whole.endIndex...]
+        var hasDigits = !whole.isEmpty, isReal = false
+        if rest.first == UInt8(ascii: ".") {
+            let fraction = rest.dropFirst().prefix { $0 &- 0x30 < 10 }
+            (hasDigits, isReal) = (hasDigits || !fraction.isEmpty, true)
+            rest = rest[fraction.endIndex...]
+        }
+        if let sign = rest.first, sign | 0x20 == UInt8(ascii: "e") {
+            rest = rest.dropFirst()
+            if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest = rest.dropFirst() }
+            guard !rest.isEmpty, rest.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+            (rest, isReal) = ([], true)
+        }
+        guard hasDigits, rest.isEmpty else { return nil }
+        self.isReal = isReal
+    }
+
+    /// Whether zeros stand in front of it, as in 007 and 00.5, but not in 0.5.
+    var hasLeadingZero: Bool { whole.count > 1 && whole.first == 0x30 }
+
+    /// The number; `nil` if it is too large.
+    var double: Double? { Double(String(decoding: bytes, as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil } }
 }

@@ -13,6 +13,8 @@ struct DelimitedText {
 
     let bytes: [UInt8]
     let separator: UInt8
+    /// The sign around fields that contain separators; `nil` if each sign belongs to its field.
+    let quote: UInt8?
     /// Whether an empty line is a row with an empty field, as where a row has one field only; else it is left out.
     var hasEmptyRows = false
     private(set) var position = 0
@@ -21,11 +23,24 @@ struct DelimitedText {
     private var nextLine = 1
     /// Whether the last row ends in the middle of quotes.
     private(set) var isUnclosed = false
+    /// The line in which text follows quotes around several lines. Such quotes are probably not quotes, but text.
+    private(set) var spoiledLine: Int?
 
-    init(_ bytes: [UInt8], separator: UInt8) {
+    /// - Parameter skippedLines: The number of lines before the first row.
+    init(_ bytes: [UInt8], separator: UInt8, quote: UInt8? = UInt8(ascii: "\""), skippedLines: Int = 0) {
         self.bytes = bytes
         self.separator = separator
+        self.quote = quote
+        bytes.withUnsafeBufferPointer { text in
+            for _ in 0..<skippedLines where position < text.count {
+                while position < text.count, text[position] != 0x0A, text[position] != 0x0D { position += 1 }
+                if position < text.count { skipLineEnd(text) }
+            }
+        }
     }
+
+    /// The number of lines from the start of the last row to its end.
+    var lineCount: Int { nextLine - line }
 
     /// Reads the fields of the next row. Returns whether there was one.
     mutating func next(into fields: inout [Field]) -> Bool {
@@ -34,6 +49,7 @@ struct DelimitedText {
             while !hasEmptyRows, position < text.count, text[position] == 0x0A || text[position] == 0x0D { skipLineEnd(text) }
             guard position < text.count else { return false }
             line = nextLine
+            spoiledLine = nil
             while true {
                 fields.append(takeField(text))
                 guard position < text.count, text[position] == separator else { break }
@@ -51,15 +67,14 @@ struct DelimitedText {
     }
 
     private mutating func takeField(_ text: UnsafeBufferPointer<UInt8>) -> Field {
-        let quote = UInt8(ascii: "\"")
-        guard position < text.count, text[position] == quote else {
+        guard let quote, position < text.count, text[position] == quote else {
             let start = position
             while position < text.count, text[position] != separator, text[position] != 0x0A, text[position] != 0x0D { position += 1 }
             return Field(range: start..<position, isQuoted: false, hasQuotes: false)
         }
         position += 1
         let start = position
-        var hasQuotes = false
+        var hasQuotes = false, hasLines = false
         while position < text.count {
             if text[position] == quote {
                 guard position + 1 < text.count, text[position + 1] == quote else { break }
@@ -67,6 +82,9 @@ struct DelimitedText {
                 position += 1
             } else if text[position] == 0x0A {
                 nextLine += 1
+                hasLines = true
+            } else if text[position] == 0x0D {
+                hasLines = true
             }
             position += 1
         }
@@ -76,13 +94,13 @@ struct DelimitedText {
         // What stands between the quote and the separator belongs to the field, as others write it.
         let rest = position
         while position < text.count, text[position] != separator, text[position] != 0x0A, text[position] != 0x0D { position += 1 }
+        if hasLines, position > rest { spoiledLine = nextLine }
         return Field(range: start..<(position > rest ? position : end), isQuoted: true, hasQuotes: hasQuotes)
     }
 
     /// The bytes of a field.
     func value(_ field: Field) -> [UInt8] {
-        guard field.hasQuotes else { return Array(bytes[field.range]) }
-        let quote = UInt8(ascii: "\"")
+        guard field.hasQuotes, let quote else { return Array(bytes[field.range]) }
         var value: [UInt8] = []
         var index = field.range.lowerBound
         while index < field.range.upperBound {
@@ -97,11 +115,12 @@ struct DelimitedText {
     // MARK: - Detection
 
     /// The separator that divides the first rows most evenly: a comma if none does.
-    static func separator(of bytes: [UInt8]) -> UInt8 {
-        let sample = Array(bytes.prefix(64 << 10))
+    static func separator(of bytes: [UInt8], quote: UInt8?, skippedLines: Int) -> UInt8 {
+        let start = DelimitedText(bytes, separator: 0, skippedLines: skippedLines).position
+        let sample = Array(bytes[start...].prefix(64 << 10))
         let candidates: [UInt8] = [UInt8(ascii: ","), 0x09, UInt8(ascii: ";"), UInt8(ascii: "|")]
         func score(_ separator: UInt8) -> Int {
-            var text = DelimitedText(sample, separator: separator)
+            var text = DelimitedText(sample, separator: separator, quote: quote)
             var fields: [Field] = [], counts: [Int] = []
             while counts.count < 30, text.next(into: &fields) { counts.append(fields.count) }
             guard let first = counts.first, first > 1 else { return 0 }

@@ -14,6 +14,12 @@ struct ImportSettings: Sendable {
     var encoding: TextEncoding?
     /// Of CSV.
     var separator: UInt8?
+    /// Of CSV: the sign around fields that contain separators; `.some(nil)` for none.
+    var quote: UInt8?? = nil
+    /// Of CSV: the number of lines before the first row.
+    var skippedLines = 0
+    /// Of CSV: the fields that are NULL, besides empty ones.
+    var nulls: Set<[UInt8]> = []
     var hasHeader: Bool?
     /// The names of the columns in their order; an empty one leaves a column out.
     var columns: [String]?
@@ -23,16 +29,34 @@ struct ImportSettings: Sendable {
 struct ImportSource {
     struct Column: Equatable {
         let name: String
-        /// What all values of it are; `nil` if it has none.
-        let kind: ColumnKind?
+        /// The forms of all its values.
+        let forms: ValueForms
         /// The position of the column in the file.
         let position: Int
+        /// Whether its name was made here, since the header has none for it.
+        var isUnnamed = false
+        /// The sign for missing values in a column that otherwise holds numbers, such as NA.
+        var oddValue: String?
+
+        var kind: ColumnKind? { forms.kind }
     }
 
     /// A row, or why it is none.
     enum Row {
+        /// A value for each column.
         case cells([Cell])
+        /// The values of an object, with the columns that it has, in order.
+        case fields([Cell], columns: [Int])
         case flaw(column: String?, message: String)
+    }
+
+    /// Where a row is.
+    struct Place {
+        let line: Int
+        /// The number of an object in a list.
+        var object: Int?
+        /// The bytes of the row in the text.
+        let range: Range<Int>
     }
 
     let path: String
@@ -42,10 +66,13 @@ struct ImportSource {
     private let bytes: [UInt8]
     private var json: JSONRows?
     private var separator = UInt8(ascii: ",")
+    private var quote: UInt8?
+    private let skippedLines: Int
+    private let nulls: Set<[UInt8]>
     private var hasHeader = false
-    /// What keeps a row of names from being a header.
-    private var repeatedName: String?
     private var fieldCount = 0
+    /// The lines before the first row of values: a file of other rows begins with them, too.
+    private(set) var head: [UInt8] = []
 
     var size: Int { bytes.count }
 
@@ -54,12 +81,19 @@ struct ImportSource {
     /// - Parameter path: `-` is standard input.
     init(_ path: String, _ settings: ImportSettings) throws {
         self.path = path
-        let raw = try Self.read(path)
+        (skippedLines, nulls) = (settings.skippedLines, settings.nulls)
+        let raw = try InputFile.read(path) { "cannot import \($0): \($1)" }
         // What an encoding was named for is text in it.
         if settings.encoding == nil, let file = BinaryFile(raw) {
             throw Self.failure(path, "it is \(file.name); expected a text file: CSV, TSV, JSON or JSON lines", help: file.help)
         }
         let encoding = settings.encoding ?? .detect(raw)
+        if settings.encoding == nil, encoding == .windows1252, let flaw = TextEncoding.flawOfUTF8(raw) {
+            let line = raw[..<flaw].count { $0 == 0x0A } + 1, byte = String(raw[flaw], radix: 16, uppercase: true)
+            throw Self.failure(
+                "\(path):\(line)", "the file is UTF-8, but for the byte 0x\(byte)",
+                help: "correct it, or use --encoding to name the encoding of the file: \(TextEncoding.names)")
+        }
         guard let text = encoding.decoded(raw) else {
             throw Self.failure(path, "it is not valid \(encoding.rawValue)", help: "use --encoding to name another: \(TextEncoding.names)")
         }
@@ -74,28 +108,26 @@ struct ImportSource {
                 throw Self.failure("\(path):\(flaw.line)", flaw.message)
             }
             if columns.isEmpty { throw Self.failure(path, "it has no \(rows == 0 ? "rows" : "fields")") }
-            description = "JSON, \(rows) rows, \(columns.count) columns"
+            description = "JSON, \(Self.count(rows, "row")), \(Self.count(columns.count, "column"))"
         } else {
-            separator = settings.separator ?? (format == .tsv ? 0x09 : DelimitedText.separator(of: bytes))
+            quote = settings.quote ?? UInt8(ascii: "\"")
+            separator = settings.separator ?? (format == .tsv ? 0x09 : DelimitedText.separator(of: bytes, quote: quote, skippedLines: skippedLines))
             try takeDelimitedColumns(settings)
-            let header = hasHeader ? "header" : "no header" + (repeatedName.map { " (`\($0)` is in the first row twice)" } ?? "")
-            description = "\(Self.name(of: separator)), \(header), \(columns.count) columns"
+            description = "\(Self.name(of: separator)), \(hasHeader ? "header" : "no header"), \(Self.count(columns.count, "column"))"
         }
         if encoding != .utf8 { description += ", \(encoding.rawValue)" }
     }
 
     private var rows: Int { json?.rows.count ?? 0 }
 
-    private static func read(_ path: String) throws -> [UInt8] {
-        if path == "-" { return try StandardStreams.readInput() }
-        do {
-            return Array(try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe))
-        } catch {
-            var isFolder: ObjCBool = false
-            let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-            throw failure(path, !exists ? "the file does not exist" : isFolder.boolValue ? "it is a folder" : "it cannot be read", kind: "io")
-        }
+    /// The list for `--columns` that leaves out the columns without a name; `nil` if another name is not known either.
+    func namesWithoutUnnamed(in known: Set<String>) -> String? {
+        let names = columns.filter { !$0.isUnnamed }.map(\.name.foldedName)
+        guard names.allSatisfy(known.contains) else { return nil }
+        return columns.map { $0.isUnnamed ? "" : $0.name }.joined(separator: ",")
     }
+
+    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     private static func format(of path: String, _ bytes: [UInt8]) -> ImportFormat {
         switch (path as NSString).pathExtension.lowercased() {
@@ -128,62 +160,92 @@ struct ImportSource {
             throw Self.failure(path, "it has no field \(missing)", help: "available: \(rows.columns.joined(separator: ", "))")
         }
         let wanted = settings.columns?.filter { !$0.isEmpty } ?? rows.columns
-        var kinds: [String: ColumnKind] = [:]
+        var forms: [String: ValueForms] = [:]
         for row in rows.rows {
-            for (name, value) in row.fields {
-                let name = name.foldedName
-                kinds[name] = ColumnKind.joined(kinds[name], with: value)
-            }
+            for (name, value) in row.fields { forms[name.foldedName, default: []].formUnion(ValueForms(value)) }
         }
-        columns = wanted.enumerated().map { Column(name: $1, kind: kinds[$1.foldedName], position: $0) }
+        columns = wanted.enumerated().map { Column(name: $1, forms: forms[$1.foldedName] ?? [], position: $0) }
     }
+
+    private var delimited: DelimitedText { DelimitedText(bytes, separator: separator, quote: quote, skippedLines: skippedLines) }
 
     private mutating func takeDelimitedColumns(_ settings: ImportSettings) throws {
-        var text = DelimitedText(bytes, separator: separator)
+        var text = delimited
+        let start = text.position
         var fields: [DelimitedText.Field] = []
-        guard text.next(into: &fields) else { throw Self.failure(path, "it has no rows") }
+        guard text.next(into: &fields) else { throw Self.failure(path, "it has no rows" + (skippedLines > 0 ? " after the skipped lines" : "")) }
         let first = fields.map { text.value($0) }
-        let canBeHeader = Self.canBeNames(first), repeated = Self.repeated(first)
-        hasHeader = settings.hasHeader ?? (canBeHeader && repeated == nil)
-        if settings.hasHeader == nil, canBeHeader { repeatedName = repeated.map { DisplayText.cut(DisplayText.escaped($0), to: 40, ellipsis: "…") } }
+        hasHeader = settings.hasHeader ?? HeaderDetection(first: first, rows: Self.rows(after: text)).isHeader
+        head = Array(bytes[..<(hasHeader ? text.position : start)])
+        if let last = head.last, last != 0x0A, last != 0x0D { head.append(0x0A) }
         fieldCount = first.count
-        var names = hasHeader ? first.map { String(decoding: $0, as: UTF8.self).trimmed } : first.indices.map { "column\($0 + 1)" }
+        let found = hasHeader ? first.map { String(decoding: $0, as: UTF8.self).trimmed } : [String](repeating: "", count: fieldCount)
+        var names = JSONRowWriter.unique(found.enumerated().map { $1.isEmpty ? "column\($0 + 1)" : $1 })
         if let given = settings.columns {
             guard given.count == names.count else {
-                throw Self.failure(path, "it has \(names.count) columns, but --columns names \(given.count)")
+                throw Self.failure(path, "it has \(Self.count(names.count, "column")), but --columns names \(given.count)")
             }
             names = given
-        } else {
-            names = JSONRowWriter.unique(names.enumerated().map { $1.isEmpty ? "column\($0 + 1)" : $1 })
         }
-        let kinds = kinds(after: text, first: hasHeader ? nil : first)
+        let contents = contents(after: text, first: hasHeader ? nil : first)
         columns = names.enumerated().compactMap { index, name in
-            name.isEmpty ? nil : Column(name: name, kind: kinds[index], position: index)
+            if name.isEmpty { return nil }
+            let content = contents[index]
+            return Column(
+                name: name, forms: content.forms, position: index, isUnnamed: settings.columns == nil && found[index].isEmpty,
+                oddValue: content.oddValue.map { DisplayText.escaped($0) })
         }
     }
 
-    /// Whether none of the values is empty or a number. Those of a header are names, and none of them is there twice.
-    private static func canBeNames(_ fields: [[UInt8]]) -> Bool { fields.allSatisfy { !$0.isEmpty && !NumberText.isNumber($0) } }
-
-    /// The first value that was there before.
-    private static func repeated(_ fields: [[UInt8]]) -> [UInt8]? {
-        var known: Set<[UInt8]> = []
-        return fields.first { !known.insert($0).inserted }
+    private static func rows(after text: DelimitedText) -> [[[UInt8]]] {
+        var text = text, fields: [DelimitedText.Field] = [], rows: [[[UInt8]]] = []
+        while rows.count < HeaderDetection.sampleSize, text.next(into: &fields) { rows.append(fields.map { text.value($0) }) }
+        return rows
     }
 
-    private func kinds(after text: DelimitedText, first: [[UInt8]]?) -> [ColumnKind?] {
+    /// What the values of a column are.
+    private struct Content {
+        var forms: ValueForms = []
+        private var text: [UInt8]?
+        private var isMixed = false
+
+        /// Whether more values cannot tell more.
+        var isKnown: Bool { isMixed }
+
+        /// The only text among numbers, if it is a common sign for a missing value.
+        var oddValue: [UInt8]? {
+            let others = forms.subtracting(.text)
+            guard !isMixed, !others.isEmpty, others.isSubset(of: [.integer, .real]), let text else { return nil }
+            return HeaderDetection.isMissing(text) ? text : nil
+        }
+
+        mutating func add(_ value: [UInt8]) {
+            let form = ValueForms(value)
+            forms.formUnion(form)
+            guard form == .text else { return }
+            if text == nil { text = value }
+            isMixed = isMixed || text != value || value.count > 5
+        }
+    }
+
+    private func contents(after text: DelimitedText, first: [[UInt8]]?) -> [Content] {
         var text = text
         text.hasEmptyRows = fieldCount == 1
-        var kinds = [ColumnKind?](repeating: nil, count: fieldCount)
-        for (index, value) in (first ?? []).enumerated() { kinds[index] = ColumnKind.joined(nil, with: value) }
+        var contents = [Content](repeating: Content(), count: fieldCount)
+        for (index, value) in (first ?? []).enumerated() where !isNull(value) { contents[index].add(value) }
         var fields: [DelimitedText.Field] = []
         while text.next(into: &fields) {
             // Bad rows are reported later.
-            for index in 0..<min(fields.count, fieldCount) where kinds[index] != .text {
-                kinds[index] = ColumnKind.joined(kinds[index], with: text.value(fields[index]))
+            for index in 0..<min(fields.count, fieldCount) where !contents[index].isKnown {
+                let value = text.value(fields[index])
+                if !isNull(value) { contents[index].add(value) }
             }
         }
-        return kinds
+        return contents
+    }
+
+    private func isNull(_ value: [UInt8]) -> Bool {
+        !nulls.isEmpty && (nulls.contains(value) || nulls.contains(Array(String(decoding: value, as: UTF8.self).trimmed.utf8)))
     }
 
     // MARK: - Rows
@@ -192,31 +254,43 @@ struct ImportSource {
     ///
     /// - Parameters:
     ///   - kinds: What the columns are to be, in their order.
-    ///   - body: Gets the line, how far in the file that is, the row, and what gives its text.
-    func forEachRow(_ kinds: [ColumnKind], _ body: (_ line: Int, _ position: Int, Row, () -> String) throws -> Void) throws {
+    ///   - body: Gets the place of each row, and the row.
+    func forEachRow(_ kinds: [ColumnKind], _ body: (Place, Row) throws -> Void) throws {
         if let json { return try forEachObject(json, kinds, body) }
-        var text = DelimitedText(bytes, separator: separator)
+        var text = delimited
         var fields: [DelimitedText.Field] = []
         if hasHeader { _ = text.next(into: &fields) }
         text.hasEmptyRows = fieldCount == 1
         var start = text.position
         while text.next(into: &fields) {
-            let row = row(fields, text, kinds), range = start..<text.position
-            try body(text.line, text.position, row) { String(decoding: bytes[range], as: UTF8.self).trimmed }
+            try body(Place(line: text.line, range: start..<text.position), row(fields, text, kinds))
             start = text.position
         }
     }
 
+    /// The text of a row as it is in the file, with a line end.
+    func text(of place: Place) -> [UInt8] {
+        let isLineEnd = { (byte: UInt8) in byte == 0x0A || byte == 0x0D }
+        var text = bytes[place.range]
+        // Empty lines before a row; a row of one column may be one.
+        if fieldCount != 1 { text = text.drop(while: isLineEnd) }
+        if let last = text.last, isLineEnd(last) { return Array(text) }
+        return text + [0x0A]
+    }
+
     private func row(_ fields: [DelimitedText.Field], _ text: DelimitedText, _ kinds: [ColumnKind]) -> Row {
-        if text.isUnclosed { return .flaw(column: nil, message: "unterminated quote") }
+        let advice = "; a quote in a field must be doubled, or use --quote none if quotes are text"
+        if text.isUnclosed { return .flaw(column: nil, message: "unterminated quote" + advice) }
+        if let line = text.spoiledLine { return .flaw(column: nil, message: "text follows the quote that ends in line \(line)" + advice) }
         guard fields.count == fieldCount else {
-            return .flaw(column: nil, message: "expected \(fieldCount) fields, got \(fields.count)")
+            let lines = text.lineCount > 1 && fields.contains(where: \.isQuoted) ? " in lines \(text.line) to \(text.line + text.lineCount - 1)" + advice : ""
+            return .flaw(column: nil, message: "expected \(Self.count(fieldCount, "field")), got \(fields.count)" + lines)
         }
         var cells: [Cell] = []
         cells.reserveCapacity(columns.count)
         for (index, column) in columns.enumerated() {
             let field = fields[column.position], value = text.value(field)
-            guard let cell = kinds[index].value(value, isQuoted: field.isQuoted) else {
+            guard let cell = isNull(value) ? .null : kinds[index].value(value, isQuoted: field.isQuoted) else {
                 let shown = DisplayText.cut(DisplayText.escaped(value), to: 40, ellipsis: "…")
                 return .flaw(column: column.name, message: "expected \(kinds[index].expectation), got \(shown)")
             }
@@ -225,17 +299,16 @@ struct ImportSource {
         return .cells(cells)
     }
 
-    private func forEachObject(_ json: JSONRows, _ kinds: [ColumnKind], _ body: (Int, Int, Row, () -> String) throws -> Void) throws {
+    private func forEachObject(_ json: JSONRows, _ kinds: [ColumnKind], _ body: (Place, Row) throws -> Void) throws {
         let places = Dictionary(columns.enumerated().map { ($1.name.foldedName, $0) }) { first, _ in first }
         for (index, object) in json.rows.enumerated() {
-            try body(object.line, bytes.count * index / json.rows.count, row(object.fields, places, kinds)) {
-                JSONText.object(object.fields.map { ($0.name, Self.text($0.value)) }).text
-            }
+            let place = Place(line: object.line, object: json.isList ? index + 1 : nil, range: object.range)
+            try body(place, row(object.fields, places, kinds))
         }
     }
 
     private func row(_ fields: [(name: String, value: Cell)], _ places: [String: Int], _ kinds: [ColumnKind]) -> Row {
-        var cells = [Cell](repeating: .null, count: columns.count), filled: Set<Int> = []
+        var cells: [(column: Int, cell: Cell)] = [], filled: Set<Int> = []
         for (name, value) in fields {
             guard let place = places[name.foldedName] else { continue }
             guard filled.insert(place).inserted else {
@@ -244,9 +317,10 @@ struct ImportSource {
             guard let cell = kinds[place].value(value) else {
                 return .flaw(column: name, message: "expected \(Self.expectation(kinds[place], value)), got \(Self.text(value)?.text ?? "null")")
             }
-            cells[place] = cell
+            cells.append((place, cell))
         }
-        return .cells(cells)
+        cells.sort { $0.column < $1.column }
+        return .fields(cells.map(\.cell), columns: cells.map(\.column))
     }
 
     private static func expectation(_ kind: ColumnKind, _ value: Cell) -> String {

@@ -19,13 +19,16 @@ struct Importer {
 
     struct BadRow {
         let path: String
-        let line: Int
+        let place: ImportSource.Place
         let column: String?
         let message: String
-        let text: String
+        /// The row as it is in the file.
+        let text: [UInt8]
 
         /// What is wrong, and where.
-        var description: String { "\(path):\(line): " + (column.map { "column \($0): " } ?? "") + message }
+        var description: String {
+            "\(path):\(place.line): " + (place.object.map { "object \($0): " } ?? "") + (column.map { "column \($0): " } ?? "") + message
+        }
     }
 
     struct Outcome {
@@ -96,14 +99,14 @@ struct Importer {
 
     /// The statement that makes a table for the files.
     func definition(_ sources: [ImportSource]) -> String {
-        var names: [String] = [], known: Set<String> = [], kinds: [String: ColumnKind] = [:]
+        var names: [String] = [], known: Set<String> = [], forms: [String: ValueForms] = [:]
         for column in sources.flatMap(\.columns) {
             let folded = column.name.foldedName
             if known.insert(folded).inserted { names.append(column.name) }
-            if let kind = column.kind { kinds[folded] = ColumnKind.joined(kinds[folded], with: kind) }
+            forms[folded, default: []].formUnion(column.forms)
         }
         let columns = names.map { name in
-            let type = kinds[name.foldedName, default: .text].rawValue.uppercased()
+            let type = (forms[name.foldedName]?.kind ?? .text).rawValue.uppercased()
             return "\(name.quotedName) \(type)" + (primaryKey.map(\.foldedName) == [name.foldedName] ? " PRIMARY KEY" : "")
         }
         let key = primaryKey.count > 1 ? [", PRIMARY KEY (\(primaryKey.map(\.quotedName).joined(separator: ", ")))"] : []
@@ -125,62 +128,109 @@ struct Importer {
         let there = schema.columns.filter { $0.hidden == 0 }
         return try source.columns.map { column in
             if let found = there.first(where: { $0.name.foldedName == column.name.foldedName }) { return found }
+            if column.isUnnamed, let names = source.namesWithoutUnnamed(in: Set(there.map(\.name.foldedName))) {
+                throw failure("\(source.path): the header has no name for column \(column.position + 1)", help: "to leave it out: --columns '\(names)'")
+            }
             throw failure(
                 "\(source.path): \(schema.name) has no column \(column.name)",
                 help: Self.suggestion(column.name, among: there.map(\.name)) + "; use --columns to name the fields of the file")
         }
     }
 
-    private func insertion(_ columns: [TableDescription.Column], _ schema: TableDescription) throws -> String {
+    /// The statement that writes a row with values for some columns of the table.
+    private func insertion(_ columns: [TableDescription.Column], _ schema: TableDescription) -> String {
         let names = columns.map(\.name.quotedName)
+        if names.isEmpty { return "INSERT INTO \(schema.name.quotedName) DEFAULT VALUES" }
         var sql = "INSERT INTO \(schema.name.quotedName) (\(names.joined(separator: ", "))) VALUES ("
         sql += Array(repeating: "?", count: names.count).joined(separator: ", ") + ")"
         guard upserts else { return sql }
-        let key = primaryKey.isEmpty ? schema.key : primaryKey
-        guard !key.isEmpty else { throw failure("\(schema.name) has no primary key", help: "use --primary-key to name the columns that identify a row") }
-        if let missing = key.first(where: { name in !columns.contains { $0.name.foldedName == name.foldedName } }) {
-            let names = columns.map(\.name)
-            throw failure("the file has no column \(missing), which --upsert needs to identify rows", help: Self.suggestion(missing, among: names))
-        }
-        let folded = Set(key.map(\.foldedName))
+        let key = key(of: schema), folded = Set(key.map(\.foldedName))
         let others = columns.filter { !folded.contains($0.name.foldedName) }.map(\.name.quotedName)
         sql += " ON CONFLICT (\(key.map(\.quotedName).joined(separator: ", "))) DO "
         return sql + (others.isEmpty ? "NOTHING" : "UPDATE SET " + others.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
     }
 
+    private func key(of schema: TableDescription) -> [String] { primaryKey.isEmpty ? schema.key : primaryKey }
+
+    /// Refuses a file whose rows cannot be identified.
+    private func requireKey(_ columns: [TableDescription.Column], _ schema: TableDescription) throws {
+        guard upserts else { return }
+        let key = key(of: schema)
+        guard !key.isEmpty else { throw failure("\(schema.name) has no primary key", help: "use --primary-key to name the columns that identify a row") }
+        if let missing = key.first(where: { name in !columns.contains { $0.name.foldedName == name.foldedName } }) {
+            let names = columns.map(\.name)
+            throw failure("the file has no column \(missing), which --upsert needs to identify rows", help: Self.suggestion(missing, among: names))
+        }
+    }
+
     // MARK: - The rows
+
+    /// The statements that write rows, by the columns that they have values for.
+    private final class Insertions {
+        /// Each statement with the object that keeps it alive: in a cluster another one runs it.
+        private var prepared: [[Int]: (statement: Statement, owner: AnyObject?)] = [:]
+        private let prepare: ([Int]) throws -> (Statement, AnyObject?)
+
+        init(_ prepare: @escaping ([Int]) throws -> (Statement, AnyObject?)) { self.prepare = prepare }
+
+        /// The statement for columns, by their positions in the file.
+        func statement(for columns: [Int]) throws -> OpaquePointer {
+            if let known = prepared[columns] { return known.statement.sqliteStatement }
+            // Objects may have any set of fields.
+            if prepared.count > 100 { prepared.removeAll() }
+            let made = try prepare(columns)
+            prepared[columns] = made
+            return made.0.sqliteStatement
+        }
+    }
+
+    private func makeInsertions(_ columns: [TableDescription.Column], _ schema: TableDescription, _ db: Database) -> Insertions {
+        Insertions { positions in
+            let sql = insertion(positions.map { columns[$0] }, schema)
+            do {
+                if let prepared = try ClusterDatabase.of(db)?.prepare(sql, in: db) { return (prepared.statement, prepared as AnyObject) }
+                return (try db.makeStatement(sql: sql), nil)
+            } catch let error as DatabaseError where upserts && error.message?.hasPrefix("ON CONFLICT clause does not match") == true {
+                let key = key(of: schema)
+                let name = ([schema.name, "by"] + key).joined(separator: "_").quotedName
+                throw failure(
+                    "\(schema.name) has no unique key on \(key.joined(separator: ", ")), which --upsert needs to identify rows",
+                    help: "CREATE UNIQUE INDEX \(name) ON \(schema.name.quotedName) (\(key.map(\.quotedName).joined(separator: ", ")))")
+            }
+        }
+    }
 
     private func write(_ source: ImportSource, _ schema: TableDescription, _ db: Database, _ outcome: inout Outcome) throws {
         let columns = try columns(of: source, in: schema)
-        let insertion = try insertion(columns, schema)
-        // In a cluster a statement that stands for it, which lives as long as what has prepared it.
-        let prepared = try ClusterDatabase.of(db)?.prepare(insertion, in: db)
-        defer { withExtendedLifetime(prepared) {} }
-        let statement = try prepared?.statement ?? db.makeStatement(sql: insertion)
-        let handle = statement.sqliteStatement
+        try requireKey(columns, schema)
+        let insertions = makeInsertions(columns, schema, db), all = Array(columns.indices)
+        let whole = try insertions.statement(for: all)
         let kinds = columns.map { ColumnKind(declared: $0.type) }
         var result = outcome
-        try source.forEachRow(kinds) { line, position, row, text in
+        try source.forEachRow(kinds) { place, row in
             switch row {
-            case .flaw(let column, let message): note(BadRow(path: source.path, line: line, column: column, message: message, text: text()), &result)
-            case .cells(let cells):
-                for (index, cell) in cells.enumerated() { Self.bind(cell, to: handle, at: CInt(index + 1)) }
-                let code = sqlite3_step(handle)
-                if code != SQLITE_DONE {
-                    let message = String(cString: sqlite3_errmsg(db.sqliteConnection))
-                    guard code & 0xFF == SQLITE_CONSTRAINT || code & 0xFF == SQLITE_MISMATCH else {
-                        sqlite3_reset(handle)
-                        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
-                    }
-                    note(BadRow(path: source.path, line: line, column: nil, message: message, text: text()), &result)
-                } else {
-                    result.rows += 1
-                }
-                sqlite3_reset(handle)
+            case .flaw(let column, let message): note(BadRow(path: source.path, place: place, column: column, message: message, text: source.text(of: place)), &result)
+            case .cells(let cells): try insert(cells, by: whole, source, place, db, &result)
+            case .fields(let cells, let columns): try insert(cells, by: insertions.statement(for: columns), source, place, db, &result)
             }
-            if (result.rows + result.badCount) & 0xFFF == 0 { progress(Double(position) / Double(max(source.size, 1)), result.rows) }
+            if (result.rows + result.badCount) & 0xFFF == 0 { progress(Double(place.range.upperBound) / Double(max(source.size, 1)), result.rows) }
         }
+        withExtendedLifetime(insertions) {}
         outcome = result
+    }
+
+    private func insert(
+        _ cells: [Cell], by statement: OpaquePointer, _ source: ImportSource, _ place: ImportSource.Place, _ db: Database, _ outcome: inout Outcome
+    ) throws {
+        for (index, cell) in cells.enumerated() { Self.bind(cell, to: statement, at: CInt(index + 1)) }
+        let code = sqlite3_step(statement)
+        defer { sqlite3_reset(statement) }
+        guard code != SQLITE_DONE else { return outcome.rows += 1 }
+        let message = String(cString: sqlite3_errmsg(db.sqliteConnection))
+        guard code & 0xFF == SQLITE_CONSTRAINT || code & 0xFF == SQLITE_MISMATCH else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+        }
+        note(BadRow(path: source.path, place: place, column: nil, message: message, text: source.text(of: place)), &outcome)
     }
 
     private func note(_ row: BadRow, _ outcome: inout Outcome) {

@@ -11,8 +11,10 @@ struct JSONRows {
         let message: String
     }
 
-    /// The objects with the lines that they begin in.
-    private(set) var rows: [(line: Int, fields: [(name: String, value: Cell)])] = []
+    /// The objects with their place in the text, and the lines that they begin in.
+    private(set) var rows: [(line: Int, range: Range<Int>, fields: [(name: String, value: Cell)])] = []
+    /// Whether the objects are in a list, where a line may have several.
+    private(set) var isList = false
     /// The names of all fields, in the order in which they first appear; those that differ in case alone are one.
     private(set) var columns: [String] = []
     private let bytes: [UInt8]
@@ -24,6 +26,7 @@ struct JSONRows {
         self.bytes = bytes
         skipBlanks()
         if peek == UInt8(ascii: "[") {
+            isList = true
             try takeList { rows in try rows.takeRow() }
         } else {
             while peek != 0 {
@@ -71,14 +74,14 @@ struct JSONRows {
 
     private mutating func takeRow() throws {
         skipBlanks()
-        let start = line
+        let start = line, place = position
         guard peek == UInt8(ascii: "{") else { throw flaw("expected an object with columns and values") }
         var fields: [(String, Cell)] = []
         try takeObject { rows, name in
             fields.append((name, try rows.takeValue(depth: 0)))
             if rows.known.insert(name.foldedName).inserted { rows.columns.append(name) }
         }
-        rows.append((start, fields))
+        rows.append((start, place..<position, fields))
     }
 
     private mutating func takeObject(_ field: (inout JSONRows, String) throws -> Void) throws {

@@ -16,6 +16,24 @@ enum TextEncoding: String, CaseIterable, ExpressibleByArgument, Sendable {
         return String(validating: bytes, as: UTF8.self) != nil ? .utf8 : .windows1252
     }
 
+    /// The place of the first byte that is not UTF-8 in a text that otherwise is: most of its characters beyond ASCII are valid.
+    static func flawOfUTF8(_ bytes: [UInt8]) -> Int? {
+        var parser = Unicode.UTF8.ForwardParser(), iterator = bytes.makeIterator()
+        var position = 0, validCount = 0, invalidCount = 0, first: Int?
+        while true {
+            switch parser.parseScalar(from: &iterator) {
+            case .valid(let scalar):
+                if scalar.count > 1 { validCount += 1 }
+                position += scalar.count
+            case .error(let length):
+                invalidCount += 1
+                first = first ?? position
+                position += length
+            case .emptyInput: return validCount > 0 && validCount * 4 >= invalidCount ? first : nil
+            }
+        }
+    }
+
     /// The bytes in UTF-8, without a mark at the start; `nil` if they are not in this encoding.
     func decoded(_ bytes: [UInt8]) -> [UInt8]? {
         switch self {

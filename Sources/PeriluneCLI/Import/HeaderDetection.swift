@@ -1,0 +1,67 @@
+/// Decides whether the first row of a file has the names of the columns.
+///
+/// It has, unless it looks like the rows below it: names may be empty, repeated or, as years are, numbers. Each column speaks for a
+/// header, against it, or not at all.
+struct HeaderDetection {
+    /// The number of rows that are compared with the first.
+    static let sampleSize = 1000
+
+    private enum Evidence { case header, row, none }
+
+    /// Signs for a missing value, in lower case, which say nothing about a column.
+    private static let missing: Set<String> = [
+        "", "na", "n/a", "#n/a", "null", "nan", "none", "nil", "-", "--", ".", "?", "\\n",
+    ]
+
+    private let first: [[UInt8]]
+    private let rows: [[[UInt8]]]
+
+    /// - Parameter rows: Those after the first one, up to ``sampleSize``.
+    init(first: [[UInt8]], rows: [[[UInt8]]]) {
+        (self.first, self.rows) = (first, rows)
+    }
+
+    var isHeader: Bool {
+        let evidence = first.indices.map(evidence)
+        let against = evidence.count { $0 == .row }, inFavor = evidence.count { $0 == .header }
+        return against == 0 || inFavor >= against || hasUnnamedIndex || isNumbered
+    }
+
+    /// Whether a text often stands for a missing value.
+    static func isMissing(_ value: [UInt8]) -> Bool {
+        value.count < 6 && missing.contains(String(decoding: value, as: UTF8.self).trimmed.lowercased())
+    }
+
+    private static func form(_ value: [UInt8]) -> ValueForms { isMissing(value) ? [] : ValueForms(value) }
+
+    private func evidence(_ column: Int) -> Evidence {
+        let name = Self.form(first[column])
+        if name.isEmpty { return .none }
+        let values = rows.lazy.filter { $0.count > column }.map { $0[column] }.filter { !Self.form($0).isEmpty }
+        let texts = values.count { Self.form($0) == .text }, count = values.count
+        if name == .text { return count > 0 && texts == 0 ? .header : .none }
+        if count == 0 { return rows.isEmpty ? .row : .none }
+        if texts * 2 > count { return .none }
+        let years = values.count(where: Self.isYear)
+        return Self.isYear(first[column]) && years * 2 < count ? .header : .row
+    }
+
+    private static func isYear(_ value: [UInt8]) -> Bool {
+        guard value.count == 4, let year = NumberText.integer(value) else { return false }
+        return (1500..<2200).contains(year)
+    }
+
+    /// Whether the names count the columns, as those of a table without names do, above numbers that are not all whole.
+    private var isNumbered: Bool {
+        let numbers = first.compactMap(NumberText.integer)
+        guard numbers.count == first.count, numbers.count > 1, let start = numbers.first, (0...1).contains(start) else { return false }
+        guard zip(numbers, numbers.dropFirst()).allSatisfy({ $0 + 1 == $1 }) else { return false }
+        return rows.contains { row in row.contains { !Self.form($0).isSubset(of: .integer) } }
+    }
+
+    /// Whether only the first column has no name, but values in all rows: R and pandas write the names of rows in this way.
+    private var hasUnnamedIndex: Bool {
+        guard first.count > 1, first[0].isEmpty, !rows.isEmpty, Set(first).count == first.count else { return false }
+        return rows.allSatisfy { $0.first?.isEmpty == false }
+    }
+}
