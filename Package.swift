@@ -135,7 +135,7 @@ let package = Package(
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
-                "CPeriluneConsoleLibrary", "Perilune", "PeriluneBindings", "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
+                "CPeriluneConsoleLibrary", "CPeriluneSQLite", "Perilune", "PeriluneBindings", "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
                 "PeriluneTOML",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),

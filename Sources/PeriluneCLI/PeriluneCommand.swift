@@ -25,7 +25,7 @@ struct PeriluneCommand: ParsableCommand {
         version: Version.perilune,
         subcommands: [
             RunCommand.self, WatchCommand.self, ConsoleCommand.self, QueryCommand.self, ChartCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
-            ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self, SettingsCommand.self,
+            RestoreCommand.self, ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self, SettingsCommand.self,
             DoctorCommand.self, CompletionCommand.self, ManualCommand.self, VersionCommand.self,
         ])
 }

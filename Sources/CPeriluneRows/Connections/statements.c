@@ -10,7 +10,8 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
     }
     switch (screening->keyword) {
         case PDB_KEYWORD_FORBIDDEN:
-            plua_raise(L, "forbidden", "%s cannot be set by scripts", word);
+            plua_raise(L, "forbidden", "%s cannot be set by scripts%s", word,
+                       sqlite3_stricmp(word, "PRAGMA writable_schema") == 0 ? "; `perilune restore FILE` restores a dump" : "");
             break;
         case PDB_KEYWORD_MEMORY:
             if (access->database->rows->context->limit == 0) break;
@@ -32,7 +33,8 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
             if (!pdb_current_access(L, access->database)->in_transaction) break;
             if (pdb_current_access(L, access->database)->mode == PDB_MIGRATION) {
                 plua_raise(L, "transaction_control",
-                               "%s cannot be used in a migration, which runs as a single transaction", word);
+                               "%s cannot be used in a migration, which runs as a single transaction: leave it out, "
+                               "or restore a dump by `perilune restore FILE`", word);
             }
             plua_raise(L, "transaction_control",
                            "%s cannot be used inside a transaction block; return \"rollback\" from "

@@ -209,7 +209,7 @@ struct QueryRunner {
         // What GRDB says of several statements, and of none.
         if error.resultCode == .SQLITE_MISUSE || error.message == "empty statement" {
             report = ErrorReport("expected one SQL statement", kind: "sql")
-            report.help = "to run several, use perilune run -e 'db:execute[[...]]'"
+            report.help = "to run several, use perilune run -e 'db:execute[[...]]'; for a dump, perilune restore FILE"
         }
         report.sql = sql
         report.sqlOffset = offset >= 0 ? offset : nil

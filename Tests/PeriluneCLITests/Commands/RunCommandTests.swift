@@ -525,7 +525,7 @@ import Testing
         #expect((result.status, result.output) == (64, ""))
         #expect(result.errors == "error: unknown command rnu\n  help  did you mean `run`?\n")
         #expect(try folder.perilune("shop.lua").errors.contains("did you mean `perilune run shop.lua`?"))
-        #expect(try folder.perilune("zzz").errors.contains("available: run, watch, console, query, chart, import, schema, dump, apply, "))
+        #expect(try folder.perilune("zzz").errors.contains("available: run, watch, console, query, chart, import, schema, dump, restore, apply, "))
     }
 
     @Test(arguments: [

@@ -1,0 +1,137 @@
+internal import CPeriluneSQLite
+internal import GRDB
+internal import GRDBSQLite
+internal import Perilune
+
+/// Runs a dump: SQL as `perilune dump` and the shell of SQLite write it, all of it or nothing.
+struct DatabaseRestore {
+    let db: Database
+    /// The name of the dump in messages.
+    let path: String
+    /// Called with the part that has run, from 0 to 1.
+    var progress: (Double) -> Void = { _ in }
+
+    /// Runs the statements of a dump in one transaction.
+    ///
+    /// - Throws: ``CommandFailure`` with the line of the statement that failed; then nothing was changed.
+    func run(_ dump: [UInt8]) throws {
+        if let zero = dump.firstIndex(of: 0) {
+            guard let file = BinaryFile(dump) else { throw failure("it holds a NUL byte in line \(Self.line(of: zero, in: dump))") }
+            throw failure("it is \(file.name); expected SQL", help: file.help)
+        }
+        prepareConnection()
+        try execute("BEGIN IMMEDIATE")
+        do {
+            try runStatements(dump)
+            try execute("COMMIT")
+        } catch {
+            try? execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// A dump has the rows that triggers wrote, and rows that no longer satisfy a CHECK or a foreign key.
+    private func prepareConnection() {
+        let connection = db.sqliteConnection
+        _ = psql_enable_triggers(connection, 0)
+        for pragma in ["foreign_keys = OFF", "ignore_check_constraints = ON"] { sqlite3_exec(connection, "PRAGMA \(pragma)", nil, nil, nil) }
+    }
+
+    private func execute(_ sql: String) throws {
+        let code = sqlite3_exec(db.sqliteConnection, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw CommandFailure(ErrorReport(databaseError(code, sql: sql))) }
+    }
+
+    private func databaseError(_ code: CInt, sql: String) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)), sql: sql)
+    }
+
+    private func runStatements(_ dump: [UInt8]) throws {
+        try (dump + [0]).withUnsafeBufferPointer { text in
+            try text.withMemoryRebound(to: CChar.self) { text in
+                var position = text.baseAddress!, count = 0
+                let end = position + dump.count
+                while position < end {
+                    var next: UnsafePointer<CChar>?, statement: OpaquePointer?
+                    let code = sqlite3_prepare_v2(db.sqliteConnection, position, -1, &statement, &next)
+                    defer { sqlite3_finalize(statement) }
+                    let sql = UnsafeBufferPointer(start: position, count: (next ?? end) - position)
+                    if code != SQLITE_OK { throw failure(code, sql, position - text.baseAddress!, dump) }
+                    position = next ?? end
+                    guard let statement else { continue }
+                    switch TransactionWord(sql) {
+                    case .begin, .end: continue
+                    case .rollback:
+                        throw failure(
+                            "it ends with ROLLBACK, since the database that was dumped is damaged: rows may be missing",
+                            help: "replace ROLLBACK by COMMIT at its end to restore what it holds")
+                    case nil: break
+                    }
+                    var result: CInt
+                    repeat { result = sqlite3_step(statement) } while result == SQLITE_ROW
+                    if result != SQLITE_DONE { throw failure(result, sql, sql.baseAddress! - text.baseAddress!, dump) }
+                    count += 1
+                    if count & 0xFFF == 0 { progress(Double(position - text.baseAddress!) / Double(dump.count)) }
+                }
+            }
+        }
+    }
+
+    /// The statements of a dump that begin and end its own transaction, in place of which there is that of the restore.
+    private enum TransactionWord {
+        case begin, end, rollback
+
+        init?(_ sql: UnsafeBufferPointer<CChar>) {
+            let start = DatabaseRestore.start(of: sql)
+            guard let first = sql[start...].first, "BCERbcer".utf8.contains(UInt8(bitPattern: first)) else { return nil }
+            let word = sql[start...].prefix(9).map { UInt8(bitPattern: $0) }.prefix { ($0 | 0x20) &- 0x61 < 26 }
+            switch String(decoding: word, as: UTF8.self).lowercased() {
+            case "begin": self = .begin
+            case "commit", "end": self = .end
+            case "rollback": self = .rollback
+            default: return nil
+            }
+        }
+    }
+
+    /// The position of the first word of a statement, after blanks and comments.
+    private static func start(of sql: UnsafeBufferPointer<CChar>) -> Int {
+        let byte = { (index: Int) -> UInt8 in index < sql.count ? UInt8(bitPattern: sql[index]) : 0 }
+        var position = 0
+        while position < sql.count {
+            if [0x20, 0x09, 0x0A, 0x0C, 0x0D, UInt8(ascii: ";")].contains(byte(position)) {
+                position += 1
+            } else if byte(position) == UInt8(ascii: "-"), byte(position + 1) == UInt8(ascii: "-") {
+                while position < sql.count, byte(position) != 0x0A { position += 1 }
+            } else if byte(position) == UInt8(ascii: "/"), byte(position + 1) == UInt8(ascii: "*") {
+                position += 2
+                while position < sql.count, byte(position) != UInt8(ascii: "*") || byte(position + 1) != UInt8(ascii: "/") { position += 1 }
+                position = min(position + 2, sql.count)
+            } else {
+                break
+            }
+        }
+        return position
+    }
+
+    // MARK: - Failures
+
+    private static func line(of position: Int, in text: [UInt8]) -> Int { text[..<position].count { $0 == 0x0A } + 1 }
+
+    private func failure(_ message: String, help: String? = nil) -> CommandFailure {
+        CommandFailure(ErrorReport("cannot restore \(path): \(message)", kind: "format", help: help))
+    }
+
+    private func failure(_ code: CInt, _ sql: UnsafeBufferPointer<CChar>, _ position: Int, _ dump: [UInt8]) -> CommandFailure {
+        let start = Self.start(of: sql)
+        let text = String(decoding: sql[start...].prefix(400).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var report = ErrorReport(databaseError(code, sql: text))
+        report.message = "\(path):\(Self.line(of: position + start, in: dump)): \(report.message)"
+        if report.help == nil, report.message.hasSuffix(" already exists") {
+            report.help = "a dump of a whole database is restored into an empty one; nothing was changed"
+        } else if report.message.contains("no such module") || report.message.contains("no such collation") || report.message.contains("no such function") {
+            report.help = "if an extension defines it, load it: --extension FILE, or `extensions` in \(Settings.fileName)"
+        }
+        return CommandFailure(report)
+    }
+}
