@@ -21,7 +21,7 @@ struct PeriluneCommand: ParsableCommand {
               perilune migrate --database shop.sqlite --status
               perilune test
               perilune help db:fetch_all
-            """,
+            """.paragraphs,
         version: Version.perilune,
         subcommands: [
             RunCommand.self, WatchCommand.self, ConsoleCommand.self, QueryCommand.self, ChartCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
@@ -188,7 +188,8 @@ struct ErrorEnding {
     }
 
     private func write(_ report: ErrorReport) {
-        StandardStreams.writeError(format == .json ? report.json : report.text(colors: colors))
+        let width = StandardStreams.isErrorTerminal ? StandardStreams.errorColumns : nil
+        StandardStreams.writeError(format == .json ? report.json : report.text(colors: colors, width: width))
     }
 
     private static func withOurPrefix(_ text: String, _ colors: Colors) -> String {

@@ -78,11 +78,14 @@ extension ErrorReport {
     }
 
     /// The report in lines whose parts are colored.
-    package func text(_ color: (Part, String) -> String) -> String {
+    ///
+    /// - Parameter width: The columns that lines of sources and SQL may take; `nil`: those of a wide terminal.
+    package func text(width: Int? = nil, _ color: (Part, String) -> String) -> String {
+        let room = max(20, min(Self.maximalWidth, (width ?? .max) - 10))
         var lines = [color(.error, "error:") + " " + Self.indented(message)]
         if let place { lines.append("  at " + color(.place, place)) }
-        if let sourceText { lines.append(sourceText) }
-        lines += sqlLines(color)
+        if let sourceLine, let line { lines.append("  \(line) | " + TextLine(sourceLine).shortened(to: room)) }
+        lines += sqlLines(room, color)
         if !arguments.isEmpty { lines.append(Self.labelled("args", arguments.joined(separator: ", "))) }
         if let help { lines.append(Self.labelled("help", color(.help, Self.indented(help, by: 8)))) }
         if isTraceWorthShowing { lines.append(Self.labelled("trace", color(.trace, traceText))) }
@@ -93,14 +96,9 @@ extension ErrorReport {
         file.map { file in DisplayText.escaped(file) + (line.map { ":\($0)" } ?? "") }
     }
 
-    private var sourceText: String? {
-        guard let sourceLine, let line else { return nil }
-        return "  \(line) | " + TextLine(sourceLine).shortened(to: Self.maximalWidth)
-    }
-
-    private func sqlLines(_ color: (Part, String) -> String) -> [String] {
+    private func sqlLines(_ width: Int, _ color: (Part, String) -> String) -> [String] {
         guard let sql else { return [] }
-        let excerpt = SQLExcerpt(sql, offset: sqlOffset, maximalWidth: Self.maximalWidth)
+        let excerpt = SQLExcerpt(sql, offset: sqlOffset, maximalWidth: width)
         let label = excerpt.lineNumber.map { "SQL:\($0)" } ?? "SQL"
         var lines = excerpt.lines.enumerated().map { index, line in Self.labelled(index == 0 ? label : "", line) }
         if let column = excerpt.caretColumn {

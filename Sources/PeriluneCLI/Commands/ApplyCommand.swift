@@ -28,7 +28,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
             EXIT STATUS: 0 success, 1 a conflict, or the answer was no, 64 usage error, 65
             FILE is not a plan file or the database file not a database, 74 a file cannot
             be used, 75 the database is locked.
-            """)
+            """.paragraphs)
 
     @Argument(help: "The plan file.", completion: .file(extensions: ["plan"]))
     var file: String

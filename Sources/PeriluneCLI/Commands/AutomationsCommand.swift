@@ -25,7 +25,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
               perilune automations status --database shop.sqlite
               perilune automations trace --database shop.sqlite --last 5
               perilune automations trace --database shop.sqlite --report runs.html
-            """,
+            """.paragraphs,
         subcommands: [List.self, Status.self, Trace.self, Run.self, Preview.self])
 
     /// What the subcommands have in common.
@@ -185,7 +185,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 Writes of other processes are noticed within a second, or within --poll. An
                 automation on a whole table then reads all its rows; for a large table, let it
                 observe a request.
-                """)
+                """.paragraphs)
 
         @Argument(help: "The file of automations.", completion: .file(extensions: ["lua"]))
         var file: String

@@ -25,7 +25,7 @@ struct ChartCommand: ParsableCommand {
               perilune chart 'SELECT country, count(*) FROM customer GROUP BY 1 ORDER BY 2 DESC' --database shop.sqlite
               perilune chart "SELECT date(day), sum(total) FROM invoice GROUP BY 1" --database shop.sqlite
               perilune chart --type line --output sales.svg - --database shop.sqlite < sales.sql
-            """)
+            """.paragraphs)
 
     @Argument(help: "The statement; - reads standard input.")
     var sql: String

@@ -14,7 +14,7 @@ struct CompletionCommand: ParsableCommand {
               perilune completion bash > ~/.local/share/bash-completion/completions/perilune
               perilune completion zsh > ~/.zfunc/_perilune
               perilune completion fish > ~/.config/fish/completions/perilune.fish
-            """)
+            """.paragraphs)
 
     /// The shells for which there is a script.
     enum Shell: String, CaseIterable, ExpressibleByArgument, Sendable {

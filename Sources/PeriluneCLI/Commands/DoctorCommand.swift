@@ -22,7 +22,7 @@ struct DoctorCommand: AsyncParsableCommand {
               perilune doctor --database shop.sqlite --format json | jq '.[] | select(.verdict != "ok")'
 
             EXIT STATUS: 0 no faults, though there may be warnings; 1 at least one fault.
-            """)
+            """.paragraphs)
 
     /// How the findings are written.
     enum Format: String, CaseIterable, ExpressibleByArgument, Sendable {

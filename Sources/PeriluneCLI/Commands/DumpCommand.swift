@@ -21,7 +21,7 @@ struct DumpCommand: ParsableCommand {
               perilune dump --database shop.sqlite > shop.sql
               perilune dump customer --database shop.sqlite --data-only
               perilune dump --database shop.sqlite | perilune restore --database copy.sqlite
-            """)
+            """.paragraphs)
 
     @Argument(help: "Write only this table.", completion: .custom(CompletionValues.tables))
     var table: String?

@@ -43,7 +43,7 @@ struct ImportCommand: ParsableCommand {
             EXIT STATUS: 0 success, 1 the table does not exist or does not match, 64 usage
             error, 65 some rows are invalid, 74 a file cannot be used, 75 the database is
             locked.
-            """)
+            """.paragraphs)
 
     @Argument(help: "The files; - reads standard input.", completion: .file(extensions: ["csv", "tsv", "json", "jsonl", "txt"]))
     var files: [String]

@@ -13,7 +13,7 @@ struct InitCommand: ParsableCommand {
             EXAMPLES:
               perilune init
               perilune init tasks && cd tasks && perilune test
-            """)
+            """.paragraphs)
 
     @Argument(help: "The folder, created if it does not exist.")
     var folder = "."

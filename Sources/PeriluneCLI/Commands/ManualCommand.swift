@@ -11,7 +11,7 @@ struct ManualCommand: ParsableCommand {
             EXAMPLES:
               perilune manual ~/.local/share/man/man1
               perilune manual /tmp/pages && man /tmp/pages/perilune-run.1
-            """)
+            """.paragraphs)
 
     @Argument(help: "The folder, which is made if it does not exist.", completion: .directory)
     var folder: String

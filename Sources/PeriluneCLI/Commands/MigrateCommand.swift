@@ -35,7 +35,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
             (with --check), 2 migrations are pending (with --check), 64 usage error, 65 a
             migration does not parse or the file is not a database, 74 a file cannot be
             used, 75 the database is locked, 130 Ctrl-C.
-            """)
+            """.paragraphs)
 
     @Argument(help: "The folder of the migrations; `migrations`, or that of perilune.toml, if none is given.", completion: .directory)
     var folder: String?

@@ -13,7 +13,7 @@ struct NewMigrationCommand: ParsableCommand {
             EXAMPLES:
               perilune migrate new add_prices
               perilune migrate new 'Add prices' --sql
-            """,
+            """.paragraphs,
         shouldDisplay: false)
 
     @Argument(help: "The name of the migration.")

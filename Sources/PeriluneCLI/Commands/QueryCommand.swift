@@ -27,7 +27,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
             real, and anything else text. -p zip:text=12345 forces the type text; integer,
             real, boolean and blob (hexadecimal digits) work the same way. The name of a ?
             is its number, from 1.
-            """)
+            """.paragraphs)
 
     @Argument(help: "The statement; - reads standard input.")
     var sql: String

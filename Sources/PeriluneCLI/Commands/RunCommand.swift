@@ -50,7 +50,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             --check), 5 a limit was exceeded, 64 usage error, 65 the script does not parse
             or the file is not a database, 74 a file cannot be used, 75 the database is
             locked, 130 Ctrl-C.
-            """)
+            """.paragraphs)
 
     @Option(
         name: .customShort("e"), parsing: .unconditionalSingleValue,

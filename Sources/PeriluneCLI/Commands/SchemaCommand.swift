@@ -37,7 +37,7 @@ struct SchemaCommand: AsyncParsableCommand {
               perilune schema --database shop.sqlite --format lua --output migrations/0001_start.lua
               perilune schema --database shop.sqlite --format diagram > schema.mmd
               perilune schema --database shop.sqlite --output schema.svg
-            """)
+            """.paragraphs)
 
     @Argument(help: "Show only this table or view.", completion: .custom(CompletionValues.tables))
     var table: String?

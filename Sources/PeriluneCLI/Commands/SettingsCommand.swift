@@ -31,7 +31,7 @@ struct SettingsCommand: ParsableCommand {
               perilune settings --format json
 
             EXIT STATUS: 0 success, 78 the file cannot be used.
-            """)
+            """.paragraphs)
 
     @Option(help: "The format of the table.")
     var format: ResultFormat?

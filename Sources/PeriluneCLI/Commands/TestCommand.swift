@@ -39,7 +39,7 @@ struct TestCommand: AsyncParsableCommand {
             EXIT STATUS: 0 all passed, 1 some failed, or `scenario.only` was left in, 4
             nothing to run, 5 some timed out and nothing else failed, 64 usage error, 70 a
             report could not be written, 130 Ctrl-C.
-            """)
+            """.paragraphs)
 
     @Argument(help: "Files and folders; FILE:LINE selects a scenario.", completion: .custom(CompletionValues.scenarioPaths))
     var paths: [String] = []

@@ -23,7 +23,7 @@ struct TypesCommand: AsyncParsableCommand, DatabaseCommand {
             EXAMPLES:
               perilune types .types
               perilune types .types --database shop.sqlite --check
-            """)
+            """.paragraphs)
 
     @Argument(
         help: "The folder, created if it does not exist; by default `types`, or the one in perilune.toml.", completion: .directory)

@@ -14,7 +14,7 @@ struct VersionCommand: ParsableCommand {
             EXAMPLES:
               perilune version
               perilune version | head -1
-            """)
+            """.paragraphs)
 
     func run() throws {
         var lines = ["perilune \(Version.perilune)", "Lua \(LuaRelease.current)"]

@@ -17,7 +17,7 @@ struct WatchCommand: AsyncParsableCommand {
             EXAMPLES:
               perilune watch report.lua --database shop.sqlite
               perilune watch --preview close_month.lua
-            """)
+            """.paragraphs)
 
     @Argument(parsing: .captureForPassthrough, help: "The script, with options and arguments as for run.", completion: .file(extensions: ["lua"]))
     var arguments: [String] = []
