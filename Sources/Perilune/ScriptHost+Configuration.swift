@@ -56,6 +56,9 @@ extension ScriptHost {
         package var willLookForModule: (@Sendable (String) -> Void)?
         /// Where scripts run: in the process of the host, by default.
         public var isolation = Isolation.none
+        /// Whether `BEGIN` and `SAVEPOINT` open a transaction of the default database that lasts until SQL ends it, as at a prompt. For a
+        /// database that the host opens, and for previews.
+        package var keepsTransactions = false
         /// Whether scripts run on a copy, and what they may do outside of it.
         var previewMode: PreviewMode?
         /// Lua modules for the library, beside those of every state.
@@ -109,6 +112,7 @@ extension ScriptHost.Configuration {
         configuration.readonly = isReadonly
         // As default databases do.
         configuration.busyMode = .waiting(seconds: 5)
+        configuration.allowsUnsafeTransactions = keepsTransactions
         trace?.install(in: &configuration)
         return configuration
     }

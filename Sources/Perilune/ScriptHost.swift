@@ -1,4 +1,4 @@
-internal import GRDB
+package import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
@@ -22,7 +22,7 @@ public actor ScriptHost {
     /// What Swift offers to scripts.
     let modules: ModuleRegistry
     /// The default database.
-    let database: any DatabaseWriter
+    package let database: any DatabaseWriter
     /// What scripts have from the container of dependencies.
     nonisolated let environment: ScriptEnvironment
     /// Who gets the errors of functions that the loop calls.
@@ -100,6 +100,7 @@ public actor ScriptHost {
         if worker != nil { setup.environment.random = .system }
         if let mode = configuration.previewMode { setup.previewMode = mode }
         setup.modules = configuration.libraryModules
+        setup.keepsTransactions = configuration.keepsTransactions
         setup.extensions = try SQLiteExtensions(checking: configuration.extensions)
         setup.extending = configuration.extending
         library = try setup.installWithChangesets(in: state)

@@ -8,6 +8,8 @@ package struct ScriptSetup {
     package var database: any DatabaseWriter
     /// Whether scripts may open database files and use SQL that reaches files.
     package var allowsFiles: Bool
+    /// Whether a transaction that SQL begins in the default database stays open between calls; see ``ScriptDatabase/Rights``.
+    package var keepsTransactions = false
     /// Clock, random numbers and the like.
     package var environment: ScriptEnvironment
     /// Whether scripts run on a copy, and what they may do outside of it. In previews nothing by default.
@@ -46,7 +48,9 @@ package struct ScriptSetup {
         try DatabaseOpener(allowsFiles: allowsFiles, isPreview: previewMode != nil, environment: environment, extensions: extensions)
             .install(in: library.perilune, of: state)
         ClusterOpener(isAllowed: allowsFiles, isPreview: previewMode != nil).install(in: library.loader)
-        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil, extensions: extensions)
+        let rights = ScriptDatabase.Rights(
+            allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil, extensions: extensions,
+            keepsTransactions: keepsTransactions)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
         try library.perilune.set("database", value)
         try state.withUnsafeStack([value]) { L, _ in pdb_set_default_database(L) }

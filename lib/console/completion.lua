@@ -6,6 +6,7 @@ local marks = require "perilune.runtime.marks"
 local models = require "console.models"
 local record_class = lazily "perilune.records.class"
 local request = lazily "perilune.requests.request"
+local expression_methods = lazily "perilune.expressions.methods"
 
 local completion = {}
 
@@ -46,8 +47,7 @@ local function class_names(set, class, separator)
   end
 end
 
-local function record_names(set, value, separator)
-  local info = record_class.info_of(value)
+local function record_names(set, info, separator)
   for ancestor in record_class.ancestors(info) do
     add_keys(set, ancestor.members)
     if separator == ":" then add_keys(set, ancestor.associations or {}) end
@@ -65,7 +65,9 @@ local function members(value, separator)
   elseif type(value) == "table" then
     if marks.is_request(value) then request_methods(set)
     elseif record_class.info(value) then class_names(set, value, separator)
-    elseif records.class_of(value) then record_names(set, value, separator)
+    elseif records.class_of(value) then record_names(set, record_class.info_of(value), separator)
+    elseif marks.is_expression(value) then
+      if separator == ":" then add_keys(set, expression_methods) end
     elseif records.is_row(value) then
       if separator == ":" then add_keys(set, require "perilune.runtime.row") end
       for _, name in ipairs(require("perilune.native.rows").columns(value)) do set[name] = true end
@@ -91,31 +93,90 @@ local function global_names()
   return set
 end
 
+-- Calls ----------------------------------------------------------------------------------------------------------------
+
+-- Nothing is called to complete a name: the result of a call is known by the name of the method.
+local record_verbs = {}
+for _, name in ipairs{
+  "find", "fetch_one", "find_or_create", "first", "last", "insert", "inserted", "update", "save", "upsert", "create", "refresh", "from_row",
+  "copy", "restore",
+} do record_verbs[name] = true end
+
+--- What a call returns, as far as its name tells: { record = class } or { request = class }; else nil.
+local function result_of_call(owner, name)
+  local class = owner.record or owner.request or (type(owner.value) == "table" and (records.class_of(owner.value)
+    or (record_class.info(owner.value) and owner.value)))
+  if not class then return nil end
+  local is_record = owner.record or (owner.value ~= nil and records.class_of(owner.value))
+  if is_record then
+    local associated = record_class.info(class).associations and record_class.info(class).associations[name]
+    local is_known, target = pcall(function() return associated.node.root.target end)
+    if is_known and target then return { request = target } end
+  end
+  if record_verbs[name] then return { record = class } end
+  if is_record then return nil end
+  request_methods({})
+  if rawget(request.derivations, name) then return { request = class } end
+  local method = rawget(record_class.info(class), "members") and record_class.info(class).members[name]
+  return marks.is_request(method) and { request = class } or nil
+end
+
+--- What stands before a separator: { value = }, { record = class }, { request = class }, or nil.
+-- @tparam {string,...} parts a name, and then `.name`, `.name()` or `:name()`; the name may be a call as well
+local function resolve(parts)
+  local name, is_call = parts[1]:match("^(.-)(%(?%)?)$")
+  local owner = { value = _G[name] }
+  if owner.value == nil then return nil end
+  if is_call ~= "" then
+    if type(owner.value) ~= "table" or not record_class.info(owner.value) then return nil end
+    owner = { record = owner.value }
+  end
+  for index = 2, #parts do
+    local member, call = parts[index]:match("^[.:](.-)(%(?%)?)$")
+    if call ~= "" then
+      owner = result_of_call(owner, member)
+    elseif owner.value ~= nil then
+      local found = owner.value[member]
+      owner = found ~= nil and { value = found } or nil
+    else
+      owner = nil
+    end
+    if owner == nil then return nil end
+  end
+  return owner
+end
+
 --- The names that can follow.
--- @tparam string separator "" for a name of its own, "." or ":" after a chain of names, "call" after a call that gives a request
--- @param ... the chain of names
+-- @tparam string separator "" for a name of its own, "." or ":" after what stands before it
+-- @param ... the parts of that: see `resolve`
 function completion.names(separator, ...)
   if separator == "" then return sorted(global_names()) end
-  local set = {}
-  if separator == "call" then
-    request_methods(set)
-    return sorted(set)
-  end
-  local names = { ... }
+  local set, parts = {}, { ... }
   -- `Class.c` has the columns.
-  if #names > 1 and names[#names] == "c" then
-    local class = _G[names[1]]
+  if #parts > 1 and (parts[#parts] == ".c") then
+    local class = _G[parts[1]]
     if type(class) == "table" and record_class.info(class) then
       column_names(set, record_class.info(class).table)
       return sorted(set)
     end
   end
-  local value = _G[names[1]]
-  for index = 2, #names do
-    if value == nil then return {} end
-    value = value[names[index]]
+  local owner = parts[1] and resolve(parts)
+  if owner and owner.record then
+    record_names(set, record_class.info(owner.record), separator)
+    return sorted(set)
   end
-  return value == nil and {} or sorted(members(value, separator))
+  if owner and owner.value ~= nil then return sorted(members(owner.value, separator)) end
+  local ends_with_call = not parts[1] or parts[#parts]:sub(-2) == "()"
+  if separator == ":" and ((owner and owner.request) or ends_with_call) then request_methods(set) end
+  return sorted(set)
+end
+
+--- The names of SQL functions, or of PRAGMAs.
+function completion.sql_names(kind)
+  local sql = kind == "pragma" and "SELECT name FROM pragma_pragma_list ORDER BY name"
+    or "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB '[a-z_]*' AND name NOT GLOB 'perilune_*' ORDER BY name"
+  local is_known, names = pcall(function() return _G.db:fetch_values(sql) end)
+  return is_known and names or {}
 end
 
 return completion

@@ -176,7 +176,7 @@ end
 local request_rows = 20
 
 --- The first rows of a request, and whether there are more.
-local function first_rows(request)
+local function first_rows(request, request_rows)
   local list = {}
   local is_cursor, cursor, state, control, closing = pcall(request.rows, request)
   if not is_cursor then
@@ -192,8 +192,10 @@ local function first_rows(request)
   return list, false
 end
 
-local function describe_request(request)
-  local list, has_more = first_rows(request)
+local function describe_request(request, wanted)
+  -- Whoever wants more rows than anybody reads wants all.
+  local most = wanted > 1000000 and wanted or request_rows
+  local list, has_more = first_rows(request, most)
   local columns, read
   if list[1] ~= nil then columns, read = list_shape(list) end
   if not columns then
@@ -201,9 +203,9 @@ local function describe_request(request)
     columns, read = _G.db:prepare(sql):columns(), row_cells
     list = {}
   end
-  local result = describe_list(list, columns, read, request_rows, 0)
+  local result = describe_list(list, columns, read, most, 0)
   result.kind, result.sql = "request", tostring(request)
-  if has_more then result.note = ("the first %d rows; :fetch_all() fetches all"):format(request_rows) end
+  if has_more then result.note = ("the first %d rows; :fetch_all() fetches all"):format(most) end
   return result
 end
 
@@ -268,7 +270,7 @@ local function describe_table(value, head, tail)
     if is_cut then result.note = ("the first %d rows; use LIMIT or a condition to choose others"):format(#value) end
     return result
   end
-  if marks.is_request(value) then return describe_request(value) end
+  if marks.is_request(value) then return describe_request(value, head) end
   if record_class.info(value) then return describe_class(value) end
   local read
   columns, read = shape_of(value)

@@ -1,5 +1,8 @@
 --- What the console loads into a state: classes of all tables as globals, and what runs and describes the input.
 
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local marks = require "perilune.runtime.marks"
 local display = require "console.display"
 local models = require "console.models"
 local statements = require "console.statements"
@@ -29,6 +32,16 @@ end
 -- @treturn table rows, or what has changed: a value that `describe` knows
 function console.run_sql(text)
   return statements.run(text)
+end
+
+--- Runs SQL statements that change rows, until one fails.
+function console.run_changes(list)
+  statements.run_changes(list)
+end
+
+--- What the statements of the last `run_changes` returned that were run.
+function console.changes_done()
+  return table.unpack(statements.done, 1, #statements.done)
 end
 
 --- Keeps the values of an input as `_` (the first), and `_1`, `_2`, ... (all).
@@ -81,6 +94,33 @@ function console.change_count()
   return ("%d %d"):format(db:fetch_value("SELECT total_changes()"), db:fetch_value("PRAGMA main.schema_version"))
 end
 
+--- Whether SQL has begun a transaction that is still open.
+function console.is_in_transaction()
+  return perilune.database:write_without_transaction(function(db) return db:is_inside_transaction() end)
+end
+
+--- Rolls back the transaction that is open, if one is.
+-- @treturn boolean whether one was
+function console.roll_back()
+  if not console.is_in_transaction() then return false end
+  perilune.database:execute("ROLLBACK")
+  return true
+end
+
+--- How SQLite would run a request, or a class as the request of all its rows.
+function console.plan(value)
+  local class = type(value) == "table" and lazily("perilune.records.class").info(value)
+  if not class and not marks.is_request(value) then
+    errors.raise("usage", ":plan: expected a statement or a request, got " .. errors.describe(value))
+  end
+  return tostring(class and value:filter{}:explain() or value:explain())
+end
+
+--- Has the schema be read again, which was changed by others than scripts.
+function console.forget_schema()
+  perilune.database:execute("BEGIN; ROLLBACK")
+end
+
 --- Loads the modules again that were required since the start; variables that hold one get the new one.
 -- @treturn {string,...} their names
 function console.reload()
@@ -112,6 +152,11 @@ end
 --- The names that can follow a chain of names.
 function console.complete(...)
   return completion.names(...)
+end
+
+--- The names of SQL functions, or of PRAGMAs: for completion.
+function console.sql_names(kind)
+  return completion.sql_names(kind)
 end
 
 return console

@@ -45,6 +45,19 @@ function statements.run(text)
   return setmetatable(rows, { __name = "rows", columns = columns, is_cut = is_cut })
 end
 
+--- What the statements of `run_changes` returned.
+statements.done = {}
+
+--- Runs statements that change rows, one after the other, until one fails.
+function statements.run_changes(list)
+  local db, done = _G.db, {}
+  statements.done = done
+  for index, text in ipairs(list) do
+    done[index] = db:execute(text)
+    _G._ = done[index]
+  end
+end
+
 --- The columns of what `run` has fetched, and whether there are more rows; nil for any other value.
 function statements.columns(value)
   local metatable = type(value) == "table" and getmetatable(value)

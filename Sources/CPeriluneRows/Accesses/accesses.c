@@ -71,6 +71,22 @@ int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb) {
     return status;
 }
 
+/* Runs in the access of an enclosed block. Stack: the block, its arguments. */
+static int run_enclosed_block(lua_State *L) {
+    pdb_state *rows = pdb_state_of(L);
+    pdb_access *access = rows->access;
+    return pdb_enter_nested(L, rows, access, access->request->block_mode, lua_gettop(L) - 1, access->request->context);
+}
+
+void pdb_enclose_block(pdb_access_request *request) {
+    lua_State *L = request->L;
+    lua_pushcfunction(L, run_enclosed_block);
+    lua_insert(L, lua_gettop(L) - request->argument_count - 1);
+    request->argument_count++;
+    request->block_mode = request->mode;
+    request->mode = PDB_WITHOUT_TRANSACTION;
+}
+
 int pdb_run_nested_access(pdb_access_request *request) {
     pdb_access access = {
         .database = request->database,

@@ -21,6 +21,7 @@ struct pdb_access_request {
     pdb_completion completion; /* out */
     pdb_connection *connection; /* in: for accesses inside an open one, which must stay */
     bool is_readonly;                /* as that one is */
+    pdb_access_mode block_mode;      /* of a block that pdb_enclose_block has enclosed */
     void *context;                   /* in: what the function to be run finds by the access, or NULL */
 };
 
@@ -37,6 +38,10 @@ bool pdb_is_prepared(pdb_database *database, sqlite3 *handle);
 
 /* Does it, outside of transactions, for an access that is being opened. Returns the Lua status; the error is on top of the stack. */
 int pdb_prepare_connection(pdb_access_request *request, sqlite3 *handle, void *grdb);
+
+/* Turns the request for a block into one for an access without a transaction, in which the block is nested: it runs in a savepoint of the
+** transaction that is open on the connection. Needs one free slot. [-0, +1, -] */
+void pdb_enclose_block(pdb_access_request *request);
 
 /* Runs the body of an access request for a transaction or savepoint inside an open access. */
 int pdb_run_nested_access(pdb_access_request *request);

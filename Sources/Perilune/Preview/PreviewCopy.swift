@@ -12,6 +12,7 @@ final class PreviewCopy: Sendable {
     private let folder: String?
     private let former = FormerState()
     private let extensions: SQLiteExtensions
+    private let keepsTransactions: Bool
 
     /// The schema by which the former state is attached.
     static let formerSchema = "perilune_former"
@@ -21,16 +22,20 @@ final class PreviewCopy: Sendable {
     /// - Parameters:
     ///   - inMemory: Else in a private temporary folder.
     ///   - extensions: What reads its virtual tables.
-    init(inMemory: Bool, environment: ScriptEnvironment, extensions: SQLiteExtensions = .none) throws {
+    ///   - keepsTransactions: Whether its connection may be left in a transaction.
+    init(
+        inMemory: Bool, environment: ScriptEnvironment, extensions: SQLiteExtensions = .none, keepsTransactions: Bool = false
+    ) throws {
         self.extensions = extensions
+        self.keepsTransactions = keepsTransactions
         if inMemory {
             folder = nil
-            writer = try Self.open(nil, environment, extensions)
+            writer = try Self.open(nil, environment, extensions, keepsTransactions)
         } else {
             let folder = try TemporaryFolder.makeFolder("preview")
             self.folder = folder
             do {
-                writer = try Self.open(folder + "/copy.sqlite", environment, extensions)
+                writer = try Self.open(folder + "/copy.sqlite", environment, extensions, keepsTransactions)
             } catch {
                 try? FileManager.default.removeItem(atPath: folder)
                 throw error
@@ -45,8 +50,11 @@ final class PreviewCopy: Sendable {
     }
 
     /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
-    private static func open(_ path: String?, _ environment: ScriptEnvironment, _ extensions: SQLiteExtensions) throws -> DatabaseQueue {
+    private static func open(
+        _ path: String?, _ environment: ScriptEnvironment, _ extensions: SQLiteExtensions, _ keepsTransactions: Bool
+    ) throws -> DatabaseQueue {
         var configuration = GRDB.Configuration()
+        configuration.allowsUnsafeTransactions = keepsTransactions
         extensions.install(in: &configuration)
         // The copy need not survive a power cut.
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
@@ -55,7 +63,8 @@ final class PreviewCopy: Sendable {
 
     /// Another copy with the same contents and the same former state.
     func clone(in environment: ScriptEnvironment) throws -> PreviewCopy {
-        let clone = try PreviewCopy(inMemory: folder == nil, environment: environment, extensions: extensions)
+        let clone = try PreviewCopy(
+            inMemory: folder == nil, environment: environment, extensions: extensions, keepsTransactions: keepsTransactions)
         try writer.backup(to: clone.writer)
         if let folder, let other = clone.folder {
             try FileManager.default.copyItem(atPath: folder + "/former.sqlite", toPath: other + "/former.sqlite")

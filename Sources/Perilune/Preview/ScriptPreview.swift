@@ -69,7 +69,7 @@ public final class ScriptPreview: Sendable {
         environment.context = .preview
         let copy = try PreviewCopy(
             inMemory: source.size <= options.copyLimitInBytes, environment: environment,
-            extensions: SQLiteExtensions(checking: configuration.extensions))
+            extensions: SQLiteExtensions(checking: configuration.extensions), keepsTransactions: configuration.keepsTransactions)
         start = try await Self.cancellable { [environment] in
             try await source.fill(copy, in: environment, options.copyProgress)
             try copy.keepFormerState()

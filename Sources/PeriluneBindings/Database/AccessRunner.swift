@@ -21,6 +21,7 @@ struct AccessRunner {
 
     private func open() throws {
         if database.isSnapshot { return try openSnapshot() }
+        if database.keepsTransactions { return try openKeeping() }
         switch request.pointee.mode {
         case PDB_READ_STATEMENT: try readStatement { db in try leaving(db) { try runInAutocommit(db) } }
         case PDB_READ: try writer.unsafeRead { db in try leaving(db) { try runReading(db) } }
@@ -53,12 +54,51 @@ struct AccessRunner {
         }
     }
 
+    /// In a database that keeps transactions: in the transaction that SQL has begun, if one is open. One that the body begins stays open
+    /// unless the body fails.
+    private func openKeeping() throws {
+        try writer.writeWithoutTransaction { db in
+            try db.requireOpen()
+            let isInside = Self.isInTransaction(db)
+            if isInside { try enclose() }
+            let mode = request.pointee.mode
+            do {
+                try preparing(db) {
+                    try settling(db) {
+                        switch mode {
+                        case PDB_READ where !isInside: try runReading(db)
+                        case PDB_READ, PDB_READ_STATEMENT, PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION: try runBody(db)
+                        default: try runInTransaction(db)
+                        }
+                    }
+                }
+            } catch {
+                if !isInside { db.endTransaction() }
+                throw error
+            }
+        }
+    }
+
+    /// Makes the block of the request run in a savepoint of the transaction that is open.
+    private func enclose() throws {
+        switch request.pointee.mode {
+        case PDB_READ, PDB_READ_STATEMENT, PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION: break
+        case PDB_MIGRATION:
+            throw BindingError("open_transaction", "migrations cannot run while a transaction is open; end it with COMMIT or ROLLBACK first")
+        default: pdb_enclose_block(request)
+        }
+    }
+
     /// Prepares the connection, runs the body, and leaves the connection with no transaction open, whatever has happened on the way:
     /// GRDB would stop the process.
     private func leaving(_ db: Database, _ body: () throws -> Void) throws {
+        defer { db.endTransaction() }
+        try preparing(db, body)
+    }
+
+    private func preparing(_ db: Database, _ body: () throws -> Void) throws {
         try db.requireOpen()
         pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
-        defer { db.endTransaction() }
         if let cluster = database.cluster { return try ClusterAccess(cluster, request, database).run(db) { try prepare(db); try body() } }
         if !database.extensions.isEmpty { try database.extensions.load(on: db) }
         try prepare(db)
@@ -165,7 +205,8 @@ struct AccessRunner {
             return request.pointee.completion == PDB_COMMIT ? .commit : .rollback
         }
         let mode = request.pointee.mode
-        if mode == PDB_SAVEPOINT || mode == PDB_GUARD, db.isInsideTransaction {
+        let nestsBlocks = mode == PDB_SAVEPOINT || mode == PDB_GUARD || ScriptDatabase.of(request.pointee.database).keepsTransactions
+        if nestsBlocks, db.isInsideTransaction {
             guard let cluster = ClusterDatabase.of(db) else { return try db.inSavepoint(body) }
             try cluster.inSavepoint { end in
                 try db.inSavepoint {

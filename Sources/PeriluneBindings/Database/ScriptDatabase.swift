@@ -33,6 +33,8 @@ package final class ScriptDatabase {
     var clusterLoads = 0
     /// Whether it shows one state of another database; see ``DatabaseSnapshots``.
     let isSnapshot: Bool
+    /// Whether a transaction that SQL begins stays open between calls, until SQL ends it.
+    let keepsTransactions: Bool
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
     private let leftover: UnsafeMutablePointer<pdb_release_list>
     /// What observes its values.
@@ -56,12 +58,16 @@ package final class ScriptDatabase {
         var isSnapshot = false
         /// What its connections load.
         var extensions = SQLiteExtensions.none
+        /// Whether a transaction that SQL begins stays open between calls. Its GRDB configuration must allow unsafe transactions.
+        var keepsTransactions = false
     }
 
     private init(_ writer: any DatabaseWriter, _ rights: Rights) {
         self.writer = writer
         isOwn = rights.allowsClosing
         isSnapshot = rights.isSnapshot
+        // A pool would read on other connections.
+        keepsTransactions = rights.keepsTransactions && writer is DatabaseQueue && ClusterDatabase.of(writer) == nil
         extensions = rights.extensions
         cluster = ClusterDatabase.of(writer)
         clusterLoads = cluster?.loads ?? 0

@@ -16,7 +16,13 @@ struct ConsoleCommand: AsyncParsableCommand {
             foreign keys: `Customer:filter{ Country = "Brazil" }` works at once.
 
             Without a terminal, statements are read from standard input. There, an SQL
-            statement ends with a semicolon or an empty line.
+            statement ends with a semicolon or an empty line, and the first error ends the
+            console with status 1; with --no-bail it goes on.
+
+            TRANSACTIONS: BEGIN opens a transaction, which COMMIT ends and ROLLBACK undoes;
+            the prompt shows that one is open. SAVEPOINT, RELEASE and ROLLBACK TO work, and
+            Lua runs in the transaction, too. A transaction that is open at the end, or at
+            the error that ends the console, is rolled back.
 
             PREVIEW: With --preview all changes go to a private copy. `:changes` shows
             them, `:apply` applies exactly these changes to the database, and `:discard`
@@ -26,10 +32,11 @@ struct ConsoleCommand: AsyncParsableCommand {
               perilune console shop.sqlite
               perilune console shop.sqlite --preview
               echo 'SELECT count(*) FROM customer' | perilune console shop.sqlite
+              perilune console copy.sqlite --create < dump.sql
 
             Each folder has its own history, kept in $XDG_STATE_HOME/perilune. Lines that
             begin with a space are not kept.
-            """)
+            """.paragraphs)
 
     @Argument(
         help: "The database file; a temporary database in memory by default.", completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
@@ -42,6 +49,10 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     @Flag(help: "Run without io, os, file modules and SQL that can access files.")
     var sandbox = false
+
+    @Flag(
+        inversion: .prefixedNo, help: "Without a terminal, stop at the first error, with status 1.")
+    var bail = true
 
     @Flag(help: "Work on a private copy of the database.")
     var preview = false
@@ -64,7 +75,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     func run() async throws {
         let context = try context.resolved()
         var options = try makeOptions()
-        if context.context == .preview { options.isPreview = options.database != nil }
+        if context.context == .preview { (options.isPreview, options.mayWorkLive) = (options.database != nil, false) }
         if context.context == .test { options.database = nil }
         if common.verbose, let note = ExtensionOptions.note(isSandboxed: sandbox) { CommandOutput.note(note, common.errorColors) }
         let editor = makeEditor(options)
@@ -83,6 +94,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         options.isSandboxed = sandbox
         options.extensions = extending.paths(isSandboxed: sandbox)
         options.isPreview = preview && path != nil
+        options.stopsAtErrors = bail
         options.isTerminal = StandardStreams.isInputTerminal && StandardStreams.isOutputTerminal
         options.colors = common.outputColors
         options.errorColors = common.errorColors

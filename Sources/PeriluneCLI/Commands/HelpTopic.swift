@@ -33,9 +33,16 @@ struct HelpTopic {
         try HelpTopic(name: name).text(commands: commands)
     }
 
-    private func text(commands: [String]) throws -> [UInt8] {
-        let state = try LuaState()
+    /// All names that have a text in the reference.
+    static let names: [String] = {
+        // A name that nothing has: the answer is the list of those that there are.
+        guard let state = try? LuaState() else { return [] }
         defer { state.close() }
+        guard let answer = try? ask("\0", [], in: state), let names = answer.last else { return [] }
+        return (try? [String].fromLua(names)) ?? []
+    }()
+
+    private static func ask(_ name: String, _ commands: [String], in state: LuaState) throws -> [LuaValue] {
         try state.addModuleResolver { name in
             LibraryModules.reference.source(of: name).map { .source(LuaString($0), name: name) }
         }
@@ -43,7 +50,13 @@ struct HelpTopic {
             let page: String = try arguments.get(1)
             return [LibraryModules.reference.source(of: "reference.api.\(page)").map { .string(LuaString($0)) } ?? .nil]
         }
-        let answer = try state.load(Self.question, named: "help").call([.string(LuaString(name)), commands.toLua(in: state)])
+        return try state.load(question, named: "help").call([.string(LuaString(name)), commands.toLua(in: state)])
+    }
+
+    private func text(commands: [String]) throws -> [UInt8] {
+        let state = try LuaState()
+        defer { state.close() }
+        let answer = try Self.ask(name, commands, in: state)
         if case .string(let text)? = answer.first { return text.bytes }
         throw CommandFailure(report(among: commands + (try answer.last.map { try [String].fromLua($0) } ?? [])))
     }

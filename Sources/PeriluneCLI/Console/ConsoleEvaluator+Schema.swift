@@ -27,6 +27,16 @@ extension ConsoleEvaluator {
         return Int(count)
     }
 
+    /// The tables whose foreign keys refer to a table.
+    func referrers(of table: String) async throws -> [String] {
+        try await values(
+            """
+            return db:fetch_values([[
+              SELECT DISTINCT t.name FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS k
+              WHERE t.type = 'table' AND lower(k."table") = lower(?) AND lower(t.name) <> lower(k."table") ORDER BY 1]], ...)
+            """, [.string(LuaString(table))])
+    }
+
     /// The classes of tables with their associations.
     func modelTable() async throws -> [ConsoleValue] {
         try await call("model_rows", [])
@@ -37,14 +47,26 @@ extension ConsoleEvaluator {
         try await call("change_count", [])
     }
 
+    /// Whether SQL has begun a transaction that is still open.
+    func isInTransaction() async throws -> Bool { try await truth("is_in_transaction") }
+
+    /// Rolls back the transaction that is open. Returns whether one was.
+    func rollBack() async throws -> Bool { try await truth("roll_back") }
+
+    /// Lets scripts see what others than scripts have changed in the schema.
+    func forgetSchema() async throws { _ = try await truth("forget_schema") }
+
     /// How SQLite would run a statement, or a request.
     func plan(of text: String, isSQL: Bool) async throws -> String {
-        let value =
-            isSQL
-            ? try await value("return tostring(db:explain(...))", [.string(LuaString(text))])
-            : try await value("return tostring((\(text)):explain())", [])
-        guard case .string(let plan) = value else { return "" }
-        return plan.description
+        if isSQL {
+            guard case .string(let plan) = try await value("return tostring(db:explain(...))", [.string(LuaString(text))]) else { return "" }
+            return plan.description
+        }
+        return try await host.withState { _, state, library in
+            let values = try await state.load("return \(text)", named: "console:plan").callAsync([])
+            guard case .string(let plan)? = try await Self.function("plan", of: library).callAsync(Array(values.prefix(1))).first else { return "" }
+            return plan.description
+        }
     }
 
     /// Loads the modules again that were required from files. Returns their names.
@@ -56,6 +78,13 @@ extension ConsoleEvaluator {
     }
 
     // MARK: - Steps
+
+    /// Calls a function of the module `console` that returns a boolean.
+    private func truth(_ name: String) async throws -> Bool {
+        try await host.withState { _, _, library in
+            try await Self.function(name, of: library).callAsync([]).first == .boolean(true)
+        }
+    }
 
     /// Calls a function of the module `console`, and describes what it returns.
     private func call(_ name: String, _ arguments: [LuaScalar]) async throws -> [ConsoleValue] {

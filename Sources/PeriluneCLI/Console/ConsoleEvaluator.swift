@@ -60,6 +60,23 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
+    /// Runs statements that change rows, until one fails.
+    ///
+    /// - Returns: What those have changed that were run, and the error of the next one.
+    func run(changes: [String]) async throws -> (values: [ConsoleValue], error: LuaError?) {
+        try await host.withState { _, state, library in
+            let texts = try changes.toLua(in: state)
+            var failure: LuaError?
+            do {
+                _ = try await Self.function("run_changes", of: library).callAsync([texts])
+            } catch let error as LuaError {
+                failure = error
+            }
+            let done = try Self.function("changes_done", of: library).call([])
+            return (try await Self.describe(done, Extent(), in: library), failure)
+        }
+    }
+
     /// Describes again the values of the last input.
     func last(_ extent: Extent) async throws -> [ConsoleValue] {
         try await host.withState { _, state, library in
@@ -79,11 +96,16 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// The names that can follow a chain of names.
-    func members(of chain: [String], separator: String) async throws -> [String] {
+    /// The names that can follow an expression, given by its parts.
+    func members(of parts: [String], separator: String) async throws -> [String] { try await names("complete", [separator] + parts) }
+
+    /// The names of SQL functions, or of PRAGMAs.
+    func sqlNames(_ kind: SQLNameKind) async throws -> [String] { try await names("sql_names", [kind.rawValue]) }
+
+    private func names(_ function: String, _ arguments: [String]) async throws -> [String] {
         try await host.withState { _, _, library in
-            let arguments = ([separator] + chain).map { LuaValue.string(LuaString($0)) }
-            guard case .table(let list)? = try await Self.function("complete", of: library).callAsync(arguments).first else { return [] }
+            let arguments = arguments.map { LuaValue.string(LuaString($0)) }
+            guard case .table(let list)? = try await Self.function(function, of: library).callAsync(arguments).first else { return [] }
             return try list.array().compactMap { if case .string(let name) = $0 { name.string } else { nil } }
         }
     }

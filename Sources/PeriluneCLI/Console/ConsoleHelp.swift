@@ -31,7 +31,13 @@ enum ConsoleHelp {
             """
             SELECT * FROM Customer WHERE Country = :country     :country is the Lua variable `country`
             Enter runs a complete statement; a semicolon or an empty line always ends it. UPDATE and DELETE without WHERE
-            require the semicolon, and ask for confirmation unless this is a preview.
+            require the semicolon. They, DROP, and ALTER TABLE ... DROP COLUMN ask for confirmation, unless this is a
+            preview or a transaction is open.
+
+            BEGIN ... COMMIT     one transaction, until COMMIT or ROLLBACK; the prompt shows that it is open. Lua runs in it, too.
+            SAVEPOINT a          inside it, a part that ROLLBACK TO a undoes and RELEASE a keeps
+            Quitting asks, and rolls back. Without a terminal, the first error ends the console and rolls back an open
+            transaction, unless --no-bail was given; so does the end of the input, with status 1.
             """
         ),
         (
@@ -120,6 +126,10 @@ enum ConsoleCommands {
         Command(name: "models", argument: "", summary: "list the record classes and their associations"),
         Command(name: "plan", argument: "STATEMENT", summary: "show the query plan of a statement or a request"),
         Command(name: "last", argument: "", summary: "show the last value again, in full"),
+        Command(name: "save", argument: "FILE", summary: "write the last value to a file: .csv, .json, .md, ..."),
+        Command(name: "chart", argument: "[SELECT]", summary: "draw the last value, or the rows of a statement"),
+        Command(name: "read", argument: "FILE", summary: "run a file of SQL and Lua; stop at its first error"),
+        Command(name: "import", argument: "FILE [TABLE]", summary: "import CSV, TSV or JSON; create the table if needed"),
         Command(name: "timing", argument: "[on|off]", summary: "show the duration of each statement"),
         Command(name: "reload", argument: "", summary: "reload the required modules"),
         Command(name: "preview", argument: "", summary: "switch to a private copy of the database"),

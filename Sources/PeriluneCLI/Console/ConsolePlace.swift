@@ -16,9 +16,11 @@ struct ConsolePlace {
     var isLive: Bool { preview == nil && path != nil && !isReadonly }
 
     /// The prompt: the file, and what is done to it.
-    func prompt(hasChanges: Bool) -> LinePrompt {
+    func prompt(hasChanges: Bool, isInTransaction: Bool = false) -> LinePrompt {
         let name = path.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "memory"
-        if preview != nil { return LinePrompt("\(name) preview\(hasChanges ? "*" : "")", .green) }
+        let preview = preview.map { _ in " preview\(hasChanges ? "*" : "")" } ?? ""
+        if isInTransaction { return LinePrompt("\(name)\(preview) transaction", .yellow) }
+        if !preview.isEmpty { return LinePrompt("\(name)\(preview)", .green) }
         if isReadonly { return LinePrompt("\(name) readonly", .cyan) }
         return LinePrompt(name, path == nil ? .cyan : .bold)
     }
@@ -35,6 +37,7 @@ struct ConsolePlace {
         let colors = options.errorColors
         configuration.callbackErrors = .handle { error in editor.show(ErrorReport(error).text(colors: colors)) }
         ConsoleEvaluator.prepare(&configuration)
+        configuration.keepsTransactions = true
         do {
             guard isPreview else {
                 let host = try await ScriptHost(configuration)
@@ -59,7 +62,11 @@ struct ConsoleOptions: Sendable {
     /// The paths of SQLite extensions.
     var extensions: [String] = []
     var isPreview = false
+    /// Whether a console that begins in a preview may leave it.
+    var mayWorkLive = true
     var isTerminal = true
+    /// Whether input that does not come from a terminal ends at the first error.
+    var stopsAtErrors = true
     var colors = Colors.off
     var errorColors = Colors.off
 }

@@ -20,6 +20,14 @@ final class ConsoleSession {
     private var hasChanges = false
     /// Whether a statement has failed, which is the exit status without a terminal.
     private var hasFailed = false
+    /// Whether the input that was taken last has failed or was interrupted.
+    private(set) var inputHasFailed = false
+    /// Whether SQL has begun a transaction that is still open.
+    private(set) var isInTransaction = false
+    /// The line of the statement that has failed, if others were read after it.
+    private var failedLine: Int?
+    /// The file that `:read` reads, and the line in it.
+    var source: (path: String, line: Int)?
     /// The exit status, once the console is to end.
     private var status: Int32?
 
@@ -44,11 +52,18 @@ final class ConsoleSession {
         if options.isTerminal { await greet() }
         while status == nil {
             switch await read() {
-            case .text(let text): await take(text)
+            case .text(let text):
+                if let editor = editor as? PlainEditor, SQLSyntax.isPlainChange(text) {
+                    await take(changes: [PlainEditor.Statement(text: text, line: editor.line ?? 1)] + readAhead(editor))
+                } else {
+                    await take(text)
+                }
             case .interrupted: break
             case .end: await quit()
             }
+            if inputHasFailed, options.stopsAtErrors, !options.isTerminal { status = status ?? ExitStatus.failure }
         }
+        await rollBackAtEnd()
         await place.host.endCallbacks()
         await live?.host.endCallbacks()
         return status == ExitStatus.success && hasFailed && !options.isTerminal ? ExitStatus.failure : status ?? ExitStatus.success
@@ -60,14 +75,16 @@ final class ConsoleSession {
         let count = (try? await place.evaluator.models().count) ?? 0
         let tables = count == 1 ? "1 table" : "\(count) tables"
         let name = options.database.map { DisplayText.escaped($0) } ?? "temporary database in memory"
-        show(options.colors.dim("\(Version.line) · \(name), \(tables) · :help\n"))
+        show(wrapped: options.colors.dim("\(Version.line) · \(name), \(tables) · :help\n"))
     }
 
     /// Waits for a statement on a thread of its own, so that timers, observations and automations go on.
     private func read() async -> LineInput {
         let assistant = ConsoleAssistant(needsSemicolon: !options.isTerminal, names: HostNames(host: place.host))
-        let prompt = place.prompt(hasChanges: hasChanges)
         interruption.beginReading()
+        // What is there already needs no thread.
+        if let editor = editor as? PlainEditor, editor.isReady() { return editor.read(LinePrompt(""), assistant) }
+        let prompt = place.prompt(hasChanges: hasChanges, isInTransaction: isInTransaction)
         let reading = UncheckedValue((editor, prompt, assistant))
         return await withCheckedContinuation { continuation in
             let thread = Thread {
@@ -79,22 +96,89 @@ final class ConsoleSession {
         }
     }
 
+    /// Statements like the one that was read, of which a dump has thousands.
+    private func readAhead(_ editor: PlainEditor) -> [PlainEditor.Statement] {
+        editor.readAhead(ConsoleAssistant(needsSemicolon: true), atMost: 500, while: SQLSyntax.isPlainChange)
+    }
+
+    /// Runs changes one after the other, with one call of the host.
+    private func take(changes: [PlainEditor.Statement]) async {
+        inputHasFailed = false
+        var rest = changes[...]
+        while !rest.isEmpty {
+            let evaluator = place.evaluator, texts = rest.map(\.text)
+            let outcome = await evaluate(named: nil, "") { try await evaluator.run(changes: texts) }
+            guard let outcome else { break }
+            show(outcome.values.map { ConsoleRenderer(colors: options.colors).text([$0]) }.joined())
+            rest = rest.dropFirst(outcome.values.count)
+            guard let error = outcome.error, let failed = rest.popFirst() else { break }
+            failedLine = failed.line
+            await showFailure(error, named: nil, failed.text)
+            failedLine = nil
+            if options.stopsAtErrors || status != nil { break }
+        }
+        if inputHasFailed { await noticeTransaction() }
+        await noticeChanges()
+    }
+
     private func take(_ text: String) async {
         editor.remember(text)
-        switch ConsoleInput(text) {
+        inputHasFailed = false
+        await runInput(text)
+    }
+
+    /// Runs what was typed, or read from a file.
+    func runInput(_ text: String) async {
+        let input = ConsoleInput(text)
+        switch input {
         case .nothing: break
         case .command(let name, let argument): await run(command: name, argument)
         case .sql(let sql): await run(sql: sql)
         case .lua(let lua): await run(lua: lua)
         }
+        if inputHasFailed || input.mayBeginOrEndTransaction { await noticeTransaction() }
         await noticeChanges()
+    }
+
+    // MARK: - Transactions
+
+    private func noticeTransaction() async {
+        let wasInTransaction = isInTransaction
+        isInTransaction = (try? await place.evaluator.isInTransaction()) ?? false
+        if wasInTransaction, !isInTransaction, inputHasFailed { note("the transaction was rolled back") }
+    }
+
+    /// Rolls back what would be lost without a word otherwise.
+    private func rollBackAtEnd() async {
+        guard isInTransaction, (try? await place.evaluator.rollBack()) == true else { return }
+        isInTransaction = false
+        let isUnexpected = status == ExitStatus.success && !inputHasFailed && !options.isTerminal
+        guard isUnexpected else { return note("the open transaction was rolled back") }
+        hasFailed = true
+        var report = ErrorReport("the input ended inside a transaction, which was rolled back", kind: "open_transaction")
+        report.help = "end it with COMMIT"
+        StandardStreams.writeError(report.text(colors: options.errorColors))
+    }
+
+    /// Shows a line that is not part of the output of statements.
+    func note(_ text: String) {
+        if options.isTerminal { show(options.colors.dim(text) + "\n") } else { StandardStreams.writeError(options.errorColors.dim(text) + "\n") }
+    }
+
+    /// Whether no transaction is open, which a command needs; shows an error otherwise.
+    func isOutsideTransaction(_ command: String) -> Bool {
+        guard isInTransaction else { return true }
+        var report = ErrorReport(":\(command) cannot be used while a transaction is open", kind: "open_transaction")
+        report.help = "end it with COMMIT or ROLLBACK first"
+        show(error: report)
+        return false
     }
 
     // MARK: - Statements
 
-    private func run(lua text: String) async {
+    func run(lua text: String, named fileName: String? = nil) async {
         number += 1
-        let name = "console:\(number)", evaluator = place.evaluator
+        let name = fileName ?? "console:\(number)", evaluator = place.evaluator
         let values = await evaluate(named: name, text) { try await evaluator.run(lua: text, named: name) }
         guard let values else { return }
         show(values)
@@ -106,12 +190,13 @@ final class ConsoleSession {
             guard await mayRun(statement) else { return show(options.colors.dim("not executed\n")) }
             let evaluator = place.evaluator
             guard let values = await evaluate(named: nil, statement, { try await evaluator.run(sql: statement) }) else { return }
+            if case .outcome? = values.first, !SQLSyntax.changesRows(statement) { continue }
             show(values)
         }
     }
 
     /// Runs an operation that Ctrl-C ends, and shows how long it takes if that is wanted. `nil`: it has failed, which is shown.
-    private func evaluate<Value: Sendable>(
+    func evaluate<Value: Sendable>(
         named name: String?, _ text: String, _ operation: @escaping @Sendable () async throws -> Value
     ) async -> Value? {
         let start = ContinuousClock.now
@@ -129,37 +214,54 @@ final class ConsoleSession {
         }
     }
 
+    /// The columns of the terminal; `nil` without one.
+    var width: Int? { options.isTerminal ? TerminalSize.current.columns : nil }
+
     func show(_ text: String) {
         editor.show(text)
     }
 
-    private func show(_ values: [ConsoleValue]) {
+    /// Shows sentences, whose lines break between words.
+    func show(wrapped text: String) {
+        show(WordWrap.wrapped(text, to: width))
+    }
+
+    func show(_ values: [ConsoleValue]) {
         guard !values.isEmpty else { return }
-        let width = options.isTerminal ? TerminalSize.current.columns : nil
         show(ConsoleRenderer(colors: options.colors, width: width, mentionsLast: options.isTerminal).text(values))
     }
 
     // MARK: - Failures
 
     private func showFailure(_ error: any Error, named name: String?, _ text: String) async {
+        if let failure = error as? CommandFailure { return show(error: failure.report) }
         guard let error = error as? LuaError else { return show(error: ErrorReport("\(error)", kind: "host")) }
         if error.code == .exit {
             if case .integer(let wanted) = error.fields["status"] { status = ExitStatus.status(requested: wanted) } else { status = 0 }
             return
         }
+        inputHasFailed = true
         if error.code == .cancelled { return show((options.isTerminal ? "\n" : "") + options.colors.dim("interrupted") + "\n") }
         var report = ErrorReport(error)
         // Where the input is one line, its place says nothing.
-        if !text.contains("\n") { report.removePlace(named: name) }
+        if !text.contains("\n"), name?.hasPrefix("console:") != false { report.removePlace(named: name) }
+        if report.kind == "constraint_foreign_key", case .object("table", let table)? = SQLSyntax.dropping(text),
+            let others = try? await place.evaluator.referrers(of: table), !others.isEmpty
+        {
+            report.help = "rows of \(others.joined(separator: ", ")) refer to it"
+        }
+        if report.isLock { report.addHelp(forLockOf: options.database) }
         if report.help == nil, let help = await self.help(for: report.message) { report.help = help }
         show(error: report)
     }
 
-    private func show(error report: ErrorReport) {
-        hasFailed = true
+    func show(error report: ErrorReport) {
+        (hasFailed, inputHasFailed) = (true, true)
         var report = report
-        if let line = editor.line { report.message = "near line \(line): \(report.message)" }
-        if options.isTerminal { show(report.text(colors: options.colors)) } else { StandardStreams.writeError(report.text(colors: options.errorColors)) }
+        if let source {
+            report.message = "\(source.path):\(source.line): \(report.message)"
+        } else if let line = failedLine ?? editor.line { report.message = "near line \(line): \(report.message)" }
+        if options.isTerminal { show(report.text(colors: options.colors, width: width)) } else { StandardStreams.writeError(report.text(colors: options.errorColors)) }
     }
 
     /// The global variable that was probably meant where one is nil.
@@ -174,33 +276,50 @@ final class ConsoleSession {
     }
 
     private func nearestGlobal(to name: String) async -> String? {
+        // A letter is like every other name of one or two.
+        guard name.count > 2 else { return nil }
         let names = (try? await place.evaluator.members(of: [], separator: "")) ?? []
-        return nearestName(to: name, among: names.filter { $0 != name && !Highlighter.luaKeywords.contains($0) })
+        return nearestName(to: name, among: names.filter { $0 != name && !$0.hasPrefix("_") && !Highlighter.luaKeywords.contains($0) })
     }
 
     // MARK: - Asking
 
     /// Whether a statement that changes all rows of a table may do so in a database that others use.
     private func mayRun(_ sql: String) async -> Bool {
-        guard place.isLive, options.isTerminal, let (verb, table) = SQLSyntax.changesAllRows(sql) else { return true }
-        let count = try? await place.evaluator.count(of: table)
-        let rows = count.map { $0 == 1 ? "the only row" : "all \(ConsoleRenderer.grouped($0)) rows" } ?? "all rows"
-        return await confirms("This \(verb)s \(rows) of \(table) in \(options.database ?? ""). Continue? [y/N] ")
+        guard place.isLive, options.isTerminal, !isInTransaction, let what = await destruction(of: sql) else { return true }
+        return await confirms("This \(what) in \(options.database ?? ""). Continue? [y/N] ") ?? false
     }
 
-    private func confirms(_ question: String) async -> Bool {
+    /// What a statement takes away that a mistake would cost dearly: "deletes all 3 rows of book"; `nil`: nothing of the kind.
+    private func destruction(of sql: String) async -> String? {
+        func rows(of table: String) async -> String? {
+            guard let count = try? await place.evaluator.count(of: table) else { return nil }
+            return count == 1 ? "the only row" : "all \(ConsoleRenderer.grouped(count)) rows"
+        }
+        if let (verb, table) = SQLSyntax.changesAllRows(sql) { return "\(verb)s \(await rows(of: table) ?? "all rows") of \(table)" }
+        guard let dropping = SQLSyntax.dropping(sql) else { return nil }
+        switch dropping {
+        case .column(let column, let table):
+            return await rows(of: table).map { "drops the column \(column) of \(table), with its values in \($0)" }
+        case .object("table", let name): return await rows(of: name).map { "drops the table \(name), with \($0)" }
+        case .object(let kind, let name): return "drops the \(kind) \(name)"
+        }
+    }
+
+    /// `nil`: the input has ended.
+    private func confirms(_ question: String) async -> Bool? {
         let asking = UncheckedValue((editor, options.colors.bold(DisplayText.escaped(question))))
         let answer = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
             Thread.detachNewThread { continuation.resume(returning: asking.value.0.ask(asking.value.1)) }
         }
-        return ["y", "yes"].contains(answer?.trimmed.lowercased())
+        return answer.map { ["y", "yes"].contains($0.trimmed.lowercased()) }
     }
 
     // MARK: - Commands
 
     private func run(command name: String, _ argument: String) async {
         switch name {
-        case "help": help(argument)
+        case "help": await help(argument)
         case "schema": await schema(argument)
         case "models": await models()
         case "plan": await plan(argument)
@@ -211,9 +330,13 @@ final class ConsoleSession {
             showsTiming = argument.isEmpty ? !showsTiming : argument == "on"
             show("timing is \(showsTiming ? "on" : "off")\n")
         case "last": await last()
+        case "chart": await chart(argument)
+        case "save": await save(argument)
+        case "read": await read(file: argument)
+        case "import": await importRows(argument)
         case "reload": await reload()
         case "preview": await beginPreview()
-        case "live": goLive()
+        case "live": await goLive()
         case "changes": await changes()
         case "apply": await apply()
         case "discard": await discard()
@@ -226,12 +349,16 @@ final class ConsoleSession {
         }
     }
 
-    private func help(_ topic: String) {
-        if let text = ConsoleHelp.text(topic, options.colors) { return show(text) }
+    private func help(_ topic: String) async {
+        if let text = ConsoleHelp.text(topic, options.colors) { return show(wrapped: text) }
+        // A class shows its columns.
+        if let models = try? await place.evaluator.models(), models.contains(where: { $0.name == topic || $0.table == topic }) {
+            return await run(lua: topic)
+        }
         // The reference: `:help db:fetch_all`.
         do {
             let text = try HelpTopic.text(of: topic, commands: ConsoleHelp.topics + ConsoleCommands.list.map(\.name))
-            show(String(decoding: text, as: UTF8.self))
+            show(wrapped: String(decoding: text, as: UTF8.self))
         } catch {
             show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
         }
@@ -272,7 +399,7 @@ final class ConsoleSession {
         let evaluator = place.evaluator
         var isSQL = false
         if case .sql = ConsoleInput(text) { isSQL = true }
-        let plan = await evaluate(named: "console", text) { [isSQL] in try await evaluator.plan(of: text, isSQL: isSQL) }
+        let plan = await evaluate(named: "console:plan", text) { [isSQL] in try await evaluator.plan(of: text, isSQL: isSQL) }
         if let plan { show(DisplayText.escaped(plan, keepingLineBreaks: true) + "\n") }
     }
 
@@ -291,8 +418,11 @@ final class ConsoleSession {
     }
 
     private func quit() async {
+        if isInTransaction, options.isTerminal {
+            guard await confirms("A transaction is open. Roll it back and quit? [y/N] ") ?? true else { return }
+        }
         if hasChanges, options.isTerminal {
-            guard await confirms("The preview has changes that are not applied. Discard them? [y/N] ") else { return }
+            guard await confirms("The preview has changes that are not applied. Discard them? [y/N] ") ?? true else { return }
         }
         status = status ?? ExitStatus.success
     }
@@ -300,6 +430,7 @@ final class ConsoleSession {
     // MARK: - Previews
 
     private func beginPreview() async {
+        guard isOutsideTransaction("preview") else { return }
         guard place.preview == nil else { return show("already in a preview; use :changes to show its changes\n") }
         guard options.database != nil else { return show("the database is in memory, and already private\n") }
         do {
@@ -307,18 +438,23 @@ final class ConsoleSession {
             live = place
             place = copy
             await takeBaseline()
-            show("working on a private copy of \(DisplayText.escaped(options.database ?? "")), with variables of its own. :changes, :apply, :discard, :live\n")
+            show(wrapped: "working on a private copy of \(DisplayText.escaped(options.database ?? "")), with variables of its own. :changes, :apply, :discard, :live\n")
         } catch {
             show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
         }
     }
 
-    private func goLive() {
+    private func goLive() async {
+        guard isOutsideTransaction("live") else { return }
         guard place.preview != nil else { return show("already working on the database itself\n") }
-        guard !hasChanges else { return show("the preview has changes; use :apply to apply them, or :discard to drop them\n") }
-        guard let live else { return show("the console was started with --preview; start it without to work on the database itself\n") }
-        place = live
-        self.live = nil
+        guard !hasChanges else { return show(wrapped: "the preview has changes; use :apply to apply them, or :discard to drop them\n") }
+        guard options.mayWorkLive else { return show("the context is preview: the console works on copies only\n") }
+        do {
+            place = if let live { live } else { try await ConsolePlace.open(options, preview: false, editor) }
+        } catch {
+            return show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
+        }
+        live = nil
         show("working on \(DisplayText.escaped(options.database ?? "")) itself\n")
     }
 
@@ -335,30 +471,32 @@ final class ConsoleSession {
 
     private func look() async -> (report: PreviewReport, plan: PreviewPlan?)? {
         guard let preview = place.preview else {
-            show("not in a preview: changes go to the database itself; use :preview to work on a copy\n")
+            show(wrapped: "not in a preview: changes go to the database itself; use :preview to work on a copy\n")
             return nil
         }
         return await evaluate(named: nil, "") { try await preview.look() }
     }
 
     private func changes() async {
+        guard isOutsideTransaction("changes") else { return }
         guard let (report, _) = await look() else { return }
-        let formatter = PreviewFormatter(database: options.database, incompleteSubject: nil, wantsPlan: false, colors: options.colors)
+        let formatter = PreviewFormatter(database: options.database, incompleteSubject: nil, wantsPlan: false, colors: options.colors, width: width)
         show(String(decoding: formatter.format(report), as: UTF8.self))
     }
 
     private func apply() async {
+        guard isOutsideTransaction("apply") else { return }
         guard let preview = place.preview, let path = options.database else { _ = await look(); return }
         guard let (report, plan) = await look() else { return }
         guard report.hasChanges else { return show("no changes\n") }
         guard let plan else {
             var failure = ErrorReport("these changes cannot be applied: \(report.obstacles.joined(separator: "; "))", kind: "usage")
-            failure.help = "use :discard and :live, and run the same statements in the database itself"
+            failure.help = "use :discard and :live, and run the same statements in the database itself; the history has them"
             return show(error: failure)
         }
         let summary = report.tables.map { "\($0.name) \(PreviewFormatter.counts(of: $0))" }.joined(separator: ", ")
         if options.isTerminal {
-            guard await confirms("Apply to \(path): \(summary)? [y/N] ") else { return show(options.colors.dim("not applied\n")) }
+            guard await confirms("Apply to \(path): \(summary)? [y/N] ") == true else { return show(options.colors.dim("not applied\n")) }
         }
         do {
             try await plan.apply(to: path)
@@ -376,6 +514,7 @@ final class ConsoleSession {
 
     private func discard() async {
         guard let preview = place.preview else { _ = await look(); return }
+        if isInTransaction { isInTransaction = (try? await place.evaluator.rollBack()) == nil }
         guard await evaluate(named: nil, "", { try await preview.restart() }) != nil else { return }
         await takeBaseline()
         show("the changes were dropped; working on a new copy of \(DisplayText.escaped(options.database ?? ""))\n")

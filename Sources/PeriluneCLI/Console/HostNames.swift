@@ -13,6 +13,10 @@ struct HostNames: CompletionNames {
         Self.wait { [host] in (try? await ConsoleEvaluator(host: host).members(of: chain, separator: separator)) ?? [] } ?? []
     }
 
+    func sqlNames(_ kind: SQLNameKind) -> [String] {
+        Self.wait { [host] in (try? await ConsoleEvaluator(host: host).sqlNames(kind)) ?? [] } ?? []
+    }
+
     /// Waits for an answer; `nil` if there is none soon, because a script runs that does not end.
     private static func wait<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) -> Value? {
         let answer = Answer<Value>()

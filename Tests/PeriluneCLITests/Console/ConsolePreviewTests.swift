@@ -82,6 +82,40 @@ import Testing
         #expect(console.end() == 0)
     }
 
+    @Test(arguments: [
+        ("DROP TABLE book;", "This drops the table book, with all 3 rows in library.sqlite. Continue? [y/N] "),
+        ("ALTER TABLE author DROP COLUMN country", "This drops the column country of author, with its values in all 2 rows in library.sqlite."),
+        ("DROP VIEW IF EXISTS titles", "This drops the view titles in library.sqlite. Continue? [y/N] "),
+    ])
+    func `a statement that drops something asks first, unless a transaction is open`(_ sql: String, _ question: String) throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let console = try ConsoleProcess(in: folder, columns: 140)
+        _ = console.run("CREATE VIEW titles AS SELECT title FROM book")
+        console.process.press(sql + "\r")
+        let asked = console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
+        #expect(asked.lineBeforeCursor.hasPrefix(question), "\(asked.lines)")
+        #expect(console.run("n") == ["not executed"])
+        _ = console.run("BEGIN", prompt: "library.sqlite transaction> ")
+        #expect(console.run(sql, prompt: "library.sqlite transaction> ") == [])
+        #expect(console.run("ROLLBACK") == [])
+        #expect(console.end() == 0)
+    }
+
+    @Test func `a table that is not there is not asked for`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        #expect(console.run("DROP TABLE IF EXISTS nope") == [])
+        #expect(console.run("DROP TABLE nope").first == "error: no such table: nope")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `a console that begins in a preview goes live`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let console = try ConsoleProcess(["library.sqlite", "--preview"], prompt: Self.preview, in: folder)
+        #expect(console.run(":live", prompt: "library.sqlite> ") == ["working on library.sqlite itself"])
+        #expect(console.run("DELETE FROM book WHERE id = 1", prompt: "library.sqlite> ") == ["1 row changed"])
+        #expect(console.end() == 0)
+    }
+
     @Test func `a console for reading does not write`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(["library.sqlite", "--readonly"], prompt: "library.sqlite readonly> ", in: folder)

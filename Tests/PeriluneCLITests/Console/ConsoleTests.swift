@@ -174,7 +174,7 @@ import Testing
 
     @Test func `a failure without a terminal goes to standard error and is the exit status`() throws {
         let folder = try ConsoleProcess.makeFolder()
-        let result = try folder.perilune("console", "library.sqlite", input: "error('stop', 0)\n1 + 1\n\nlocal a =\n  nil + 1\nSELECT *\n FROM boo;\n:timing offf\n")
+        let result = try folder.perilune("console", "library.sqlite", "--no-bail", input: "error('stop', 0)\n1 + 1\n\nlocal a =\n  nil + 1\nSELECT *\n FROM boo;\n:timing offf\n")
         #expect(result.errors.hasPrefix("error: near line 1: stop\nerror: near line 4: attempt to perform arithmetic on a nil value\n"), "\(result.errors)")
         #expect(result.errors.contains("error: near line 6: no such table: boo\n"), "\(result.errors)")
         #expect(result.errors.hasSuffix("error: near line 8: :timing: expected on, off or nothing, got offf\n"), "\(result.errors)")

@@ -112,11 +112,62 @@ import Testing
         _ = console.type("\u{15}Author:filter{ cou\t", until: prompt + "Author:filter{ country")
         _ = console.type("\u{15}Author:filter{}:fetch_o\t", until: prompt + "Author:filter{}:fetch_o")
         _ = console.type("\u{15}SELECT b.ti FROM book b\u{1}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\t", until: prompt + "SELECT b.title")
-        _ = console.type("\u{15}\u{B}SELECT coun FROM author\u{1}\u{1B}f\u{1B}f\t", until: prompt + "SELECT country")
+        _ = console.type("\u{15}\u{B}SELECT countr FROM author\u{1}\u{1B}f\u{1B}f\t", until: prompt + "SELECT country")
         _ = console.type("\u{15}\u{B}select * from bo\t", until: prompt + "select * from book")
         _ = console.type("\u{15}:sch\t", until: prompt + ":schema")
         console.process.press("\u{3}")
         _ = console.process.screen { $0.lineBeforeCursor == self.prompt }
+        #expect(console.end() == 0)
+    }
+
+    @Test func `what is typed before the prompt appears is run`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let process = try TerminalProcess(["console", "--color", "never", "library.sqlite"], in: folder)
+        process.press("6 * 7\rSELECT 'ear' || 'ly' AS word;\r")
+        let screen = process.screen { $0.lines.contains("│ early │") && $0.lineBeforeCursor == self.prompt }
+        #expect(screen.lines.contains("42") && screen.lines.contains("│ early │"), "\(screen.lines)")
+        process.press("\u{4}")
+        #expect(process.wait() == 0)
+    }
+
+    @Test func `what is typed while a statement runs is run after it`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        console.process.press("print('go') for i = 1, 3e7 do end\r")
+        console.process.screen { $0.lines.contains("go") }
+        console.process.press("6 * 7\r")
+        let screen = console.process.screen { $0.lines.contains("42") && $0.lineBeforeCursor == self.prompt }
+        #expect(screen.lines.contains("42"), "\(screen.lines)")
+        #expect(console.end() == 0)
+    }
+
+    @Test(arguments: [
+        ("Author:find(1).coun", "Author:find(1).country"),
+        ("Author:find(1):update_ch", "Author:find(1):update_changes"),
+        ("Author{ name = 'x' }:ins", "Author{ name = 'x' }:insert"),
+        ("Author:filter{ id = 1 }:fetch_one().coun", "Author:filter{ id = 1 }:fetch_one().country"),
+        ("Author:find(1):books():fetch_co", "Author:find(1):books():fetch_count"),
+        ("Author:order('name'):fetch_co", "Author:order('name'):fetch_count"),
+        ("Author.c.name:is_not_n", "Author.c.name:is_not_null"),
+        ("SELECT strf", "SELECT strftime"),
+        ("SELECT GROUP_CON", "SELECT GROUP_CONCAT"),
+        ("PRAGMA foreign_key_l", "PRAGMA foreign_key_list"),
+        (":help db:fetch_val", ":help db:fetch_value"),
+        (":help se", ":help se"),
+    ])
+    func `Tab completes what a call returns, SQL functions, PRAGMAs and topics`(_ typed: String, _ line: String) throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        console.process.press(typed + "\t")
+        let screen = console.process.screen { $0.lines.contains { $0.hasPrefix(self.prompt + line) } }
+        #expect(screen.lines.contains { $0.hasPrefix(prompt + line) }, "\(screen.lines)")
+        console.process.press("\u{3}")
+        console.process.screen { $0.lineBeforeCursor == self.prompt }
+        #expect(console.end() == 0)
+    }
+
+    @Test func `the methods of a class are not those of its records`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        _ = console.type("Author:find(1):fetch_\t", until: prompt + "Author:find(1):fetch_")
+        _ = console.type("x\u{7F}\u{3}", until: prompt)
         #expect(console.end() == 0)
     }
 

@@ -1,31 +1,89 @@
+@preconcurrency internal import Glibc
+internal import PeriluneScenarios
 internal import Synchronization
 
-/// Reads lines where there is no terminal: without a prompt, and without editing.
+/// Reads lines where there is no terminal, or from a file: without a prompt, and without editing.
 final class PlainEditor: LineEditor {
-    /// The lines that were read, and the one in which the last statement begins.
-    private let position = Mutex((count: 0, start: 0))
+    /// A statement, and the line in which it begins.
+    struct Statement: Sendable {
+        let text: String
+        let line: Int
+    }
 
-    var line: Int? { position.withLock { $0.start } }
+    private struct State {
+        /// The lines that were read.
+        var count = 0
+        /// The line in which the last statement begins.
+        var start = 0
+        /// A statement that was read ahead.
+        var next: Statement?
+    }
+
+    private let state = Mutex(State())
+    private let nextLine: @Sendable () -> String?
+    /// Whether a line can be read without waiting for it.
+    let isReady: @Sendable () -> Bool
+
+    /// Reads standard input.
+    init() {
+        nextLine = { readLine(strippingNewline: true) }
+        isReady = { Self.hasInput }
+    }
+
+    /// Reads a text.
+    init(_ text: String) {
+        let lines = Mutex(text.split(separator: "\n", omittingEmptySubsequences: false)[...])
+        nextLine = { lines.withLock { $0.popFirst().map { String($0.hasSuffix("\r") ? $0.dropLast() : $0) } } }
+        isReady = { true }
+    }
+
+    var line: Int? { state.withLock { $0.start } }
 
     func read(_ prompt: LinePrompt, _ assistant: any LineAssistant) -> LineInput {
-        var text = ""
-        while let line = readLine(strippingNewline: true) {
-            note(isFirst: text.isEmpty)
+        let next = state.withLock { state in
+            defer { state.next = nil }
+            return state.next
+        }
+        guard let statement = next ?? readStatement(assistant) else { return .end }
+        state.withLock { $0.start = statement.line }
+        return .text(statement.text)
+    }
+
+    /// Reads the statements of a kind that follow, as far as they are there already.
+    func readAhead(_ assistant: any LineAssistant, atMost limit: Int, while isWanted: (String) -> Bool) -> [Statement] {
+        var statements: [Statement] = []
+        while statements.count < limit, isReady(), let statement = readStatement(assistant) {
+            guard isWanted(statement.text) else {
+                state.withLock { $0.next = statement }
+                break
+            }
+            statements.append(statement)
+        }
+        return statements
+    }
+
+    private func readStatement(_ assistant: any LineAssistant) -> Statement? {
+        var text = "", start = 0
+        while let line = nextLine() {
+            let number = state.withLock { state in
+                state.count += 1
+                return state.count
+            }
+            if text.isEmpty { start = number }
             text += (text.isEmpty ? "" : "\n") + line
             if text.allSatisfy(\.isWhitespace) {
                 text = ""
-            } else if line.allSatisfy(\.isWhitespace) || assistant.isComplete(text) {
-                return .text(text)
+            } else if assistant.isComplete(text) {
+                return Statement(text: text, line: start)
             }
         }
-        return text.isEmpty ? .end : .text(text)
+        return text.isEmpty ? nil : Statement(text: text, line: start)
     }
 
-    private func note(isFirst: Bool) {
-        position.withLock { position in
-            position.count += 1
-            if isFirst { position.start = position.count }
-        }
+    private static var hasInput: Bool {
+        if stdin.pointee._IO_read_ptr != stdin.pointee._IO_read_end { return true }
+        var request = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, 0) == 1 && request.revents & Int16(POLLIN) != 0
     }
 
     func ask(_ question: String) -> String? { nil }

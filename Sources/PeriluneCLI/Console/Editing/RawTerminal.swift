@@ -13,6 +13,8 @@ final class RawTerminal: Sendable {
 
     /// What the terminal was set to before. In memory of its own: a `termios` in Swift may be smaller than that of C.
     private nonisolated(unsafe) let former = UnsafeMutablePointer<termios>.allocate(capacity: 2)
+    /// How many bytes of the next ones were typed before the terminal gave keys as they are pressed. Used by the thread that reads alone.
+    private nonisolated(unsafe) var early = 0
 
     init() {
         _ = WindowSignal.end
@@ -27,6 +29,10 @@ final class RawTerminal: Sendable {
         let raw = former + 1
         raw.pointee = former.pointee
         raw.pointee.c_iflag &= ~tcflag_t(ICRNL | INLCR | IXON)
+        // From here on Enter is a carriage return. Before, the terminal has made line feeds of it: all lines that wait end with one.
+        tcsetattr(STDIN_FILENO, TCSADRAIN, raw)
+        var count: CInt = 0
+        if ioctl(STDIN_FILENO, UInt(FIONREAD), &count) == 0 { early = Int(count) }
         raw.pointee.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
         // Not what drops the keys that were pressed meanwhile.
         tcsetattr(STDIN_FILENO, TCSADRAIN, raw)
@@ -72,7 +78,10 @@ final class RawTerminal: Sendable {
         }
         let length = Glibc.read(STDIN_FILENO, &bytes, bytes.count)
         if length < 0 && errno == EINTR { return .resized }
-        return length > 0 ? .bytes(Array(bytes[..<length])) : .end
+        guard length > 0 else { return .end }
+        for index in 0..<min(early, length) where bytes[index] == 0x0A { bytes[index] = 0x0D }
+        early = max(0, early - length)
+        return .bytes(Array(bytes[..<length]))
     }
 }
 

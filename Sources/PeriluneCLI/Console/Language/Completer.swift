@@ -35,7 +35,11 @@ struct Completer {
         case "plan":
             if case .sql = ConsoleInput(argument) { return sqlCompletions(of: argument, in: argument) }
             return luaCompletions(of: argument)
-        case "help": return matching(argument, ConsoleHelp.topics)
+        case "help": return matching(argument, ConsoleHelp.topics + ConsoleCommands.list.map(\.name) + HelpTopic.names)
+        case "chart":
+            if case .sql = ConsoleInput(argument) { return sqlCompletions(of: argument, in: argument) }
+            return luaCompletions(of: argument)
+        case "save", "read", "import": return fileCompletions(of: argument)
         default: return matching(argument, names.tables.map(\.name))
         }
     }
@@ -56,12 +60,13 @@ struct Completer {
         let previous = SolidTokens(String(before)).list.last?.text.lowercased() ?? ""
         if Self.wordsBeforeTables.contains(previous) { return matching(word, tables.map { quoted($0.name) }) }
         guard !word.isEmpty else { return Completions() }
+        let isLower = word == word.lowercased()
+        func inCase(_ names: [String]) -> [String] { isLower ? names.map { $0.lowercased() } : names.map { $0.uppercased() } }
+        if previous == "pragma" { return matching(word, names.sqlNames(.pragma)) }
         let mentioned = Set(tokens.list.map { $0.text.lowercased() })
         let used = tables.filter { mentioned.contains($0.name.lowercased()) }
         let columns = (used.isEmpty ? tables : used).flatMap(\.columns).map(quoted)
-        let isLower = word == word.lowercased()
-        let keywords = SQLWords.all.sorted().map { isLower ? $0.lowercased() : $0 }
-        return matching(word, columns + tables.map { quoted($0.name) } + keywords)
+        return matching(word, columns + tables.map { quoted($0.name) } + inCase(SQLWords.all.sorted()) + inCase(names.sqlNames(.function)))
     }
 
     /// The table that a name in front of a dot means: itself, or as its alias.
@@ -102,20 +107,46 @@ struct Completer {
             guard !word.isEmpty || !columns.isEmpty else { return Completions() }
             return matching(word, columns + (word.isEmpty ? [] : names.members(of: [], separator: "")))
         }
-        // The chain of names before the separator.
-        var chain: [String] = []
-        index -= 1
-        while index >= 0, case .name(let name) = tokens[index].kind {
-            chain.insert(name, at: 0)
-            guard index > 1, sign(tokens[index - 1], characters) == "." else { break }
+        guard let parts = parts(of: tokens[..<index], characters) else { return Completions() }
+        return matching(word, names.members(of: parts, separator: separator))
+    }
+
+    /// The parts of the expression that ends with the last token; empty if it does not begin with a name, `nil` if there is none.
+    private func parts(of tokens: ArraySlice<LuaTokens.Token>, _ characters: [Character]) -> [String]? {
+        var parts: [String] = [], index = tokens.endIndex - 1
+        guard index >= 0 else { return nil }
+        while index >= 0 {
+            var isCall = false
+            if tokens[index].kind == .string {
+                (isCall, index) = (true, index - 1)
+            } else if let last = sign(tokens[index], characters), last == ")" || last == "}" {
+                guard let start = opening(of: index, tokens, characters), start > 0 else { return [] }
+                (isCall, index) = (true, start - 1)
+            }
+            guard index >= 0, case .name(let name) = tokens[index].kind else { return isCall ? [] : nil }
+            let call = isCall ? "()" : ""
+            guard index > 1, let before = sign(tokens[index - 1], characters), before == "." || before == ":" else {
+                return [name + call] + parts
+            }
+            parts.insert(before + name + call, at: 0)
             index -= 2
         }
-        if chain.isEmpty {
-            let before = index >= 0 ? sign(tokens[index], characters) : nil
-            guard separator == ":", before == ")" || before == "}" || index >= 0 && tokens[index].kind == .string else { return Completions() }
-            return matching(word, names.members(of: [], separator: "call"))
+        return []
+    }
+
+    /// The place of the bracket that the bracket at a place closes.
+    private func opening(of place: Int, _ tokens: ArraySlice<LuaTokens.Token>, _ characters: [Character]) -> Int? {
+        var depth = 0
+        for index in tokens.indices[...place].reversed() {
+            switch sign(tokens[index], characters) {
+            case ")", "}", "]": depth += 1
+            case "(", "{", "[":
+                depth -= 1
+                if depth == 0 { return index }
+            default: break
+            }
         }
-        return matching(word, names.members(of: chain, separator: separator))
+        return nil
     }
 
     private func sign(_ token: LuaTokens.Token, _ characters: [Character]) -> String? {
@@ -134,7 +165,7 @@ struct Completer {
                 // Class : method {, perhaps with calls between.
                 for token in tokens[..<index].reversed() {
                     guard case .name(let name) = token.kind else { continue }
-                    let members = names.members(of: [name, "c"], separator: ".")
+                    let members = names.members(of: [name, ".c"], separator: ".")
                     if !members.isEmpty { return members }
                 }
                 return []

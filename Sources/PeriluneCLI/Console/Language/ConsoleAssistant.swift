@@ -42,11 +42,21 @@ struct ConsoleAssistant: LineAssistant {
 protocol CompletionNames {
     /// Tables and views with their columns.
     var tables: [(name: String, columns: [String])] { get }
-    /// The names after a chain of names of Lua: `.` or `:`; "" for names of their own, "call" after a call that gives a request.
-    func members(of chain: [String], separator: String) -> [String]
+    /// The names after an expression of Lua: `.` or `:`, or "" for names of their own.
+    ///
+    /// - Parameter parts: A name, then `.name`, `.name()` or `:name()`; empty for an expression that is none of these.
+    func members(of parts: [String], separator: String) -> [String]
+    /// The names of SQL functions, or of PRAGMAs.
+    func sqlNames(_ kind: SQLNameKind) -> [String]
+}
+
+/// Names that SQLite knows without a schema.
+enum SQLNameKind: String {
+    case function, pragma
 }
 
 struct NoNames: CompletionNames {
     var tables: [(name: String, columns: [String])] { [] }
-    func members(of chain: [String], separator: String) -> [String] { [] }
+    func members(of parts: [String], separator: String) -> [String] { [] }
+    func sqlNames(_ kind: SQLNameKind) -> [String] { [] }
 }

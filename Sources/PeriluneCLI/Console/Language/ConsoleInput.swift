@@ -22,12 +22,24 @@ enum ConsoleInput: Equatable {
         }
     }
 
+    /// Whether it may open or close a transaction although it succeeds.
+    var mayBeginOrEndTransaction: Bool {
+        switch self {
+        case .nothing, .command: false
+        case .lua: true
+        // Any of several statements may.
+        case .sql(let sql): sql.contains(";") || Self.controlWords.contains(SolidTokens(sql, limit: 1).first?.text.lowercased() ?? "")
+        }
+    }
+
+    private static let controlWords: Set<String> = ["begin", "commit", "end", "rollback", "savepoint", "release"]
+
     // MARK: - Commands
 
     /// What other consoles call some commands.
     private static let habits = [
         ".tables": "schema", ".schema": "schema", ".quit": "quit", ".exit": "quit", ".help": "help", "\\d": "schema", "\\q": "quit",
-        "\\?": "help", "exit": "quit", "quit": "quit", "exit()": "quit", "help": "help", "?": "help", ".timer": "timing",
+        "\\?": "help", "exit": "quit", "quit": "quit", "exit()": "quit", "help": "help", "?": "help", ".timer": "timing", ".read": "read", "\\i": "read", ".import": "import",
     ]
 
     private static func command(in text: String) -> ConsoleInput? {
@@ -45,7 +57,7 @@ enum ConsoleInput: Equatable {
 
     private static let words: Set<String> = [
         "select", "with", "values", "insert", "update", "delete", "replace", "create", "drop", "alter", "pragma", "explain", "analyze",
-        "vacuum", "reindex", "attach", "detach", "begin", "commit", "rollback", "savepoint", "release",
+        "vacuum", "reindex", "attach", "detach", "begin", "commit", "end", "rollback", "savepoint", "release",
     ]
 
     /// Whether a text begins with a word of SQL that cannot be a name of Lua here.

@@ -8,8 +8,8 @@ enum SQLSyntax {
     /// - Parameter needsSemicolon: Whether only a semicolon ends it.
     static func isComplete(_ text: String, needsSemicolon: Bool) -> Bool {
         if sqlite3_complete(text) != 0 { return true }
-        // An empty line ends whatever it is.
-        if text.hasSuffix("\n") { return true }
+        // An empty line ends whatever it is; in a file, not inside a string or a trigger.
+        if text.hasSuffix("\n") { return !needsSemicolon || sqlite3_complete(text + ";") != 0 && message(of: text) != "incomplete input" }
         guard !needsSemicolon, let last = statements(in: text).last else { return false }
         let tokens = SolidTokens(last)
         if tokens.isWord(0, "create"), tokens.list.contains(where: { $0.isWord("trigger") }) { return false }
@@ -20,6 +20,20 @@ enum SQLSyntax {
         case let message? where message.hasPrefix("no such column"): return tokens.list.contains { $0.isWord("from") }
         default: return tokens.isClosed
         }
+    }
+
+    /// Whether a statement inserts, updates or deletes rows.
+    static func changesRows(_ sql: String) -> Bool {
+        Array(sql.utf8).withUnsafeBufferPointer { SQLScreening.changesRows($0) }
+    }
+
+    /// Whether a text is one INSERT, UPDATE, DELETE or REPLACE without parameters that returns no rows.
+    static func isPlainChange(_ text: String) -> Bool {
+        guard let first = text.utf8.first(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x09 }), "IUDRiudr".utf8.contains(first) else { return false }
+        let tokens = SolidTokens(text).list
+        guard let verb = tokens.first, ["insert", "update", "delete", "replace"].contains(verb.text.lowercased()), tokens.last?.text == ";"
+        else { return false }
+        return !tokens.dropLast().contains { $0.text == ";" || $0.kind == .parameter || $0.isWord("returning") }
     }
 
     /// What SQLite says of a statement in an empty database; `nil` if nothing.
@@ -48,6 +62,27 @@ enum SQLSyntax {
         return list.filter { SolidTokens($0, limit: 1).first != nil }.map(\.trimmed)
     }
 
+    /// What a DROP, or an ALTER TABLE ... DROP, takes away.
+    enum Dropping: Equatable {
+        /// A table, view, index or trigger.
+        case object(kind: String, name: String)
+        case column(String, table: String)
+    }
+
+    /// What a statement drops; `nil` if it is neither a DROP nor an ALTER TABLE ... DROP.
+    static func dropping(_ sql: String) -> Dropping? {
+        let tokens = SolidTokens(sql).list
+        guard tokens.count > 2, ["table", "view", "index", "trigger"].contains(tokens[1].text.lowercased()) else { return nil }
+        var rest = tokens[2...].drop { $0.isWord("if") || $0.isWord("exists") }
+        // schema.name
+        if rest.count > 2, rest[rest.startIndex + 1].text == "." { rest = rest.dropFirst(2) }
+        guard let name = rest.first?.name else { return nil }
+        if tokens[0].isWord("drop") { return .object(kind: tokens[1].text.lowercased(), name: name) }
+        rest = rest.dropFirst()
+        guard tokens[0].isWord("alter"), rest.first?.isWord("drop") == true else { return nil }
+        return rest.dropFirst().drop { $0.isWord("column") }.first.map { .column($0.name, table: name) }
+    }
+
     /// The table all of whose rows an UPDATE or DELETE changes, as it has no WHERE or LIMIT; `nil` for any other statement.
     static func changesAllRows(_ sql: String) -> (verb: String, table: String)? {
         let tokens = SolidTokens(sql)
@@ -68,7 +103,7 @@ enum SQLSyntax {
         let policies = ["rollback", "abort", "fail", "ignore", "replace"]
         let name = tokens.list[verb + 1 < tokens.list.count ? verb + 1 : verb].isWord("or") ? rest.drop { policies.contains($0.text.lowercased()) } : rest
         guard let table = name.first else { return nil }
-        return (tokens.list[verb].text.lowercased(), table.kind == .word ? table.text : String(table.text.dropFirst().dropLast()))
+        return (tokens.list[verb].text.lowercased(), table.name)
     }
 }
 
@@ -79,6 +114,9 @@ extension SolidTokens {
 }
 
 extension SolidTokens.Token {
+    /// What the token names, without quotes.
+    var name: String { kind == .word ? text : String(text.dropFirst().dropLast()) }
+
     /// - Parameter word: In lower case.
     func isWord(_ word: String) -> Bool { kind == .word && text.lowercased() == word }
 }

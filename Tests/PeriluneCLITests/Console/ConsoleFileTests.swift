@@ -1,0 +1,64 @@
+import PeriluneTestTools
+import Testing
+
+@testable import PeriluneCLI
+
+/// The commands of the console that read and write files, and help.
+@Suite(.patience, .startsPrograms) struct ConsoleFileTests {
+    @Test func `save writes all rows of the last value in the format of the name`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let console = try ConsoleProcess(in: folder)
+        _ = console.run("SELECT id, title FROM book ORDER BY id")
+        #expect(console.run(":save books.csv") == ["3 rows written to books.csv"])
+        #expect(try folder.read("books.csv") == "id,title\r\n1,Typee\r\n2,Moby-Dick\r\n3,La Peste\r\n")
+        _ = console.run("for i = 4, 60 do Book:insert{ id = i, title = 'b' .. i } end")
+        _ = console.run("Book:select('id')")
+        #expect(console.run(":save all.jsonl") == ["60 rows written to all.jsonl"])
+        #expect(try folder.read("all.jsonl").split(separator: "\n").last == "{\"id\":60}")
+        #expect(console.run(":save all.xls").first?.hasPrefix("error: :save: expected a name that ends in .csv") == true)
+        #expect(console.run(":save library.sqlite.csv/x.csv").first?.hasPrefix("error:") == true)
+        _ = console.run("6 * 7")
+        #expect(console.run(":save x.csv").first == "error: :save: the last value has no rows")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `read runs a file up to its first error`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        try folder.write("INSERT INTO book VALUES (4, 'x;\n\ny', 1);\nn = 4\nDELETE FROM\n  nope;\nDELETE FROM book;\n", to: "a.sql")
+        try folder.write("print(Book:fetch_count())\nerror('stop', 0)\n", to: "b.lua")
+        let console = try ConsoleProcess(in: folder)
+        let shown = console.run(":read a.sql")
+        #expect(shown.first == "1 row changed" && shown.contains("error: a.sql:5: no such table: nope"), "\(shown)")
+        #expect(console.run("n") == ["4"])
+        #expect(console.run(":read b.lua").prefix(2) == ["4", "error: stop"])
+        let missing = console.run(":read nope.sql").joined()
+        #expect(missing.hasPrefix("error:") && missing.contains("nope.sql"), "\(missing)")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `import makes a table and chart draws its rows`() throws {
+        let folder = try ConsoleProcess.makeFolder()
+        try folder.write("month,sales\nJan,5\nFeb,10\n", to: "sales.csv")
+        let console = try ConsoleProcess(in: folder)
+        #expect(console.run(":import sales.csv") == ["2 rows into sales, which was created"])
+        #expect(console.run("Sales:fetch_count()") == ["2"])
+        #expect(console.run(":import sales.csv") == ["2 rows into sales"])
+        let chart = console.run(":chart SELECT month, sum(sales) AS total FROM sales GROUP BY month ORDER BY 2")
+        #expect(chart.contains { $0.hasPrefix("Jan") && $0.hasSuffix("10") } && chart.contains { $0.hasPrefix("Feb") && $0.hasSuffix("20") }, "\(chart)")
+        #expect(console.run(":chart 6 * 7").first == "error: :chart: the last value has no rows")
+        #expect(console.end() == 0)
+    }
+
+    @Test func `mistakes are answered by what was probably meant`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        #expect(console.run(":plan 1 + 1") == ["error: :plan: expected a statement or a request, got a number"])
+        #expect(console.run(":plan Book").joined().contains("book"))
+        #expect(console.run("g()").joined().contains("did you mean") == false)
+        #expect(console.run(":help Book").first == "record class book · 3 rows")
+        _ = console.run("BEGIN", prompt: "library.sqlite transaction> ")
+        let shown = console.run("DROP TABLE author", prompt: "library.sqlite transaction> ")
+        #expect(shown.contains("  help  rows of book refer to it"), "\(shown)")
+        _ = console.run("ROLLBACK")
+        #expect(console.end() == 0)
+    }
+}
