@@ -45,6 +45,29 @@ import Testing
         #expect(result.errors == "")
     }
 
+    @Test func `colors of a failure are not escaped`() throws {
+        let folder = try TestFolder(Self.files)
+        let result = try folder.perilune("test", "--color", "always", environment: cache(folder))
+        #expect(result.output.contains("\u{1B}[36mscenarios/books_scenario.lua:7   \u{1B}[0mSELECT COUNT(*) FROM book"), "\(result.output)")
+        #expect(!result.output.contains("\\u{1b}"), "\(result.output)")
+    }
+
+    @Test func `columns of failing rows line up behind wide letters`() throws {
+        let folder = try TestFolder([
+            "scenarios/wide_scenario.lua": """
+                scenario("wide", function(t)
+                  expect(t.db:fetch_all("SELECT '日本語' AS name, 1 AS n UNION ALL SELECT 'abcdef', 2")):rows[[
+                    name   | n
+                    日本語 | 1
+                    abcdef | 3
+                  ]]
+                end)
+                """
+        ])
+        let result = try folder.perilune("test", environment: cache(folder))
+        #expect(result.output.contains("日本語  1\n") && result.output.contains("abcdef  2"), "\(result.output)")
+    }
+
     @Test func `the command that a failure shows runs just that`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune("test", "scenarios/books_scenario.lua:5", "--seed", "7f3a", environment: cache(folder))

@@ -80,6 +80,8 @@ final class RawTerminal: Sendable {
         if length < 0 && errno == EINTR { return .resized }
         guard length > 0 else { return .end }
         for index in 0..<min(early, length) where bytes[index] == 0x0A { bytes[index] = 0x0D }
+        // Linux keeps an early Ctrl-D as a NUL.
+        if early > 0 { for index in 0..<length where bytes[index] == 0 { bytes[index] = 0x04 } }
         early = max(0, early - length)
         return .bytes(Array(bytes[..<length]))
     }

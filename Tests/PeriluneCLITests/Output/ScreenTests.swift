@@ -1,0 +1,119 @@
+import Foundation
+import PeriluneTestTools
+import Testing
+
+@testable import PeriluneCLI
+
+/// What the console and the test runner show on terminals of several widths, in color and with wide letters: compared with the files in
+/// `Screens`, which `PERILUNE_RECORD_SCREENS=1` writes.
+@Suite(.patience, .startsPrograms) struct ScreenTests {
+    private static let widths: [UInt16] = [60, 80, 140]
+
+    private static let scenarios = [
+        "scenarios/wide_scenario.lua": """
+            scenario("日本語 is kept", function(t)
+              t.db:execute("CREATE TABLE task (id INTEGER PRIMARY KEY, title TEXT, done BOOLEAN)")
+              t.db:execute("INSERT INTO task VALUES (1, '日本語 drink', 1), (2, 'eat', 0), (3, '🍎 buy', 0)")
+              expect(t.db:fetch_all("SELECT * FROM task ORDER BY id")):rows[[
+                id | title        | done
+                1  | 日本語 drink | true
+                2  | 日本語 eat   | false
+                3  | buy          | false
+              ]]
+            end)
+            scenario("an error names the statement", function(t)
+              t.db:fetch_all("SELECT 1 AS one, 2 AS two, 3 AS three, 4 AS four, 5 AS five, 6 AS six, 7 AS seven, 8 AS eight")
+              print("日本語")
+              check("日本語" == "日本")
+            end)
+            scenario("it passes", function() check(true) end)
+            scenario("it is left out", { skip = "later" }, function() end)
+            """
+    ]
+
+    private static let statements = [
+        ":help", ":help keys", ":help sql", "SELECT '日本語' AS name, 1.5 AS number, NULL AS nothing, x'00ff' AS bytes",
+        "SELECT * FROM author, book", "Author", "Book:filter{ author_id = 1 }", "{ 1, '日本語', three = { 3 } }", "error('日本語', 0)",
+        "SELECT titel FROM book", "Book:find(1):fetch_all()", ":schema", ":schema author", ":models", ":plan SELECT * FROM book", ":chnges",
+        ":preview", "UPDATE book SET title = '日本語' WHERE id = 1", "INSERT INTO author VALUES (3, 'ア', NULL)", ":changes", ":discard", ":live", "BEGIN",
+        "ROLLBACK", ":chart SELECT name, id FROM author", ":help db:fetch_value",
+    ]
+
+    @Test(arguments: widths) func `the console fits`(_ width: UInt16) throws {
+        let folder = try ConsoleProcess.makeFolder()
+        let process = try TerminalProcess(["console", "--color", "always", "library.sqlite"], in: folder, columns: width)
+        for statement in Self.statements { process.press(statement + "\r") }
+        process.press("\u{4}")
+        _ = process.wait()
+        // Lines that are typed are drawn by the editor.
+        let lines = process.text.components(separatedBy: "\r\n").filter { !$0.contains("\u{1B}[K") && !$0.contains("\u{1B}[?2004") }
+        try check(lines, "console", width)
+    }
+
+    @Test(arguments: widths) func `reports of failures fit`(_ width: UInt16) throws {
+        for report in ["pretty", "dots", "tap"] {
+            let folder = try TestFolder(Self.scenarios)
+            let process = try TerminalProcess(
+                ["test", "--color", "always", "--seed", "7f3a", "--order", "file", "--report", report, "--jobs", "1"], in: folder, columns: width)
+            _ = process.wait()
+            try check(process.text.components(separatedBy: "\r\n"), "test-\(report)", width)
+        }
+    }
+
+    @Test(arguments: widths) func `previews and tables of automations fit`(_ width: UInt16) throws {
+        let columns = (1...13).map { "column_\($0) TEXT DEFAULT 'value \($0)'" }.joined(separator: ", ")
+        let folder = try TestFolder([
+            "a.lua": "automations.define('日本語', { on = perilune.schedule('daily at 04:30'), run = function() end, description = 'a long description of it' })"
+        ])
+        _ = try folder.perilune("run", "--database", "wide.sqlite", "-e", "db:execute[[CREATE TABLE wide (id INTEGER PRIMARY KEY, \(columns)); INSERT INTO wide (id) VALUES (1), (2)]]")
+        let process = try TerminalProcess(
+            ["run", "--color", "always", "--database", "wide.sqlite", "--preview", "-e", "db:execute(\"UPDATE wide SET column_9 = '日本語'\")"], in: folder,
+            columns: width)
+        _ = process.wait()
+        try check(process.text.components(separatedBy: "\r\n"), "preview", width)
+    }
+
+    // MARK: - Comparing
+
+    private func check(_ lines: [String], _ name: String, _ width: UInt16, file: StaticString = #filePath) throws {
+        let shown = lines.map(Self.shown)
+        for line in shown {
+            let plain = line.replacing(/␛\[[0-9;]*m/, with: "")
+            #expect(DisplayWidth.of(plain) <= Int(width) || Self.isOneWord(plain), "\(name) at \(width): \(plain)")
+            #expect(!line.contains("\\u{1b}") && !line.contains("\\x1B"), "\(name) at \(width): \(plain)")
+        }
+        let path = URL(fileURLWithPath: "\(file)").deletingLastPathComponent().appendingPathComponent("Screens/\(name)-\(width).txt")
+        let text = shown.joined(separator: "\n")
+        if ProcessInfo.processInfo.environment["PERILUNE_RECORD_SCREENS"] != nil {
+            try FileManager.default.createDirectory(at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+            return try Data(text.utf8).write(to: path)
+        }
+        let expected = try String(contentsOf: path, encoding: .utf8).components(separatedBy: "\n")
+        let different = zip(shown + Array(repeating: "", count: max(0, expected.count - shown.count)), expected).first { $0 != $1 }
+        #expect(different == nil && shown.count == expected.count, "\(name) at \(width)")
+    }
+
+    /// A line without what differs from run to run, with escape sequences that can be read.
+    private static func shown(_ line: String) -> String {
+        line.replacing("\u{1B}", with: "␛").replacing(/[0-9.]+ m?s\b/, with: "0 ms").replacing(/perilune [0-9.]+[^ ]* ·/, with: "perilune ·")
+            .replacing(/SQLite [0-9.]+|Lua 5[0-9.]+/, with: "version").replacing(/\/tmp\/[^ ]*/, with: "/tmp/")
+    }
+
+    /// A line that cannot be broken: source code, a command to copy, a path.
+    private static func isOneWord(_ line: String) -> Bool {
+        let text = line.trimmingCharacters(in: .whitespaces)
+        return !text.contains(" ") || ["check(", "rerun", "expect("].contains { text.hasPrefix($0) }
+    }
+}
+
+/// The width of text on a terminal.
+private enum DisplayWidth {
+    static func of(_ text: String) -> Int {
+        text.reduce(0) { width, character in
+            let scalar = character.unicodeScalars.first!.value
+            let isWide = (0x1100...0x115F).contains(scalar) || (0x2E80...0xA4CF).contains(scalar) || (0xAC00...0xD7A3).contains(scalar)
+                || (0xFF00...0xFF60).contains(scalar) || (0x1F300...0x1FAFF).contains(scalar)
+            return width + (isWide ? 2 : 1)
+        }
+    }
+}
