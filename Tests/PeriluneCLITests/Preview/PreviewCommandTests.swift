@@ -65,13 +65,13 @@ import Testing
                 Would change in shop.sqlite: 1 row inserted, 1 updated, 1 deleted
 
                 book  +1 ~1 -1
-                  ┌───┬────┬─────────┬────────────┐
-                  │   │ id │ title   │      pages │
-                  ├───┼────┼─────────┼────────────┤
-                  │ - │  1 │ Typee   │        326 │
-                  │ ~ │  3 │ Mardi   │ NULL → 400 │
-                  │ + │  4 │ Redburn │       NULL │
-                  └───┴────┴─────────┴────────────┘
+                  ┌───┬────┬────────────┬─────────┐
+                  │   │ id │      pages │ title   │
+                  ├───┼────┼────────────┼─────────┤
+                  │ - │  1 │        326 │ Typee   │
+                  │ ~ │  3 │ NULL → 400 │ Mardi   │
+                  │ + │  4 │       NULL │ Redburn │
+                  └───┴────┴────────────┴─────────┘
 
                 """)
         #expect(try bytes(folder) == before)
