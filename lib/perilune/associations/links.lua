@@ -17,9 +17,9 @@ local association_records = require "perilune.associations.records"
 local verbs = require("perilune.requests.request").verbs
 
 --- The table in between and how its rows are found, for the request of a record.
--- @treturn table `rows`, the request; `name` of the association; `class` and `links`, the class of the table in between and the request for its
---   rows that belong to the record; `own`, the columns by which they do, with what they store; `columns` and `target_columns`, by which they
---   lead to `target`
+-- @treturn table `rows`, the request; `name` of the association; `class` of the table in between; `links`, the request for its rows that
+--   belong to the record; `own`, the stored values of the columns by which they do; `columns` and `target_columns`, by which they lead to
+--   `target`
 local function pivot_of(self, method, db)
   local link = rawget(self, "link")
   local first, second = link and link.root.options.through, link and link.root.options.using
@@ -46,8 +46,7 @@ local function pivot_of(self, method, db)
   return pivot
 end
 
---- The values by which links lead to a record, in the order of `pivot.columns`: what the row of the record has stored. A record may be
--- given by its key.
+--- Returns the stored values by which links lead to a record, in the order of `pivot.columns`. A record may be given by its key.
 local function values_of(pivot, linked)
   if record_class.info_of(linked) then
     if not pivot.target:is(linked) then

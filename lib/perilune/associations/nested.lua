@@ -157,7 +157,7 @@ end
 local write
 
 --- The row that has the key of a node, as a record; nil if there is none, or the key is not complete.
--- @tparam ?table link what is stored in the columns by which it belongs to a record, which may be part of its key
+-- @tparam ?table link the stored values of the columns by which it belongs to a record, which may be part of its key
 local function find_row(context, node, link)
   local description, key = record_class.description(node.class, context.db), {}
   if #description.key == 0 then return nil end
@@ -303,8 +303,7 @@ local function link_of(context, part, record)
   return link
 end
 
---- What belongs to a record is written after it, with its key: rows that are there before new ones, which may take over what is unique in
--- those.
+--- Writes the rows that belong to a record, with its key. Existing rows come before new ones, which may take over their unique values.
 local function write_after(context, part, record)
   local link, written = link_of(context, part, record), {}
   local rows = association_records.request_of(part.association, record, context.db)

@@ -1,4 +1,4 @@
---- What `save_nested{ delete_missing = true }` deletes, found out for all of the values before anything is written.
+--- The plan of moves and deletions that `save_nested{ delete_missing = true }` makes for all of its values before it writes any.
 --
 -- Rows that leave one list for another are moved, and others that are missing from their list are deleted, before new ones are inserted: so
 -- a new row may have the unique key of one that goes. A row whose owner is deleted is moved before that, as the deletion may cascade to it;
@@ -42,7 +42,7 @@ local function each_node(context, node, visit, part, owner)
 end
 
 --- The row that a node means; nil for a node that is inserted.
--- @tparam ?table owner the row of what it is to belong to
+-- @tparam ?table owner the row that it is to belong to
 local function row_of(context, node, part, owner)
   if not node.record then
     local link = owner and part.root.kind ~= "belongs_to" and context.link_of(context, part, owner) or nil
@@ -72,7 +72,7 @@ end
 
 --- The deletion of the row that a row belongs to by the columns of an association; nil if that is not deleted.
 local function deletion_of_owner(self, context, part, row)
-  -- The record of a script may say already what its row will belong to.
+  -- In a record of a script these columns may have been changed already.
   local stored = records.snapshot(row)
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
   for _, entry in ipairs(self.deleted) do
@@ -97,7 +97,7 @@ local function move(context, part, row, owner)
   row:update_changes(context.db, fields)
 end
 
---- Saves rows from the deletion of what they belong to so far.
+--- Moves a row whose present owner is deleted, or has that owner deleted last if the new one is yet to be inserted.
 local function rescue(self, context, node, part, owner)
   local row = self.rows[node]
   if not row or not part or part.root.kind == "belongs_to" or part.root.options.through then return end
@@ -127,7 +127,7 @@ local function fresh_records(self, context)
   return fresh
 end
 
---- Has records whose rows were counted up by moves and deletions know the versions of these.
+--- Gives records the versions of their rows, which moves and deletions may have counted up.
 local function renew_versions(context, fresh)
   for record, former in pairs(fresh) do
     local version, column = version_of(context, record)
@@ -158,16 +158,16 @@ local function delete(self, context, is_last)
   each_at_path(context, self.deleted, function(entry)
     local record = entry.record
     if (entry.is_last or false) ~= is_last or not record:exists(context.db) then return end
-    -- What was moved or deleted before may have changed it: counts, versions.
+    -- Moves and deletions before this one may have changed its counts and its version.
     record:refresh(context.db)
     record:delete(context.db)
   end)
 end
 
---- Deletes what could not be deleted before the values were written.
+--- Deletes the rows that could not be deleted before the values were written.
 function plan.finish(context, self) delete(self, context, true) end
 
---- Finds out what moves and what is deleted, and deletes it as far as that can be done now.
+--- Plans moves and deletions, and does those that can be done before the values are written.
 -- @tparam table context that of `save_nested`
 -- @tparam table root the node of the values
 function nested_deletions.plan(context, root)
