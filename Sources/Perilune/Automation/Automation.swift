@@ -74,13 +74,13 @@ public struct AutomationResult: Codable, Sendable {
     public let duration: Double
 }
 
-/// The state of an automation, as the tables of a database know it, whichever process runs it.
+/// The state of an automation or of a queue of jobs, as the tables of a database record it, whichever process runs it.
 public struct AutomationStatus: Codable, Sendable {
-    /// Its name.
+    /// Its name; of a queue `jobs "NAME"`.
     public let name: String
     /// What triggers it; `nil` if only runs of it are recorded.
     public let trigger: String?
-    /// "ready", "running", "disabled", "stopped" if no process runs it, or "unknown" if only runs of it are recorded.
+    /// "ready", "running", "disabled", "paused", "stopped" if no process runs it, or "unknown" if only runs of it are recorded.
     public let state: String
     /// How many runs are active or wait.
     public let active: Int

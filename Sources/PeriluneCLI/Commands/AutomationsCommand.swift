@@ -99,7 +99,8 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 Reads the tables that a service keeps in the database, so it needs no file of
                 automations, and the service may run or not. Something is wrong if no process
                 runs an enabled automation, if its last run failed or was interrupted, if a due
-                time has passed by more than a minute, or if a run lasts longer than --stuck.
+                time has passed by more than a minute, if a run lasts longer than --stuck, if
+                a job is dead, or if jobs wait and no process handles their queue.
                 """)
 
         @Option(help: ArgumentHelp("How long a run may last.", valueName: "time"))

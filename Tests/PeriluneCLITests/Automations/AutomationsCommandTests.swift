@@ -441,6 +441,32 @@ import Testing
         #expect(result.errors.contains("a.lua has changed: 1 automation is live"))
     }
 
+    @Test func `the status tells monitors what is wrong`() throws {
+        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+            perilune.automation{ name = "a", on = { event = "go" }, run = function() if not db:table_exists("good") then error("no", 0) end end }
+            perilune.after("10ms", function() perilune.emit("go") perilune.after("10ms", function() print("ready") io.stdout:flush() end) end)
+            """])
+        func run(_ expected: Int32, _ states: [String], while isRunning: Bool) throws {
+            let process = try CommandProcess(
+                TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+            #expect(try process.readLine() == "ready")
+            if !isRunning { process.interrupt() }
+            if !isRunning { _ = try process.wait() }
+            let result = try folder.perilune("automations", "status", "--database", "x.sqlite", "--format", "csv")
+            #expect(result.status == expected, "\(result.errors)")
+            let rows = result.output.split(whereSeparator: \.isNewline).map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            #expect(rows.dropFirst().map { [$0[0], $0[1], $0[6]].joined(separator: ",") } == states)
+            if isRunning { process.interrupt() }
+            if isRunning { _ = try process.wait() }
+        }
+        try run(1, ["a,ready,the last run failed: no"], while: true)
+        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE good (a)')", "--database", "x.sqlite").status == 0)
+        try run(0, ["a,ready,"], while: true)
+        try run(1, ["a,stopped,no process runs it"], while: false)
+        #expect(try folder.perilune("automations", "status").errors.contains("expected --database"))
+        #expect(try folder.perilune("automations", "status", "--database", "x.sqlite", "--stuck", "soon").status == 64)
+    }
+
     @Test func `wrong usage is reported`() throws {
         let folder = try Self.makeFolder()
         #expect(try folder.perilune("automations", "trace").errors.contains("expected --database"))

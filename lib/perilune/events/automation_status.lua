@@ -4,6 +4,7 @@ local owners = require "perilune.native.owners"
 local perilune = require "perilune"
 local runs = require "perilune.events.automation_runs"
 local schedules = require "perilune.events.automation_schedules"
+local job_table = require "perilune.events.job_table"
 
 local automation_status = {}
 
@@ -66,7 +67,40 @@ local function describe(db, name, entry, stuck)
   return status
 end
 
---- The automations that run, or have run, on a database, in the order of their names.
+-- Queues of jobs -------------------------------------------------------------------------------------------------------------
+
+local function queue_problem(counts, is_handled, is_paused)
+  local waiting = counts.ready + counts.delayed + counts.blocked
+  if counts.dead > 0 then return counts.dead == 1 and "1 job is dead" or counts.dead .. " jobs are dead" end
+  if waiting > 0 and not is_handled and not is_paused then
+    return waiting == 1 and "1 job waits, and no process handles it" or waiting .. " jobs wait, and no process handles them"
+  end
+end
+
+local function describe_queue(db, name)
+  local counts = job_table.counts(db, name)
+  local queue = db:fetch_one("/* perilune */ SELECT owner, is_paused FROM perilune_job_queue WHERE queue = ?", name)
+  local is_paused = queue ~= nil and queue.is_paused == 1
+  local is_handled = queue ~= nil and queue.owner ~= nil and owners.is_alive(queue.owner) ~= false
+  local function last(state)
+    return db:fetch_value(
+      "/* perilune */ SELECT max(ended_at) FROM perilune_job WHERE queue = ? AND state IN ('done', 'dead', 'cancelled') AND state = ?", name, state)
+  end
+  return {
+    name = ('jobs "%s"'):format(name), active = counts.running, last_success = last("done"), last_failure = last("dead"),
+    state = is_paused and "paused" or not is_handled and "stopped" or counts.running > 0 and "running" or "ready",
+    next_due = job_table.next_due(db, name), problem = queue_problem(counts, is_handled, is_paused),
+  }
+end
+
+local function add_queues(db, list)
+  if not db:table_exists(job_table.name) then return end
+  for _, name in ipairs(db:fetch_values("/* perilune */ SELECT queue FROM perilune_job UNION SELECT queue FROM perilune_job_queue ORDER BY 1")) do
+    list[#list + 1] = describe_queue(db, name)
+  end
+end
+
+--- The automations that run, or have run, on a database, in the order of their names, and then the queues of jobs.
 -- @tparam number stuck seconds after which an active run is a problem
 function automation_status.all(db, stuck)
   local entries, names = {}, {}
@@ -80,6 +114,7 @@ function automation_status.all(db, stuck)
   table.sort(names)
   local list = {}
   for index, name in ipairs(names) do list[index] = describe(db, name, entries[name], stuck) end
+  add_queues(db, list)
   return list
 end
 

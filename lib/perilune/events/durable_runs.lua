@@ -33,7 +33,7 @@ local function make_branch(execution, name)
   return {
     execution = execution, name = name, position = 0, steps = execution.steps[name] or {}, names = {}, undos = execution.undos,
     values = {
-      now = execution.started_at, is_inside = false,
+      now_text = tostring(execution.started_at), is_inside = false,
       random_state = values.number_of(("%d %s %s"):format(execution.id, execution.started_at, name)),
     },
   }
@@ -105,7 +105,7 @@ end
 
 --- The time of a run is that of its last step.
 local function pass_time(branch, step)
-  if step.ended_at then branch.values.now = perilune.date(step.ended_at) end
+  if step.ended_at then branch.values.now_text = step.ended_at end
 end
 
 local function decode(text)
@@ -138,10 +138,9 @@ end
 
 local function record(branch, handle, step, position)
   local execution = branch.execution
-  if not step_table.is_ours(handle, execution.id) then
+  if not step_table.put(handle, execution.id, branch.name, position or branch.position, step) then
     errors.raise("run_taken", ("run %d: it was cancelled, or another process has taken it over"):format(execution.id))
   end
-  step_table.put(handle, execution.id, branch.name, position or branch.position, step)
   if execution.has_interruptions then
     step_table.forget_interruptions(handle, execution.id)
     execution.has_interruptions = false
@@ -306,7 +305,7 @@ function Run:sleep(duration)
     step = { name = name, kind = "sleep", state = "waiting", wakes_at = tostring(values.clock() + seconds) }
   end
   if perilune.date(step.wakes_at) > values.clock() then return wait_on(branch, step) end
-  branch.values.now = perilune.date(step.wakes_at)
+  branch.values.now_text = step.wakes_at
 end
 
 --- Waits for a signal, without being in memory.
@@ -401,7 +400,7 @@ function Run:all(list)
     suspend(main)
   end
   for _, branch in ipairs(branches) do
-    if branch.values.now > main.values.now then main.values.now = branch.values.now end
+    if branch.values.now_text > main.values.now_text then main.values.now_text = branch.values.now_text end
   end
   return results
 end

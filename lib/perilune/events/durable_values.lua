@@ -6,8 +6,8 @@ local perilune = require "perilune"
 
 local durable_values = {}
 
---- The durable runs that are executed now, by the numbers of their tasks: tables with `now`, a date, and `random_state`; `is_inside` while a
---- step is.
+--- The durable runs that are executed now, by the numbers of their tasks: tables with `now_text`, as the database stores dates, and
+--- `random_state`; `is_inside` while a step is.
 local active = {}
 
 local is_installed = false
@@ -62,7 +62,7 @@ function durable_values.install()
   replace(perilune, "now", function(original)
     return function()
       local values = current()
-      return values and values.now or original()
+      return values and perilune.date(values.now_text) or original()
     end
   end)
   local function replace_random(original)
@@ -85,14 +85,14 @@ function durable_values.install()
   replace(os, "time", function(original)
     return function(...)
       local values = (...) == nil and current()
-      return values and values.now.unix_seconds or original(...)
+      return values and perilune.date(values.now_text).unix_seconds or original(...)
     end
   end)
   replace(os, "date", function(original)
     return function(format, time, ...)
       local values = time == nil and current()
       if not values then return original(format, time, ...) end
-      return original(format or "%c", values.now.unix_seconds)
+      return original(format or "%c", perilune.date(values.now_text).unix_seconds)
     end
   end)
 end

@@ -8,6 +8,8 @@ local perilune = require "perilune"
 local job_table = { name = "perilune_job" }
 
 local own = "/* perilune */ "
+--- The name of this state as an owner.
+local me = owners.current()
 
 local definitions = {
   own .. [[
@@ -156,7 +158,7 @@ function job_table.claim(handle, queue, count)
     wanted, pause = take_tokens(handle, queue.name, queue.rate, ready)
     if wanted == 0 then return {}, pause end
   end
-  local jobs = handle:fetch_all(claim, owners.current(), now, queue.name, wanted)
+  local jobs = handle:fetch_all(claim, me, now, queue.name, wanted)
   if #jobs > 1 then table.sort(jobs, comes_before) end
   return jobs, pause
 end
@@ -184,7 +186,7 @@ local complete = own .. [[
 --- Ends a job that has succeeded, inside of a transaction.
 -- @treturn boolean whether it was still this state's
 function job_table.complete(handle, queue, job)
-  local result = handle:execute(complete, now_text(), job.id, owners.current())
+  local result = handle:execute(complete, now_text(), job.id, me)
   if result.changed_rows == 1 then release_order(handle, queue, job.order_key) end
   return result.changed_rows == 1
 end
@@ -201,7 +203,7 @@ function job_table.fail(handle, queue, job, e, traceback, run_at)
     UPDATE perilune_job SET state = ?1, owner = NULL, run_at = ?2, ended_at = ?3, error = ?4, traceback = ?5
     WHERE id = ?6 AND state = 'running' AND owner = ?7]],
     run_at and "delayed" or "dead", run_at and tostring(run_at) or perilune.null, run_at and perilune.null or now, text_of(e),
-    text_of(traceback), job.id, owners.current())
+    text_of(traceback), job.id, me)
   if result.changed_rows == 1 and not run_at then release_order(handle, queue, job.order_key) end
   return result.changed_rows == 1
 end
@@ -211,7 +213,7 @@ function job_table.release(handle, jobs)
   for _, job in ipairs(jobs) do
     handle:execute(own .. [[
       UPDATE perilune_job SET state = 'ready', owner = NULL, attempts = attempts - 1 WHERE id = ? AND state = 'running' AND owner = ?]],
-      job.id, owners.current())
+      job.id, me)
   end
 end
 
@@ -219,7 +221,7 @@ end
 function job_table.orphans(db, queue)
   local list = {}
   for _, owner in ipairs(db:fetch_values(own .. "SELECT DISTINCT owner FROM perilune_job WHERE queue = ? AND state = 'running'", queue)) do
-    if owner ~= owners.current() and owner_leases.is_dead(db, owner) then
+    if owner ~= me and owner_leases.is_dead(db, owner) then
       for _, job in ipairs(db:fetch_all(own .. "SELECT * FROM perilune_job WHERE queue = ? AND state = 'running' AND owner = ?", queue, owner)) do
         list[#list + 1] = job
       end
@@ -295,7 +297,7 @@ end
 function job_table.set_worker(db, queue, is_worker)
   db:write(function(handle)
     handle:execute(own .. "INSERT INTO perilune_job_queue(queue, owner) VALUES (?1, ?2) ON CONFLICT(queue) DO UPDATE SET owner = ?2",
-      queue, is_worker and owners.current() or perilune.null)
+      queue, is_worker and me or perilune.null)
   end)
 end
 

@@ -8,6 +8,8 @@ local clock = require("perilune.events.durable_values").clock
 local step_table = {}
 
 local own = "/* perilune */ "
+--- The name of this state as an owner.
+local me = owners.current()
 
 local definitions = {
   own .. [[
@@ -26,7 +28,7 @@ local definitions = {
     wakes_at TEXT,
     ended_at TEXT,
     PRIMARY KEY (run_id, branch, position)
-  )]],
+  ) WITHOUT ROWID]],
   own .. [[
   CREATE TABLE IF NOT EXISTS perilune_signal (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -72,16 +74,21 @@ local function value_of(value)
   return value
 end
 
+local put = own .. [[
+  INSERT OR REPLACE INTO perilune_step(
+    run_id, branch, position, name, kind, state, value, error, error_kind, idempotency_key, attempts, wakes_at, ended_at)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
+  WHERE EXISTS (SELECT 1 FROM perilune_automation_run WHERE id = ?1 AND owner = ?14)]]
+
 --- Records a step, in the open transaction.
 -- @tparam table step name, kind, state, value, error, error_kind, idempotency_key, attempts, wakes_at
+-- @treturn boolean whether the run is still this state's
 function step_table.put(handle, run_id, branch, position, step)
   step.ended_at = tostring(clock())
-  handle:execute(own .. [[
-    INSERT OR REPLACE INTO perilune_step(
-      run_id, branch, position, name, kind, state, value, error, error_kind, idempotency_key, attempts, wakes_at, ended_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)]],
-    run_id, branch, position, step.name, step.kind, step.state, value_of(step.value), value_of(step.error), value_of(step.error_kind),
-    value_of(step.idempotency_key), step.attempts or 1, value_of(step.wakes_at), step.ended_at)
+  local null = perilune.null
+  return handle:execute(put, run_id, branch, position, step.name, step.kind, step.state, step.value or null, step.error or null,
+    step.error_kind or null, step.idempotency_key or null, step.attempts or 1, step.wakes_at or null, step.ended_at,
+    me).changed_rows > 0
 end
 
 function step_table.delete(handle, run_id, branch, position)
@@ -90,11 +97,6 @@ end
 
 function step_table.delete_all(handle, run_id)
   handle:execute(own .. "DELETE FROM perilune_step WHERE run_id = ?", run_id)
-end
-
---- Whether the run is still this state's, in the open transaction.
-function step_table.is_ours(handle, run_id)
-  return handle:fetch_value(own .. "SELECT 1 FROM perilune_automation_run WHERE id = ? AND owner = ?", run_id, owners.current()) == 1
 end
 
 --- A run that gets on is not one that keeps ending its process.

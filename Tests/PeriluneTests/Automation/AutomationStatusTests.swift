@@ -1,0 +1,79 @@
+import Perilune
+import Testing
+
+@Suite struct AutomationStatusTests {
+    private static func status(after source: String) async throws -> [AutomationStatus] {
+        let host = try await ScriptHost(.init(database: .inMemory))
+        try await host.run(source: source)
+        return try await host.automationStatus(runsAreStuckAfter: .seconds(60))
+    }
+
+    @Test func `an automation that has run is ready, and has no problem`() async throws {
+        let states = try await Self.status(after: """
+            perilune.automation{ name = "a", on = { event = "e" }, run = function() end }
+            perilune.automation{ name = "b", on = { schedule = "@daily" }, run = function() end }:disable()
+            perilune.emit("e")
+            perilune.sleep(1)
+            """)
+        #expect(states.map(\.name) == ["a", "b"])
+        #expect(states.map(\.state) == ["ready", "disabled"])
+        #expect(states.map(\.problem) == [nil, nil])
+        #expect(states[0].lastSuccess == "2000-01-01 00:00:00.000" && states[0].lastFailure == nil)
+        #expect(states[0].trigger == "event e")
+    }
+
+    @Test func `a failure is a problem until the next success`() async throws {
+        let source = """
+            perilune.automation{ name = "a", on = { event = "e" }, run = function(context)
+              if context.event == "bad" then error("no\\nsecond line", 0) end
+            end }
+            perilune.emit("e", "bad")
+            perilune.sleep(1)
+            """
+        #expect(try await Self.status(after: source).map(\.problem) == ["the last run failed: no"])
+        #expect(try await Self.status(after: source + "\nperilune.emit('e') perilune.sleep(1)").map(\.problem) == [nil])
+    }
+
+    @Test func `a run that lasts too long, one without a process and a late due time are problems`() async throws {
+        let states = try await Self.status(after: """
+            perilune.automation{ name = "dead", on = { event = "e" }, run = function() perilune.sleep("1h") end }
+            perilune.automation{ name = "late", on = { schedule = "@daily" }, run = function() end }
+            perilune.automation{ name = "stopped", on = { event = "none" }, run = function() end }
+            perilune.automation{ name = "stuck", on = { event = "e" }, run = function() perilune.sleep("1h") end }
+            perilune.emit("e")
+            perilune.sleep("5m")
+            local function dead(owner)
+              local parts = {}
+              for part in owner:gmatch("%S+") do parts[#parts + 1] = part end
+              parts[5] = "1"
+              return table.concat(parts, " ")
+            end
+            local owner = dead(db:fetch_value("SELECT owner FROM perilune_schedule"))
+            db:execute("UPDATE perilune_automation_run SET owner = ? WHERE automation = 'dead'", owner)
+            db:execute("UPDATE perilune_schedule SET owner = ? WHERE automation = 'stopped'", owner)
+            db:execute("UPDATE perilune_schedule SET next_due_at = '1999-12-31 23:59:00.000' WHERE automation = 'late'")
+            """)
+        #expect(states.map(\.name) == ["dead", "late", "stopped", "stuck"])
+        #expect(states.map(\.problem) == [
+            "run 1 is dead: its process has ended", "it is late: it was due at 1999-12-31 23:59:00.000", "no process runs it",
+            "run 2 has been running for 300 s",
+        ])
+        #expect(states[3].runningSince == "2000-01-01 00:00:00.000")
+    }
+
+    @Test func `dead jobs, and jobs without a handler, are problems`() async throws {
+        let states = try await Self.status(after: """
+            local handler = perilune.jobs("good"):handle(function() end)
+            local bad = perilune.jobs("bad", { attempts = 1 })
+            local failing = bad:handle(function() error("no", 0) end)
+            bad:enqueue(1)
+            perilune.jobs("good"):enqueue(1)
+            perilune.jobs("waits"):enqueue(1)
+            perilune.sleep(1)
+            handler:stop()
+            failing:stop()
+            """)
+        #expect(states.map(\.name) == ["jobs \"bad\"", "jobs \"good\"", "jobs \"waits\""])
+        #expect(states.map(\.problem) == ["1 job is dead", nil, "1 job waits, and no process handles it"])
+    }
+}
