@@ -561,6 +561,26 @@ test("a run that other code has begun continues, restarts or stops, as the autom
   remove_all()
 end)
 
+test("a signal that is sent while a branch begins to wait is not missed", function()
+  make_log()
+  define{ key = function() return "k" end, run = function(run)
+    local results = run:all{
+      waits = function(run) return run:wait_for("go on", { timeout = "1d" }) end,
+      sends = function(run)
+        run:call("send", function()
+          perilune.sleep(1)
+          perilune.signal("a", "k", "go on", "now")
+        end)
+      end,
+    }
+    run:step("end", function() log(results.waits) end)
+  end }
+  perilune.emit("go")
+  perilune.sleep("1h")
+  equal({ logged(), last_run().outcome }, { { "now" }, "succeeded" })
+  remove_all()
+end)
+
 test("steps are deleted with their runs", function()
   define{ keep = 2, run = function(run) run:step("x", function() end) end }
   for i = 1, 5 do perilune.emit("go", i) end

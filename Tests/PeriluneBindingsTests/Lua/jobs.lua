@@ -395,6 +395,42 @@ test("an error of the database stops no worker for good", function()
   handler:stop()
 end)
 
+test("jobs that are done are completed though a later one of their batch is ended, and though the database refuses for a while", function()
+  local jobs = perilune.jobs("q", { timeout = "10s", attempts = 1 })
+  local calls = {}
+  for i = 1, 6 do jobs:enqueue(i) end
+  local handler = jobs:handle(function(job)
+    calls[#calls + 1] = job.payload
+    if job.payload == 3 then db:execute("CREATE TRIGGER refuse BEFORE UPDATE ON perilune_job BEGIN SELECT RAISE(ABORT, 'refused'); END") end
+    if job.payload == 5 then perilune.sleep("1h") end
+  end)
+  perilune.sleep("5s")
+  db:execute("DROP TRIGGER IF EXISTS refuse")
+  perilune.sleep("1m")
+  table.sort(calls)
+  equal({ table.concat(calls, " "), table.concat(states(), " ") }, { "1 2 3 4 5 6", "done done done done dead done" })
+  handler:stop()
+end)
+
+test("a job that fails while the database refuses to record it is tried again", function()
+  local jobs = perilune.jobs("q", { attempts = 5, backoff = { "1s", "1s" } })
+  local calls = 0
+  local handler = jobs:handle(function()
+    calls = calls + 1
+    if calls == 1 then
+      db:execute("CREATE TRIGGER refuse BEFORE UPDATE ON perilune_job BEGIN SELECT RAISE(ABORT, 'refused'); END")
+      error("no", 0)
+    end
+  end)
+  jobs:enqueue(1)
+  perilune.sleep("5s")
+  equal(states(), { "running" })
+  db:execute("DROP TRIGGER refuse")
+  perilune.sleep("1m")
+  equal({ calls, states() }, { 2, { "done" } })
+  handler:stop()
+end)
+
 test("wrong arguments are refused", function()
   matches(fails("argument", perilune.jobs, ""), "perilune.jobs: argument 1: expected the name of a queue")
   matches(fails("unknown_option", perilune.jobs, "q", { atempts = 1 }), "did you mean `attempts`?")

@@ -254,6 +254,7 @@ local function settle_durable(run, e)
   if run.execution and run.execution.is_suspended or kind == "run_taken" then
     run.is_over = true
     forget_run(run)
+    if run.on_end then run.on_end{ outcome = "waiting", attempts = run.attempts, duration = native.now() - run.start } end
     return after_run(run)
   end
   if run.is_cancelled then
@@ -262,6 +263,13 @@ local function settle_durable(run, e)
   end
   local traceback = select(4, run.read_statements())
   run.is_over = true
+  if durable_runs.is_passing(e) then
+    self.db:write(function(handle)
+      runs.give_back(handle, { id = run.id, wakes_at = durable_values.clock() + 1, error = e, reason = run.is_undoing and "undoing" or nil })
+    end)
+    forget_run(run)
+    return after_run(run)
+  end
   if kind == "diverged" then return finish(run, "diverged", { error = e, traceback = traceback }) end
   if run.is_undoing or run.attempts > retry.times then return fail_durably(run, e, traceback) end
   local wait = retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (run.attempts - 1), longest_wait)
@@ -312,6 +320,12 @@ end
 --- Executes the function of a durable run, from its beginning.
 local function attempt_durable(run)
   local self = run.automation
+  if run.fetch_values then take_values(run.context, table.pack(run.fetch_values(self.db))) end
+  if run.is_preview then
+    if self.when and not self.when(run.context) then return succeed(run, "guard") end
+    self.run_function(run.context)
+    return succeed(run)
+  end
   durable_queue.take_value(self, run)
   durable_runs.begin(run)
   if self.when and not durable_runs.has_begun(run) and not self.when(run.context) then return succeed(run, "guard") end
@@ -485,7 +499,7 @@ local on_trigger = {
 }
 
 --- Starts or continues a durable run that was claimed.
-local function start_claimed(self, row)
+local function start_claimed(self, row, on_end)
   local is_ok, trigger = pcall(perilune.json.decode, row.trigger)
   if not is_ok or type(trigger) ~= "table" then trigger = { kind = "manual" } end
   local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = row.interruptions > 0 or row.attempts > 1 }
@@ -494,7 +508,7 @@ local function start_claimed(self, row)
   run.is_undoing, run.code = row.reason == "undoing", row.code
   run.started_at = perilune.date(row.started_at)
   run.start = native.now() - (perilune.now() - run.started_at)
-  run.fetch_values = nil
+  run.on_end = on_end
   durable_runs.extend(context, run)
   add_run(run)
   attempt(run)
@@ -838,6 +852,18 @@ function automations.describe()
   return rows
 end
 
+--- Starts a run, a durable one as one that was claimed.
+local function start_by_hand(self, trigger, on_end)
+  if not self.durable then return start(self, trigger, nil, on_end) end
+  if perilune.context ~= "preview" then return start_claimed(self, durable_queue.add_claimed(self, trigger), on_end) end
+  local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data }
+  local run = make_run(self, trigger, context)
+  run.is_preview, run.on_end = true, on_end
+  durable_runs.extend(context, run)
+  add_run(run)
+  attempt(run)
+end
+
 --- Runs one now, guard included, and waits for its end.
 -- @return how it ended: outcome, reason, attempts, duration; a failure is raised
 function automations.try(name, data)
@@ -845,7 +871,7 @@ function automations.try(name, data)
   for index, self in ipairs(list) do
     if self.name == name then
       local place, result = native.make_place(), nil
-      start(self, { kind = "manual", data = data }, nil, function(details)
+      start_by_hand(self, { kind = "manual", data = data }, function(details)
         result = details
         native.release(place)
       end)

@@ -219,11 +219,17 @@ function runs.claim(db, automation, is_in_order)
       if not is_due then return nil end
       id = first
     end
-    handle:execute(own .. [[
-      UPDATE perilune_automation_run SET outcome = 'running', owner = ?, attempts = attempts + 1, wakes_at = NULL, waits_for = NULL WHERE id = ?]],
-      owners.current(), id)
-    return handle:fetch_one(own .. "SELECT * FROM perilune_automation_run WHERE id = ?", id)
+    return runs.take_queued(handle, id)
   end)
+end
+
+--- Makes a run this state's, in the open transaction.
+-- @treturn row
+function runs.take_queued(handle, id)
+  handle:execute(own .. [[
+    UPDATE perilune_automation_run SET outcome = 'running', owner = ?, attempts = attempts + 1, wakes_at = NULL, waits_for = NULL WHERE id = ?]],
+    owners.current(), id)
+  return handle:fetch_one(own .. "SELECT * FROM perilune_automation_run WHERE id = ?", id)
 end
 
 --- The time at which the next run that waits goes on.

@@ -261,6 +261,9 @@ function change_log.read(place, on, change_names)
     if perilune.context == "preview" then return { cancel = function() end } end
     prepare(self, self.change_plan)
     return start(self, self.change_plan)
+  end, function(db)
+    -- A run by hand gets the first row.
+    return (marks.is_request(change) and change or perilune.record(names[1])):fetch_one(db)
   end
 end
 

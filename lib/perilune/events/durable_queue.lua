@@ -44,6 +44,17 @@ function durable_queue.add(self, trigger, how, run_key)
   wake.later(self.db)
 end
 
+--- Adds a run that this state starts itself.
+-- @treturn row
+function durable_queue.add_claimed(self, trigger)
+  runs.prepare(self.db)
+  step_table.prepare(self.db)
+  return self.db:write(function(handle)
+    local id = runs.add_queued(handle, { automation = self.name, trigger = trigger })
+    return runs.take_queued(handle, id)
+  end)
+end
+
 -- Running ---------------------------------------------------------------------------------------------------------------------
 
 local function log_error(self, message, e)

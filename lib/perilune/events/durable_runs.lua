@@ -22,6 +22,14 @@ local function is_cancellation(e)
   return type(e) == "userdata" and e.kind == "cancelled"
 end
 
+--- Whether an error passes: the database is locked, or the disk is full. The run is then continued later, and nothing is recorded.
+function durable_runs.is_passing(e)
+  local kind = type(e) == "userdata" and e.kind or ""
+  return kind:find("^busy") ~= nil or kind:find("^locked") ~= nil or kind == "full"
+end
+
+local is_passing = durable_runs.is_passing
+
 local function message_of(e)
   return type(e) == "userdata" and e.message or tostring(e)
 end
@@ -228,7 +236,7 @@ function Run:step(name, first, second)
     record(branch, handle, step)
   end)
   if not is_ok then
-    if is_cancellation(e) then error(e, 0) end
+    if is_cancellation(e) or is_passing(e) then error(e, 0) end
     record_failure(branch, step, e)
     error(e, 0)
   end
@@ -396,7 +404,11 @@ function Run:all(list)
   if failure then error(failure, 0) end
   local wakes_at, waits_for = earliest(branches)
   if wakes_at then
-    execution.db:write(function(handle) runs.suspend(handle, execution.id, wakes_at, waits_for) end)
+    execution.db:write(function(handle)
+      -- What has been sent since the branch looked wakes the run at once.
+      local has_signal = waits_for and step_table.has_signal(handle, execution.automation, execution.run.key)
+      runs.suspend(handle, execution.id, has_signal and tostring(values.clock()) or wakes_at, waits_for)
+    end)
     suspend(main)
   end
   for _, branch in ipairs(branches) do
@@ -460,6 +472,31 @@ function durable_runs.finish(run)
   execution.tasks = {}
 end
 
+-- Previews ---------------------------------------------------------------------------------------------------------------------
+
+--- In a preview the steps and calls of a run are made at once, and nothing is recorded; waits are left out, and no signal comes.
+local Preview = {}
+
+function Preview:step(name, first, second)
+  local f = read_arguments("step", first, second, { undo = "function" })
+  return decode(encode("step", name, (self.db:write(f))))
+end
+
+function Preview:call(name, first, second)
+  local f, options = read_arguments("call", first, second, { key = "any", retry = "any", undo = "function" })
+  return decode(encode("call", name, (f(tostring(options.key or name), { attempt = 1, is_repeat = false }))))
+end
+
+function Preview:sleep(duration) durations.read("run:sleep", duration) end
+
+function Preview:wait_for() return nil, false end
+
+function Preview:all(list)
+  local results = {}
+  for _, name in ipairs(check_branches(list)) do results[name] = list[name](self) end
+  return results
+end
+
 -- What the function gets ------------------------------------------------------------------------------------------------------
 
 Run.__index = Run
@@ -472,6 +509,7 @@ function durable_runs.extend(context, run)
     __name = "perilune.durable_run",
     __index = function(self, name)
       if name == "execution" then return run.execution end
+      if run.is_preview then return Preview[name] end
       return Run[name]
     end,
   })

@@ -122,14 +122,12 @@ local function work(self, worker, row)
   local timer = start_timeout(self, worker)
   local is_ok, e = run_job(self, row)
   if timer then native.stop(timer) end
-  worker.current = nil
-  if is_ok then return not self.is_transaction end
-  if is_cancellation(e) then
-    worker.interrupted = row
-    error(e, 0)
+  if not is_ok then
+    if is_cancellation(e) then error(e, 0) end
+    settle_failure(self, row, e)
   end
-  settle_failure(self, row, e)
-  return false
+  worker.current = nil
+  return is_ok and not self.is_transaction
 end
 
 --- Completes jobs and claims others, in one transaction.
@@ -158,6 +156,7 @@ local function work_through(self, worker, rows)
   local begin = native.now()
   while #rows > 0 do
     local done, start = {}, native.now()
+    worker.done = done
     worker.rest = table.move(rows, 2, #rows, 1, {})
     if #rows > 1 then
       worker.release_timer = native.start_timer(release_after, nil, function()
@@ -175,35 +174,48 @@ local function work_through(self, worker, rows)
     local each = (native.now() - start) / #rows
     self.batch = each < quick and math.min(self.batch * 2, largest_batch) or 1
     local goes_on = not self.is_stopped and native.now() - begin < longest_task
-    worker.done = done
     rows = complete_and_claim(self, done, goes_on and self.batch or 0)
     worker.done = nil
     if not goes_on then break end
   end
 end
 
+--- Records what a worker has left: jobs that are done, and jobs that are given back. What cannot be recorded now is recorded later, since this
+--- state owns them as long as it exists.
+local function settle_left(self)
+  local left = self.left
+  if #left.done == 0 and #left.released == 0 then return end
+  self.queue.db:write(function(handle)
+    for _, row in ipairs(left.done) do job_table.complete(handle, self.queue.name, row) end
+    job_table.release(handle, left.released)
+  end)
+  self.left = { done = {}, released = {} }
+end
+
+local function append(list, more)
+  table.move(more or {}, 1, #(more or {}), #list + 1, list)
+end
+
 local function end_worker(self, worker)
   self.workers[worker] = nil
   self.worker_count = self.worker_count - 1
   if worker.release_timer then native.stop(worker.release_timer) end
-  if worker.rest and #worker.rest > 0 then pcall(release_rest, self, worker) end
-  if worker.done and #worker.done > 0 then pcall(complete_and_claim, self, worker.done, 0) end
+  append(self.left.done, worker.done)
+  append(self.left.released, worker.rest)
+  worker.done, worker.rest = nil, nil
+  pcall(settle_left, self)
   if self.worker_count == 0 and self.idle_place then native.release(self.idle_place) end
   if not self.is_stopped then pump(self) end
 end
 
 --- Ends a job whose worker was interrupted: by its time limit, by `cancel`, or because the program ends.
 local function settle_interruption(self, worker, e)
-  local row = worker.interrupted or worker.current
+  local row = worker.current
   if not row then return false end
-  if worker.has_timed_out then
-    settle_failure(self, row, timeout_error(self))
-  elseif worker.is_cancelled then
-    return true
-  else
-    self.queue.db:write(function(handle) job_table.release(handle, { row }) end)
-  end
-  return true
+  if worker.is_cancelled then return true end
+  if worker.has_timed_out and pcall(settle_failure, self, row, timeout_error(self)) then return true end
+  self.left.released[#self.left.released + 1] = row
+  return is_cancellation(e)
 end
 
 local function start_worker(self, rows)
@@ -247,6 +259,7 @@ function pump(self)
   self.is_pumping = true
   local is_ok, e = pcall(function()
     if self.not_before and native.now() < self.not_before then return look_later(self, self.not_before - native.now()) end
+    settle_left(self)
     local pause
     while self.worker_count < self.queue.concurrency and not self.is_stopped do
       local rows
@@ -297,7 +310,7 @@ end
 --- Starts working on a queue.
 function job_workers.start(queue, f, is_transaction)
   local self = setmetatable({
-    queue = queue, f = f, is_transaction = is_transaction, workers = {}, worker_count = 0, batch = 1, scope = native.scope(),
+    queue = queue, f = f, is_transaction = is_transaction, workers = {}, worker_count = 0, batch = 1, left = { done = {}, released = {} }, scope = native.scope(),
   }, Handler)
   job_table.set_worker(queue.db, queue.name, true)
   owner_leases.keep(queue.db)
@@ -353,6 +366,6 @@ end
 
 checks.seal(Handler, {
   "batch", "bell", "f", "first_look", "idle_place", "is_pumping", "is_stopped", "is_transaction", "look_timer", "not_before", "queue", "scope",
-  "timer", "worker_count", "workers", "keeps_alive" })
+  "timer", "worker_count", "workers", "keeps_alive", "left" })
 
 return job_workers

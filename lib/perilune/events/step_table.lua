@@ -115,6 +115,11 @@ function step_table.take_signal(handle, automation, run_key, name)
   return row
 end
 
+--- Whether a signal waits for a run.
+function step_table.has_signal(handle, automation, run_key)
+  return handle:fetch_value(own .. "SELECT 1 FROM perilune_signal WHERE automation = ? AND run_key = ? LIMIT 1", automation, run_key) ~= nil
+end
+
 --- Adds a signal, and wakes the run that waits for it, in the open transaction.
 -- @treturn boolean whether one waits
 function step_table.send_signal(handle, automation, run_key, name, value)
