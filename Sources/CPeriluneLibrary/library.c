@@ -411,6 +411,9 @@ static const module modules[] = {
     {"perilune.runtime.preview", (const char[]){
 #embed "../../lib/perilune/runtime/preview.lua"
         , 0}},
+    {"perilune.runtime.receivers", (const char[]){
+#embed "../../lib/perilune/runtime/receivers.lua"
+        , 0}},
     {"perilune.runtime.row", (const char[]){
 #embed "../../lib/perilune/runtime/row.lua"
         , 0}},

@@ -14,6 +14,7 @@ local checks = require "perilune.runtime.checks"
 local classes = require "perilune.requests.classes"
 local sources = require "perilune.requests.source"
 local marks = require "perilune.runtime.marks"
+local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
@@ -312,9 +313,13 @@ local function raise_not_fetched(self, use)
     .. include .. "(Class." .. name .. ") when fetching, or record:" .. name .. "() for its request")
 end
 
+--- The methods of associations, which check what they are called on.
+local own_methods = receivers.checked_methods(receivers.kinds.association, members)
+local derivation_methods = receivers.checked_methods(receivers.kinds.association, derivations, { filter = true, order = true, limit = true })
+
 local function index_function(source)
   return function(self, name)
-    local member = members[name] or derivations[name]
+    local member = own_methods[name] or derivation_methods[name]
     if member ~= nil then return member end
     if name == "c" then return source:columns_table(self.node.alias or association.identity(self.node)) end
     local named = source.requests[name]

@@ -3,6 +3,8 @@
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
+local marks = require "perilune.runtime.marks"
+local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
 local expression = require "perilune.expressions.operators"
 local as_column, binary, unary, list_operation = expression.as_column, expression.binary, expression.unary, expression.list_operation
@@ -13,9 +15,14 @@ local methods = {}
 
 -- Comparisons -----------------------------------------------------------------------------------------------------------
 
+--- Comparisons, which are called so often that they check their receiver themselves.
+local comparisons = {}
+
 --- A method that compares; NULL is compared by IS.
 local function define_comparison(name, op, op_for_null)
+  comparisons[name] = true
   methods[name] = function(self, value, surplus)
+    if not marks.is_expression(self) then receivers.refuse(receivers.kinds.expression, name, self) end
     if surplus ~= nil then arity.refuse("column:" .. name, 1, surplus) end
     if value == null then
       if op_for_null then return unary(self, op_for_null) end
@@ -119,8 +126,9 @@ local function names_of_methods()
   return names
 end
 
-expression.metatable.__index = setmetatable(methods, { __index = function(_, name)
+setmetatable(methods, { __index = function(_, name)
   if type(name) ~= "number" then errors.raise_unknown("method", name, names_of_methods()) end
 end })
+expression.metatable.__index = receivers.checked_methods(receivers.kinds.expression, methods, comparisons)
 
 return methods

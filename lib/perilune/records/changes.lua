@@ -58,8 +58,8 @@ local function given_columns(info, target)
 end
 
 local function info_of(verb, value)
-  if records.class_of(value) then return record_info.of_record(value) end
-  errors.raise("argument", verb .. ": expected a record before the colon, got " .. errors.describe(value))
+  record.require_record(verb, value)
+  return record_info.of_record(value)
 end
 
 --- Whether writing the record would change its row. A record that stands for no row has changed.

@@ -497,13 +497,21 @@ function record.class_verbs.extend(class, options)
 end
 
 --- The info of a class, or raises.
-function record.require_class(verb, class)
+-- @tparam ?boolean may_be_record whether records have a method of that name, too
+function record.require_class(verb, class, may_be_record)
   local info = class ~= nil and infos[class]
   if not info then
-    raise("argument", ("%s: expected a record class before the colon (Class:%s(...)), got %s")
-      :format(verb, verb, errors.describe(class)))
+    local expected = may_be_record and ("a record (record:%s(...)) or its class (Class:%s(...)) before the colon"):format(verb, verb)
+      or ("a record class before the colon (Class:%s(...))"):format(verb)
+    raise("argument", ("%s: expected %s, got %s"):format(verb, expected, errors.describe(class)))
   end
   return info
+end
+
+--- Raises for a value that is not a record.
+function record.require_record(verb, value)
+  if record.info_of(value) then return end
+  raise("argument", ("%s: expected a record before the colon (record:%s(...)), got %s"):format(verb, verb, errors.describe(value)))
 end
 
 --- Whether a value is a record of the class, or of one that extends it.

@@ -109,10 +109,14 @@ function verbs.from_sql(class, sql, ...)
 end
 
 local methods = {}
-local source_metatable = { __name = "records from SQL", __metatable = false }
+local source_metatable = { __name = "records from SQL", __metatable = "records from SQL" }
+local source_kind = {
+  is = function(value) return getmetatable(value) == "records from SQL" end, name = "records from SQL", example = "Class:from_sql(...)",
+}
+local checked_methods = require("perilune.runtime.receivers").checked_methods(source_kind, methods)
 
 function source_metatable.__index(_, name)
-  local method = methods[name]
+  local method = checked_methods[name]
   if method then return method end
   local names = {}
   for known in pairs(methods) do names[#names + 1] = known end
@@ -415,6 +419,7 @@ end
 --- Another record with the same values. The two share no tables that stand for what a column has stored.
 -- @tparam ?table changes fields that are assigned to the copy
 function instance_verbs.copy(self, changes, surplus)
+  record.require_record("copy", self)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("copy", 1, surplus) end
   if changes ~= nil and (type(changes) ~= "table" or getmetatable(changes) ~= nil) then
     raise("argument", "copy: argument 1: expected a table of columns, got " .. errors.describe(changes))

@@ -72,6 +72,7 @@ end
 -- @tparam ?string column left out if it is wrong with the record as a whole
 -- @tparam string message what people read after the name of the column: "must not be empty"
 function record.instance_verbs.invalid(self, column, message)
+  record.require_record("invalid", self)
   if message == nil then column, message = nil, column end
   if type(message) ~= "string" then
     errors.raise("argument", "invalid: expected a column and a message, got " .. errors.describe(message))

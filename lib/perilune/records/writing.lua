@@ -78,7 +78,7 @@ end
 local function split(verb, first, ...)
   local info = record.info_of(first)
   local is_record = info ~= nil
-  if not info then info = record.require_class(verb, first) end
+  if not info then info = record.require_class(verb, first, true) end
   local arguments, position = table.pack(...), 1
   local db
   if arguments.n >= 1 and (arguments[1] == nil and is_record and arguments.n > 1 or records.is_database(arguments[1])) then
@@ -223,6 +223,7 @@ function writing.exists(first, ...)
     local info, target, db = split("exists", first, ...)
     return records.raw_exists(target, db, steps.row_values(info, target, db))
   end
+  record.require_class("exists", first, true)
   return fetching.exists(first, ...)
 end
 
@@ -287,6 +288,7 @@ verbs.refresh = instance_verbs.refresh
 
 --- Inserts a copy, and returns it.
 function instance_verbs.inserted(self, ...)
+  record.require_record("inserted", self)
   return records.copy_record(self):insert(...)
 end
 

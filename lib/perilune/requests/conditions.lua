@@ -144,10 +144,6 @@ local boolean_cure = ": `==` of Lua is evaluated before SQL sees it; use `column
 -- @tparam table self the request
 -- @tparam string method the one that got it, for messages
 function conditions.read(self, method, condition, ...)
-  if not marks.is_request(self) and not marks.is_association(self) then
-    raise("argument", method .. " was called on " .. errors.describe(self) .. "; use request:" .. method
-      .. "(...), with a colon")
-  end
   local count = select("#", ...)
   if type(condition) == "string" then return expression.sql(condition, table.pack(...), method) end
   if count > 0 then

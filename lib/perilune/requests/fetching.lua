@@ -6,6 +6,7 @@ local arity = require "perilune.runtime.arity"
 local sql_requests = require "perilune.native.requests"
 local record_class = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
+local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
@@ -28,6 +29,7 @@ local function decode_rows(class, ...) return fetching.decode_rows(record_info(c
 --- All records (or rows, if columns were selected), as a list.
 -- @tparam ?database db by default the innermost open access, else the default database
 verbs.fetch_all = records.request_verb("fetch_all", function(self, db, surplus)
+  if not marks.is_request(self) then receivers.refuse(receivers.kinds.request, "fetch_all", self) end
   if surplus ~= nil then arity.refuse("fetch_all", 1, surplus) end
   db = database_for(db, "fetch_all")
   local plan = plan_of(self, db, "rows")
@@ -38,6 +40,7 @@ end)
 
 --- The first record, or nil.
 verbs.fetch_one = records.request_verb("fetch_one", function(self, db, surplus)
+  if not marks.is_request(self) then receivers.refuse(receivers.kinds.request, "fetch_one", self) end
   if surplus ~= nil then arity.refuse("fetch_one", 1, surplus) end
   db = database_for(db, "fetch_one")
   local plan = plan_of(self, db, "first")

@@ -9,6 +9,7 @@ local checks = require "perilune.runtime.checks"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local parameters = require "perilune.expressions.parameters"
+local receivers = require "perilune.runtime.receivers"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local verbs = request.verbs
@@ -16,11 +17,19 @@ local verbs = request.verbs
 -- Prepared requests -----------------------------------------------------------------------------------------------------------
 
 local prepared = {}
+
+local function names_of_methods()
+  local names = {}
+  for name in next, prepared do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
 local prepared_metatable = {
-  __name = "prepared request", __metatable = false,
-  __index = prepared,
+  __name = "prepared request", __metatable = "prepared request",
+  __index = function(_, name) return prepared[name] or errors.raise_unknown("method", tostring(name), names_of_methods()) end,
   __newindex = function() raise("readonly", "a prepared request cannot be changed") end,
-  __tostring = function(self) return "prepared request " .. tostring(self.request) end,
+  __tostring = function(self) return "prepared request " .. tostring(rawget(self, "request")) end,
 }
 
 --- The names of the parameters of a plan and of those for what it prefetches.
@@ -51,16 +60,20 @@ local function with_values(self, method, db, values)
   return setmetatable(result, self.node.metatable)
 end
 
+local kind = {
+  is = function(value) return getmetatable(value) == "prepared request" end, name = "a prepared request", example = "prepared",
+}
+
 for _, method in ipairs{
   "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_optional_values", "fetch_set", "fetch_count", "is_empty",
   "exists", "rows", "tuples", "delete_all",
 } do
-  prepared[method] = function(self, ...)
+  prepared[method] = receivers.checked(kind, method, function(self, ...)
     local db, values, surplus = ...
     if not records.is_database(db) then db, values, surplus = records.default_database(), db, values end
     if surplus ~= nil then arity.refuse(method, 2, surplus) end
-    return verbs[method](with_values(self.request, method, db, values), db)
-  end
+    return verbs[method](with_values(rawget(self, "request"), method, db, values), db)
+  end)
 end
 
 --- The request with names for values that come later: `:name` in SQL text, or perilune.parameter("name").

@@ -10,6 +10,7 @@ local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
+local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local collect = expression.collect
@@ -125,6 +126,11 @@ function request.term(self, text, method)
   return expression.sql(text, { n = 0 }, method)
 end
 
+--- Raises for a derivation that was called on neither a request nor an association.
+local function check_receiver(method, self)
+  if not marks.is_request(self) and not marks.is_association(self) then receivers.refuse(receivers.kinds.request, method, self) end
+end
+
 -- Conditions ----------------------------------------------------------------------------------------------------------
 
 local conditions = require "perilune.requests.conditions"
@@ -161,6 +167,7 @@ local function filter_table(self, condition)
 end
 
 derivations.filter = records.derivation("filter", function(self, condition, ...)
+  check_receiver("filter", self)
   local kind = type(condition)
   if kind == "number" and select("#", ...) == 0 then return filter_number(self, condition) end
   if kind == "table" and select("#", ...) == 0 then
@@ -213,6 +220,7 @@ end
 
 --- In that order; orders given earlier are forgotten.
 derivations.order = records.derivation("order", function(self, first, ...)
+  check_receiver("order", self)
   local node = self.node
   if type(first) == "string" and select("#", ...) == 0 then
     local column = not node.is_result and node.root.source:column_named(first, node.alias)
@@ -247,6 +255,7 @@ end
 
 --- At most a number of rows, after skipping some.
 derivations.limit = records.derivation("limit", function(self, count, offset, surplus)
+  check_receiver("limit", self)
   if surplus ~= nil then arity.refuse("limit", 2, surplus) end
   local result = derive_with_detail(self, "limit", check_count("limit", count, "a limit"))
   if offset == nil then return result end

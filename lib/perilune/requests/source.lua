@@ -12,6 +12,7 @@ local expression = require "perilune.expressions.expression"
 local named_expressions = require "perilune.requests.named_expressions"
 local request = require "perilune.requests.request"
 local sql_names = require "perilune.runtime.names"
+local receivers = require "perilune.runtime.receivers"
 local verbs, derivations = request.verbs, request.derivations
 
 local schema_generation = records.schema_generation
@@ -202,12 +203,16 @@ local function names_of(...)
   return names
 end
 
+--- Methods that are called so often that they check their receiver themselves, when they are not what the row path does alone.
+local checked_by_themselves = { filter = true, order = true, limit = true, fetch_all = true, fetch_one = true }
+
 --- What is found in requests of a source: methods of requests, then requests that the class names. Methods are kept in the table,
 -- where they are found without a call.
 local function request_members(source, alias)
   return setmetatable({}, { __index = function(members, name)
     local method = verbs[name] or derivations[name] or source.members and source.members[name]
     if method ~= nil then
+      if not checked_by_themselves[name] then method = receivers.checked(receivers.kinds.request, name, method) end
       members[name] = method
       return method
     end
