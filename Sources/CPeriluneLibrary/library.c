@@ -321,6 +321,9 @@ static const module modules[] = {
     {"perilune.requests.conditions", (const char[]){
 #embed "../../lib/perilune/requests/conditions.lua"
         , 0}},
+    {"perilune.requests.either", (const char[]){
+#embed "../../lib/perilune/requests/either.lua"
+        , 0}},
     {"perilune.requests.fetching", (const char[]){
 #embed "../../lib/perilune/requests/fetching.lua"
         , 0}},

@@ -76,6 +76,17 @@ test("records that are found or made are among those of the request", function()
   equal(Scoped:find_or_create{ title = "Scoped" }.year, 2000)
 end)
 
+test("a key that contradicts the conditions of a request is refused, since it would never be found", function()
+  local request = Book:filter{ author_id = 1 }
+  for _, verb in ipairs{ "find_or_build", "find_or_create" } do
+    local message = fails("argument", function() request[verb](request, { title = "New", author_id = 2 }) end)
+    matches(message, verb .. ": `author_id` is the integer 2, but all records of the request have the integer 1")
+  end
+  fails("argument", function() request:find_or_create({ title = "New" }, { author_id = 2 }) end)
+  equal(request:find_or_create{ title = "New", author_id = 1 }.author_id, 1)
+  equal((request | Book:filter{ author_id = 2 }):find_or_create{ title = "Newer", author_id = 2 }.author_id, 2)
+end)
+
 test("misuse of preload", function()
   matches(fails("argument", function() Author:preload(Author:find(1), Author.books) end), "list of records")
   matches(fails("argument", function() Author:preload({ Book:find(1) }, Author.books) end), "element 1")

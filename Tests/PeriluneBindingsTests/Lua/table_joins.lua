@@ -117,10 +117,57 @@ test("the rows of one request or another", function()
   matches(tostring(old | french), 'WHERE "book"."year" < 1850 OR "book"."author_id" = 2')
 end)
 
-test("what is no condition cannot be either", function()
-  matches(fails("argument", function() return Book:filter{ id = 1 } | Book:limit(1) end), "a limit")
+test("or_filter refuses requests that differ in more than conditions and orders", function()
+  local function refused(part, left, right)
+    local message = fails("argument", function() return left | right end)
+    matches(message, part)
+    matches(message, "union(...)")
+  end
+  local first, all = Book:filter{ id = 1 }, Book:all()
+  for part, other in pairs{
+    ["a limit"] = Book:limit(1), ["an offset"] = Book:offset(1), groups = Book:group("author_id"), ["a union"] = first:union(Book:filter{ id = 2 }),
+    ["an intersection"] = all:intersect(first), ["a difference"] = all:except(first), ["joined associations"] = Book:joining_required(Book.author),
+    joins = Book:join(Author, by_author), ["columns of joined associations"] = Book:annotated_with_required(Book.author:select(Author.c.name:as("writer"))),
+    ["included associations"] = Book:including_required(Book.author),
+  } do
+    refused(part, first, other)
+    refused(part, other, first)
+  end
+  refused("a union", all, first:union_all(first))
+  refused("joins", Book:join(Author, by_author), Book:join(Author, by_author & Author.c.id:gt(1)))
+  refused("joined associations", Book:joining_required(Book.author:filter{ id = 1 }), Book:joining_required(Book.author:filter{ id = 2 }))
+  refused("selected columns", first, Book:select("id"))
+  refused("selected columns", Book:select("id"), Book:select("title"))
+  refused("annotated columns", first, Book:annotated_with((Book.c.id + 1):as("next")))
+  refused("distinct()", first, Book:distinct())
+  refused("a condition on groups", Book:group("id"):having(perilune.count():gt(0)):filter{ id = 1 }, first)
+end)
+
+test("or_filter takes requests whose other derivations are the same", function()
+  local function ids(request) return request:order("id"):pluck("id") end
+  local american = Book.author:filter{ country = "US" }
+  local function written() return Book:joining_required(american) end
+  equal(ids(written():filter{ id = 1 } | written():filter{ id = 2 }), { 1, 2 })
+  local function joined() return Book:join(Author, by_author):filter(Author.c.country:ne "x") end
+  equal(ids(joined():filter{ id = 1 } | joined():filter{ id = 3 }), { 1, 3 })
+  equal((Book:select("title"):filter{ id = 1 } | Book:filter{ id = 2 }):order("id"):fetch_values(), { "Typee", "Moby-Dick" })
+  equal(ids(Book:none() | Book:filter{ id = 2 }), { 2 })
+  equal(ids(Book:distinct():filter{ id = 1 } | Book:filter{ id = 2 }), { 1, 2 })
+end)
+
+test("or_filter does not join the rows of different records", function()
+  equal(Author:find(1):books():filter{ id = 1 }:or_filter(Author:find(2):books()):order("id"):pluck("id"), { 1, 3 })
+end)
+
+test("a record that is built for either of two requests takes no value from their conditions", function()
+  local either = Book:filter{ author_id = 1 } | Book:filter{ author_id = 2 }
+  equal(rawget(either:find_or_build{ title = "New" }, "author_id"), nil)
+  equal(either:filter{ year = 1900 }:find_or_build{ title = "New" }.year, 1900)
+  equal(rawget(Book:filter{ author_id = 1 }:union(Book:filter{ author_id = 2 }):find_or_build{ title = "New" }, "author_id"), nil)
+end)
+
+test("or_filter takes nothing but requests of the same table", function()
   matches(fails("argument", function() return Book:filter{ id = 1 } | Author:filter{ id = 1 } end), "`author`")
-  matches(fails("argument", function() return Book:filter{ id = 1 } | Book:joining_required(Book.author):filter{ id = 1 } end), "associations")
   matches(fails("argument", function() return Book:filter{ id = 1 } | 5 end), "request")
   matches(fails("argument", function() return Book:filter{ id = 1 }:or_filter(Book.c.id:eq(1)) end), "request")
   matches(fails("argument", function() return Book:aliased("x") | Book:filter{ id = 1 } end), "alias")

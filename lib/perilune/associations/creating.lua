@@ -5,7 +5,8 @@
 --     Author:find_or_create({ name = "Melville" }, { country = "US" })
 
 local perilune = require "perilune"
-local null = require("perilune.native.values").null
+local native_values = require "perilune.native.values"
+local null = native_values.null
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local marks = require "perilune.runtime.marks"
@@ -60,6 +61,22 @@ local function fields_of_link(self, class, method, db)
     fields[target_columns[index]] = association_records.field_of(class, target_columns[index], value, db)
   end
   return fields
+end
+
+--- Raises for a field that contradicts the conditions of a request: it would never find the new record.
+local function check_agrees(self, method, given, db)
+  local class = self.node.root.source.class
+  local info, fields = record_info.of_class(class, db), association_records.fields_of_conditions(self, class, db)
+  local function stored(name, value)
+    if value == null then return nil end
+    return native_values.plain(record_values.store(info, nil, name, value))
+  end
+  for name, value in next, given do
+    if fields[name] ~= nil and stored(name, fields[name]) ~= stored(name, value) then
+      raise("argument", ("%s: `%s` is %s, but all records of the request have %s; use Class:%s{...}, or a request without that condition")
+        :format(method, name, errors.describe(value), errors.describe(fields[name]), method))
+    end
+  end
 end
 
 --- A record with fields, which belongs to the one whose request this is.
@@ -154,6 +171,7 @@ function verbs:find_or_build(...)
   key, others = check_key("find_or_build", key), check_fields("find_or_build", 2, others)
   class_of(self, "find_or_build")
   db = request_plans.database_for(db, "find_or_build")
+  check_agrees(self, "find_or_build", key, db)
   local found = with_key(self, key, db):fetch_one(db)
   if found then return found, false end
   return build(self, "find_or_build", db, key, others), true
@@ -165,6 +183,8 @@ function verbs:find_or_create(...)
   key, others = check_key("find_or_create", key), check_fields("find_or_create", 2, others)
   class_of(self, "find_or_create")
   db = request_plans.database_for(db, "find_or_create")
+  check_agrees(self, "find_or_create", key, db)
+  check_agrees(self, "find_or_create", others, db)
   local found, is_new
   records.with_access(db, "guard", function()
     found = with_key(self, key, db):fetch_one(db)

@@ -117,7 +117,7 @@ function association_records.field_of(class, column, stored, db)
 end
 
 --- The values that the conditions of a request demand of its rows, by field: those of columns that are compared by `=`. Conditions that
--- demand NULL, or anything else, are left out.
+-- demand NULL, or anything else, are left out, and so are those of one part of a union or of one side of OR.
 function association_records.fields_of_conditions(rows, class, db)
   local found, node, source = {}, rows.node, rows.node.root.source
   local function add(left, right, position)
@@ -128,7 +128,7 @@ function association_records.fields_of_conditions(rows, class, db)
     if left.convert then value = association_records.field_of(class, left.detail, value, db) end
     found[left.detail] = value
   end
-  while node.parent do
+  while node.parent and node.op ~= "or filter" and not request.compounds[node.op] do
     if node.op == "filter" then conditions.each_equality(node.shape, node.parent.count, add) end
     node = node.parent
   end

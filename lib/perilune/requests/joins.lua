@@ -1,9 +1,7 @@
---- Requests with others beside them: joins on any condition, the rows of one request or another, and derivations that apply only
--- where a value is given.
+--- Joins on any condition, and derivations that apply only if a value is given.
 --
 --     local other = Book:aliased("other")
 --     Book:join(other, Book.c.year:eq(other.c.year) & Book.c.id:lt(other.c.id)):select(Book.c.title, other.c.title:as("other_title"))
---     Book:filter{ year = 1851 } | Book:filter(Book.c.pages:gt(600))
 --     Book:filter_given{ year = year, ["author.country"] = country }
 
 local errors = require "perilune.native.errors"
@@ -58,20 +56,6 @@ for method, kind in pairs(kinds) do
     return request.derive_with(self, op, expression.join_all(expression.shape_of_list("terms", shapes), parts))
   end
 end
-
--- Either ----------------------------------------------------------------------------------------------------------------------
-
-steps["or filter"] = function(node, built, context)
-  return sql.or_filter(built, building.build(node.shape.operands[1], context))
-end
-
---- The rows of the request, and those of another one of the same class: one condition, `a OR b`. `request | other` is the same.
-function verbs:or_filter(other)
-  local carrier = subquery.carrier(require_request("or_filter", other))
-  return request.derive_with(self, "or filter", expression.join_all(expression.shape_of_list("terms", { carrier.shape }), { carrier }))
-end
-
-arity.limit(verbs, "", { or_filter = 1 })
 
 -- Only if a value is given ------------------------------------------------------------------------------------------------------
 

@@ -241,10 +241,7 @@ local function request_metatable(source, alias)
     __call = function()
       raise("argument", "cannot call a request; to iterate over its rows use `for row in request:rows() do`")
     end,
-    __bor = function(left, right)
-      if not marks.is_request(left) then left, right = right, left end
-      return verbs.or_filter(left, right)
-    end,
+    __bor = function(left, right) return require("perilune.requests.either").of(left, right, "request | request") end,
     __pairs = function()
       raise("argument", "cannot iterate over a request itself; use `for row in request:rows() do`, or request:fetch_all()")
     end,

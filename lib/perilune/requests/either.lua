@@ -1,0 +1,139 @@
+--- The rows of one request or of another one, as one condition: `Book:filter{ year = 1851 } | Book:filter(Book.c.pages:gt(600))`.
+--
+-- Only conditions can be combined by OR. Everything else that decides which rows a request has (joins, limits, groups, unions, the rows
+-- of an association) has to be the same in both requests, or is refused.
+
+local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
+local sql = require "perilune.native.requests"
+local classes = require "perilune.requests.classes"
+local expression = require "perilune.expressions.expression"
+local subquery = require "perilune.expressions.subquery"
+local building = require "perilune.expressions.swift_bridge"
+local request = require "perilune.requests.request"
+local verbs = request.verbs
+local raise = errors.raise
+
+--- Derivations that may differ: conditions, orders, and names for the same rows.
+local is_free = {
+  filter = true, none = true, ["or filter"] = true, order = true, ["then order"] = true, reversed = true, unordered = true,
+  alias = true, ["reached by"] = true,
+}
+
+--- Derivations that count for the rows of one request alone, so that no condition expresses them.
+local obstacles = {
+  limit = "a limit", offset = "an offset", group = "groups", having = "a condition on groups", union = "a union",
+  ["union all"] = "a union", intersect = "an intersection", except = "a difference",
+}
+
+--- Derivations that the first request may have alone: they add columns, or rows that are there already.
+local is_harmless = {
+  select = true, annotate = true, distinct = true, ["include all"] = true, ["include optional"] = true, ["annotate optional"] = true,
+  ["join optional"] = true,
+}
+
+local descriptions = {
+  select = "selected columns", annotate = "annotated columns", distinct = "distinct()", ["as of"] = "as_of(...)",
+}
+
+local function describe(op)
+  if descriptions[op] then return descriptions[op] end
+  if op:find("^include") then return "included associations" end
+  if op:find("^table join") then return "joins" end
+  return op:find("^join") and "joined associations" or "columns of joined associations"
+end
+
+--- The derivations of a request that have to agree with those of another one: each with its node.
+local function structure(self, method)
+  local steps, node = {}, self.node
+  while node.parent do
+    if obstacles[node.op] then
+      raise("argument", ("%s: one of the requests has %s, which a condition cannot express; use union(...)"):format(method, obstacles[node.op]))
+    elseif not is_free[node.op] then steps[#steps + 1] = node end
+    node = node.parent
+  end
+  return steps
+end
+
+local function is_same_shape(left, right)
+  if left == right then return true end
+  if not left or not right or left.op ~= right.op or left.detail ~= right.detail or left.node ~= right.node or left.table ~= right.table
+    or left.place ~= right.place or left.common ~= right.common or #left.operands ~= #right.operands
+  then
+    return false
+  end
+  for index, operand in ipairs(left.operands) do
+    if not is_same_shape(operand, right.operands[index]) then return false end
+  end
+  return true
+end
+
+--- Whether two requests have the same values in some places.
+local function has_same_values(left, left_start, right, right_start, count)
+  for index = 1, count do
+    if not rawequal(left[left_start + index], right[right_start + index]) then return false end
+  end
+  return true
+end
+
+--- Whether two nodes were derived from their parents in the same way, with the same values.
+local function is_same_step(left, left_node, right, right_node)
+  local count = left_node.count - left_node.parent.count
+  return left_node.op == right_node.op and left_node.detail == right_node.detail and left_node.other == right_node.other
+    and is_same_shape(left_node.shape, right_node.shape) and count == right_node.count - right_node.parent.count
+    and has_same_values(left, left_node.parent.count, right, right_node.parent.count, count)
+end
+
+--- Raises for a step that the other request does not have.
+local function check_steps(self, steps, other, other_steps, method)
+  for _, step in ipairs(steps) do
+    local is_found = false
+    for _, other_step in ipairs(other_steps) do is_found = is_found or is_same_step(self, step, other, other_step) end
+    if not is_found then
+      raise("argument", ("%s: the requests differ in %s; only their conditions and orders may differ; use union(...)")
+        :format(method, describe(step.op)))
+    end
+  end
+end
+
+local function check(self, other, method)
+  local own_steps, other_steps = structure(self, method), structure(other, method)
+  local needed = {}
+  for _, step in ipairs(own_steps) do
+    if not is_harmless[step.op] then needed[#needed + 1] = step end
+  end
+  check_steps(other, other_steps, self, own_steps, method)
+  check_steps(self, needed, other, other_steps, method)
+  local own_root, other_root = self.node.root, other.node.root
+  if own_root.count + other_root.count == 0 then return end
+  if own_root ~= other_root or not has_same_values(self, 0, other, 0, own_root.count) then
+    raise("argument", ("%s: the requests read different rows of `%s`; use union(...)"):format(method, own_root.source.table))
+  end
+end
+
+require("perilune.requests.swift_bridge").steps["or filter"] = function(node, built, context)
+  return sql.or_filter(built, building.build(node.shape.operands[1], context))
+end
+
+local function require_request(method, given)
+  local other = request.of(given)
+  if other then return other end
+  raise("argument", method .. ": expected a record class or a request, got " .. classes.name_of(given))
+end
+
+local either = {}
+
+--- @tparam string method for messages
+function either.of(self, other, method)
+  self, other = require_request(method, self), require_request(method, other)
+  check(self, other, method)
+  local carrier = subquery.carrier(other)
+  return request.derive_with(self, "or filter", expression.join_all(expression.shape_of_list("terms", { carrier.shape }), { carrier }))
+end
+
+--- The rows of the request, and those of another one of the same class. `request | other` is the same.
+function verbs:or_filter(other) return either.of(self, other, "or_filter") end
+
+arity.limit(verbs, "", { or_filter = 1 })
+
+return either
