@@ -14,6 +14,8 @@ extension CompilerWalk {
         case key
         /// The key of its table, and values, by names of their own.
         case keyAndValues([Expression])
+        /// The same, followed by all columns of the rows.
+        case keyValuesAndColumns([Expression])
         /// What identifies the rows of an association.
         case columnsOfChoice
 
@@ -104,14 +106,21 @@ extension CompilerWalk {
             tokens.add(.name, "value".utf8)
         case .key:
             try list(request.tellingColumns()) { walk, column in try walk.expression(column) }
-        case .keyAndValues(let values):
-            for (index, column) in (try request.tellingColumns() + values).enumerated() {
-                if index > 0 { tokens.add(.comma) }
-                try expression(column)
-                tokens.add(.as)
-                tokens.add(.name, "made_\(index)".utf8)
-            }
+        case .keyAndValues(let values): try keyAndValues(of: request, values)
+        case .keyValuesAndColumns(let values):
+            try keyAndValues(of: request, values)
+            tokens.add(.comma)
+            try columns(of: request, frame)
         case .columnsOfChoice: columnsOfChoice(of: request.parts.values.reach!, frame)
+        }
+    }
+
+    private mutating func keyAndValues(of request: Request, _ values: [Expression]) throws {
+        for (index, column) in (try request.tellingColumns() + values).enumerated() {
+            if index > 0 { tokens.add(.comma) }
+            try expression(column)
+            tokens.add(.as)
+            tokens.add(.name, "made_\(index)".utf8)
         }
     }
 

@@ -28,7 +28,7 @@ extension Request {
         by compiler: RequestCompiler
     ) throws -> CompiledRequest {
         try checkAssignments(assignments)
-        if let rows = try rowsOfTable() {
+        if let rows = try rowsOfTable() ?? rowsOfDistinct("update_all") {
             return try rows.compiledUpdate(assignments, onConflict: policy, returning: returning, by: compiler)
         }
         let valuesFirst = hasKey && assignments.contains { $0.value.needsRow(of: self) }
@@ -56,7 +56,9 @@ extension Request {
 
     /// Compiles a DELETE of the rows of the request.
     package func compiledDelete(returning: Returning = .nothing, by compiler: RequestCompiler) throws -> CompiledRequest {
-        if let rows = try rowsOfTable() { return try rows.compiledDelete(returning: returning, by: compiler) }
+        if let rows = try rowsOfTable() ?? rowsOfDistinct("delete_all") {
+            return try rows.compiledDelete(returning: returning, by: compiler)
+        }
         return try compileWriting(returning, compiler, "delete_all") { walk, target in
             walk.tokens.add(.deleteFrom)
             walk.target(target)
@@ -70,9 +72,55 @@ extension Request {
         var source = inner.source
         while case .request(let inner) = source.body { source = inner.source }
         guard case .table = source.body else { return nil }
-        let kept = try withoutColumns.with { $0.annotations = [] }.select(table.primaryKey.map { SelectedColumn(self.source.column($0)) })
-        let key = table.primaryKey.map(source.column)
-        return Request(source: source, filter: try (key.count == 1 ? key[0] : Expression.row(key)).isIn(kept))
+        return Request(source: source, filter: try isAmong(keysOfRows(table.primaryKey), table.primaryKey.map(source.column)))
+    }
+
+    /// The rows of a distinct request with a limit, found by their keys: the limit counts distinct rows, not those of a join. The joins
+    /// stay for the values that an update takes from them.
+    private func rowsOfDistinct(_ verb: String) throws -> Request? {
+        guard countsDistinctRows, case .table = source.body, parts.values.selection == nil, parts.values.groups.isEmpty else { return nil }
+        // Rows with NULL in their key, which no key identifies, are not written.
+        let key = table.primaryKey.isEmpty ? [TableSchema.rowID] : table.primaryKey
+        guard !table.primaryKey.isEmpty || rowIDAnnotation != nil else {
+            throw RequestError.argument(
+                "\(verb): `\(table.name)` has no key, so a limit of its distinct rows does not identify rows to write; remove "
+                    + "distinct() or limit(...)")
+        }
+        let isKept = try isAmong(keysOfRows(key), key.map(source.column))
+        let parts = parts.changed { parts in
+            parts.isDistinct = false
+            parts.annotations = []
+        }
+        return Request(source: source, filter: try filter.map { try $0.and(isKept) } ?? isKept, parts: parts)
+    }
+
+    private func isAmong(_ keys: Request, _ columns: [Expression]) throws -> Expression {
+        try (columns.count == 1 ? columns[0] : Expression.row(columns)).isIn(keys)
+    }
+
+    /// Whether a limit counts rows after those that are equal have been removed.
+    private var countsDistinctRows: Bool {
+        let isPlain = parts.values.isOfOneTable && isOrderedByKey && !table.primaryKey.isEmpty
+        return hasLimit && parts.values.isDistinct && !isPlain
+    }
+
+    private var rowIDAnnotation: SelectedColumn? {
+        parts.values.annotations.first { $0.expression.isColumn(TableSchema.rowID, of: source) }
+    }
+
+    /// The keys of exactly the rows that the request fetches.
+    ///
+    /// - Parameter key: Positions in the table.
+    private func keysOfRows(_ key: [Int]) throws -> Request {
+        guard countsDistinctRows else {
+            return try withoutColumns.with { $0.annotations = [] }.select(key.map { SelectedColumn(source.column($0)) })
+        }
+        let rows = try withoutIncluded.nested()
+        return try rows.select(
+            key.map { position in
+                let name = position == TableSchema.rowID ? rowIDAnnotation!.name! : table.columns[position].name
+                return SelectedColumn(try rows.column(name))
+            })
     }
 
     private func checkAssignments(_ assignments: [Assignment]) throws {
@@ -152,6 +200,14 @@ extension Request {
             && parts.commonTables.isEmpty && !(filter?.mayRead(table) ?? false && hasKey)
     }
 
+    /// Whether its order leaves no two rows of the table equal.
+    fileprivate var isOrderedByKey: Bool {
+        table.containsUniqueKey(
+            orders.compactMap { order in
+                order.expression.columnPosition.flatMap { order.expression.unbound.isColumn($0.position, of: source) ? $0.position : nil }
+            })
+    }
+
     fileprivate var hasKey: Bool { (try? tellingColumns()) != nil }
 }
 
@@ -175,8 +231,27 @@ extension CompilerWalk {
         if key.count > 1 { tokens.add(.close) }
         tokens.add(.in)
         tokens.add(.open)
-        try select(request.withoutColumns, .key, isOrdered: request.hasLimit)
+        try keysAndValues(of: request, [], else: .key)
         tokens.add(.close)
+    }
+
+    /// The rows to write: their keys, and values for them, by the names `made_0`, `made_1`...
+    ///
+    /// Which rows a limit leaves, if its order does not say, depends on the index that SQLite reads, and so on the columns that are
+    /// selected. All columns are selected then, as they are when the rows are fetched, by a common table that SQLite keeps as it is.
+    private mutating func keysAndValues(of request: Request, _ values: [Expression], else output: Output) throws {
+        let rows = request.withoutColumns
+        guard request.hasLimit, !request.isOrderedByKey else { return try select(rows, output, isOrdered: request.hasLimit) }
+        tokens.add(.with)
+        tokens.add(.text, "\"perilune_rows\" AS MATERIALIZED (".utf8)
+        try select(rows, .keyValuesAndColumns(values))
+        tokens.add(.text, ") ".utf8)
+        tokens.add(.select)
+        try list(0..<(request.tellingColumns().count + values.count)) { walk, index in
+            walk.tokens.add(.name, "made_\(index)".utf8)
+        }
+        tokens.add(.from)
+        tokens.add(.name, "perilune_rows".utf8)
     }
 
     /// The values, and the rows that they are for, before any is written: `SET a = v.a FROM (SELECT key, values ...) AS v WHERE ...`.
@@ -192,8 +267,8 @@ extension CompilerWalk {
         }
         tokens.add(.from)
         tokens.add(.open)
-        try select(
-            request.withoutColumns, .keyAndValues(assignments.map(\.value)), isOrdered: request.hasLimit)
+        let values = assignments.map(\.value)
+        try keysAndValues(of: request, values, else: .keyAndValues(values))
         tokens.add(.close)
         tokens.add(.text, " AS \"perilune_made\"".utf8)
         for (index, column) in key.enumerated() {

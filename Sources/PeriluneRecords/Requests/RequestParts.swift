@@ -20,6 +20,9 @@ final class RequestParts: Sendable {
         /// For the rows of an association.
         var reach: Reach?
 
+        /// Whether its rows are those of one table, each once.
+        var isOfOneTable: Bool { joins.isEmpty && tableJoins.isEmpty && reach == nil }
+
         mutating func mapExpressions(_ change: (Expression) -> Expression) {
             selection = selection?.map { $0.map(change) }
             annotations = annotations.map { $0.map(change) }
