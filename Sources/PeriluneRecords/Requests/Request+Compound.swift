@@ -13,7 +13,7 @@ extension Request {
         }
         if case .compound(let compound) = source.body, isBare {
             let longer = Compound(first: compound.first, others: compound.others + [(operation, other)])
-            return Request(source: RequestSource(table, alias: source.alias, body: .compound(longer), schema: source.schema))
+            return Request(source: RequestSource(table, body: .compound(longer), schema: source.schema))
         }
         let isSame = isWhole && other.isWhole && table === other.table
         let result = isSame ? table : try resultTable(named: table.name)

@@ -67,3 +67,35 @@ test("what cannot be put together", function()
   fails("argument", function() A:select("id"):union(B:select("id")):update_all{ id = 1 } end)
   fails("unknown_column", function() A:select("id"):union(B:select("id")):order("nmae") end)
 end)
+
+test("the rows of a union have no alias, whatever its first part has", function()
+  local A = classes()
+  local o = A:aliased "o"
+  for _, method in ipairs{ "union", "union_all", "intersect", "except" } do
+    local first = o:filter(o.c.id:gt(0))
+    local rows = first[method](first, A:filter{ id = 2 })
+    equal(rows:order("name"):pluck("id"), rows:order(A.c.name):pluck("id"))
+    equal(#rows:filter{ name = "y" }:fetch_all(), method == "except" and 0 or method == "union_all" and 2 or 1)
+    equal(rows:filter_key(2):exists(), method ~= "except")
+    equal(rows:max("id"), method == "except" and 1 or 2)
+    equal(rows:select(rows.c.name):order("name"):limit(1):fetch_values(), { method == "intersect" and "y" or "x" })
+    equal(A:filter(A.c.id:is_in(rows:select("id"))):fetch_count(), method == "union_all" and 2 or rows:fetch_count())
+  end
+  local again = o:union(A:filter{ id = 1 }):aliased("p")
+  equal(again:union(A:filter{ id = 2 }):order("name"):filter{ id = 2 }:pluck("name"), { "y" })
+end)
+
+test("union_all has no pages and no batches, since it may repeat a record", function()
+  local A = classes()
+  local twice = A:all():union_all(A:filter{ id = 1 })
+  matches(fails("argument", function() twice:in_batches(1) end), "use union(...), or add distinct()")
+  matches(fails("argument", function() twice:page_after(nil, 1) end), "use union(...), or add distinct()")
+  local function ids(rows)
+    local list = {}
+    for records in rows:in_batches(1) do list[#list + 1] = records[1].id end
+    return list
+  end
+  equal(ids(twice:distinct()), { 1, 2 })
+  equal(ids(A:all():union(A:filter{ id = 1 })), { 1, 2 })
+  equal(ids(twice:except(A:filter{ id = 2 })), { 1 })
+end)

@@ -203,3 +203,25 @@ test("records of a page have the fields of others", function()
   equal(Item:order(Item.c.name:lower(), "bytes"):page_after(page.next, 1).records[1].id, 1)
   equal(Item:annotated_with(Item.c.name:lower():as("small")):order(Item.c.name:lower()):page_after(nil, 1).records[1].small, "a")
 end)
+
+test("pages of distinct records are not ordered by columns of joined rows, of which a record may have several", function()
+  db:execute[[
+    CREATE TABLE review (id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES book, stars INTEGER, critic_id INTEGER REFERENCES critic);
+    CREATE TABLE critic (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO critic VALUES (1, 'x'), (2, 'y');
+    INSERT INTO book (id, title) VALUES (1, 'a'), (2, 'b'), (3, 'c'); INSERT INTO review VALUES (1, 1, 1, 1), (2, 1, 5, 2), (3, 3, 3, 1)]]
+  local Review, Critic = perilune.record "review", perilune.record "critic"
+  Book.reviews, Review.book, Review.critic = Book:has_many(Review), Review:belongs_to(Book), Review:belongs_to(Critic)
+  Critic.reviews = Critic:has_many(Review)
+  local function refused(request, part)
+    matches(fails("argument", function() request:page_after(nil, 1) end), part)
+  end
+  local reviewed = Book:joining_required(Book.reviews)
+  refused(reviewed:order(Book.reviews.c.stars):distinct(), 'order(Class.association:min("column"))')
+  refused(Book:join(Review, Review.c.book_id:eq(Book.c.id)):order(Review.c.stars):distinct(), "a column of joined rows")
+  refused(reviewed:annotated_with(Book.reviews.c.stars:as("stars")):distinct(), "columns of joined rows repeat a record")
+  refused(reviewed, "add distinct()")
+  refused(Review:joining_required(Review.critic:joining_required(Critic.reviews)), "add distinct()")
+  equal(walk(reviewed:order(Book.reviews:min("stars"):desc()):distinct(), 1), "3 1")
+  equal(walk(reviewed:order(Book.c.title:desc()):distinct(), 1), "3 1")
+  equal(walk(Review:joining_required(Review.critic):order(Review.critic.c.name, "id"), 2), "1 3 2")
+end)

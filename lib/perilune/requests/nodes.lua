@@ -12,13 +12,16 @@ request_nodes.compounds = { union = true, ["union all"] = true, intersect = true
 local function new_node(parent, op, count)
   local root = parent and parent.root
   local node = interning.origin{
-    op = op, parent = parent, count = count, root = root, metatable = parent and parent.metatable,
+    op = op, parent = parent, count = count, root = root,
     by_column = {}, by_order = {}, plans = {},
   }
   if parent then
-    node.alias, node.selects = parent.alias, parent.selects
-    -- The limit of the first of several requests that are put together is not that of their rows.
-    if not request_nodes.compounds[op] then node.limit, node.offset = parent.limit, parent.offset end
+    node.selects = parent.selects
+    -- The rows of several requests put together have neither the alias nor the limit of the first of these.
+    if request_nodes.compounds[op] then node.metatable = root.metatable
+    else
+      node.metatable, node.alias, node.limit, node.offset = parent.metatable, parent.alias, parent.limit, parent.offset
+    end
     node.name, node.is_distinct = parent.name, parent.is_distinct or op == "distinct"
     -- The rows of several requests put together have the columns that were selected, not those of a table.
     node.is_result = parent.is_result or parent.selects and request_nodes.compounds[op]

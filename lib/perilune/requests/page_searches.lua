@@ -100,8 +100,8 @@ end
 --- What the request and its order say of all pages: the form of a page. It is kept at the node of the request, except where expressions
 -- of the order have values.
 local function make_form(self, method, db)
-  pageable.check_has_each_once(self, method)
   local terms = page_orders.terms_of(self, method)
+  pageable.check_has_each_once(self, method, terms)
   for _, term in ipairs(terms) do pageable.check_is_of_row(method, term.column.shape) end
   local form = { terms = terms, hash = page_orders.fingerprint(self, terms, db), searches = {}, has_values = false }
   local schema = self.node.root.source.schema and self.node.root.source:schema()

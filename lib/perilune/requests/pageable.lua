@@ -3,6 +3,7 @@
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
 local conditions = require "perilune.requests.conditions"
+local nodes = require "perilune.requests.nodes"
 local page_orders = require "perilune.requests.page_orders"
 local raise = errors.raise
 
@@ -43,22 +44,81 @@ local function has_group_for_each_row(node)
   return schema ~= nil and page_orders.holds_key(known, schema)
 end
 
---- Raises for a request that may have a record several times, which its key does not tell apart, or has groups of them.
-function pageable.check_has_each_once(self, method)
-  local node, repeats = self.node, false
+--- Whether an association, or one that is joined to its rows, may have several rows for each.
+local function has_several(association)
+  if association.root.kind == "has_many" then return true end
+  local node = association
   while node.parent do
-    if node.op == "distinct" then return end
-    if node.op == "group" then
-      if has_group_for_each_row(node) then return end
-      raise("argument", method .. ": groups of rows have no place in the pages, which contain records; group by the key, or use fetch_all()")
-    end
-    if node.op:find("^table join ") then repeats = repeats or not joins_one(node)
-    elseif node.op == "join required" or node.op == "join optional" then repeats = repeats or node.other.root.kind == "has_many" end
+    if node.other and node.op ~= "include all" and has_several(node.other) then return true end
     node = node.parent
   end
-  if not repeats then return end
+  return false
+end
+
+--- Whether a value of the order or of a column depends on joined rows, of which a record may have several.
+-- @tparam table single the numbers of associations that have one row at most beside each
+local function is_of_joined_rows(node, shape, single)
+  if shape.op:find("^aggregate") or shape.op == "scalar" or shape.op == "exists" then return false end
+  if shape.op == "sql" then return true end
+  if shape.op == "column" then
+    local is_named = not shape.table and not shape.common
+    local is_single = type(shape.place) == "table" and single[shape.place.number]
+    return not is_named and not is_single and not page_orders.own_name(node, shape)
+  end
+  for _, operand in ipairs(shape.operands) do
+    if is_of_joined_rows(node, operand, single) then return true end
+  end
+  return false
+end
+
+local function raise_repeated(method)
   raise("argument", method .. ": joined rows may repeat a record, which has one place in the pages; add distinct(), or use "
     .. "filter(Class.association:exists()) in place of the join")
+end
+
+--- Which rows of a request may have the same record: `repeats` if any, `is_distinct`, the `single` associations, and the nodes that add
+-- columns.
+local function find_repetitions(self, method)
+  local node, found = self.node, { repeats = false, is_distinct = false, single = {}, annotations = {} }
+  while node.parent and not nodes.compounds[node.op] do
+    if node.op == "distinct" then found.is_distinct = true
+    elseif node.op == "group" then
+      if has_group_for_each_row(node) then return nil end
+      raise("argument", method .. ": groups of rows have no place in the pages, which contain records; group by the key, or use fetch_all()")
+    elseif node.op:find("^table join ") then found.repeats = found.repeats or not joins_one(node)
+    elseif node.op == "annotate" then table.insert(found.annotations, node)
+    elseif node.other and node.op ~= "include all" then
+      if has_several(node.other) then
+        found.repeats = true
+        if node.op:find("^annotate ") then table.insert(found.annotations, node) end
+      else found.single[node.other.root.number] = true end
+    end
+    node = node.parent
+  end
+  if node.op == "union all" and not found.is_distinct then
+    raise("argument", method .. ": union_all may repeat a record, which has one place in the pages; use union(...), or add distinct()")
+  end
+  return found
+end
+
+--- Raises for a request that may have a record several times, which its key does not tell apart, or has groups of them.
+-- @tparam ?table terms of the order
+function pageable.check_has_each_once(self, method, terms)
+  local found, node = find_repetitions(self, method), self.node
+  if not found or not found.repeats then return end
+  if not found.is_distinct then raise_repeated(method) end
+  for _, annotation in ipairs(found.annotations) do
+    if not annotation.shape or is_of_joined_rows(node, annotation.shape, found.single) then
+      raise("argument", method .. ": columns of joined rows repeat a record, which has one place in the pages, although the rows are "
+        .. "distinct; use an aggregate of the association, as in annotated_with(Class.association:max(\"column\"))")
+    end
+  end
+  for _, term in ipairs(terms or {}) do
+    if is_of_joined_rows(node, term.column.shape, found.single) then
+      raise("argument", method .. ": the order contains a column of joined rows, of which a distinct record may have several; order by "
+        .. "an aggregate of the association, as in order(Class.association:min(\"column\"))")
+    end
+  end
 end
 
 --- Raises for a size that is none, and for a request whose rows are no whole records, or only some of them.
