@@ -74,8 +74,13 @@ extension Association {
             throw RequestError.argument("`\(name)`: an association with distinct() can only be counted")
         }
         let aggregate = AssociationAggregate(function, of: self, expression)
+        let isBoolean =
+            switch function {
+            case .isEmpty, .exists: true
+            case .minimum, .maximum: expression!.isBoolean
+            case .count, .sum, .average, .total: false
+            }
         return try Expression.make(
-            .aggregate(aggregate), function == .isEmpty || function == .exists ? .boolean : [], cost: 12, overAll: expression.map { [$0] } ?? [],
-            requests: [request])
+            .aggregate(aggregate), isBoolean ? .boolean : [], cost: 12, overAll: expression.map { [$0] } ?? [], requests: [request])
     }
 }

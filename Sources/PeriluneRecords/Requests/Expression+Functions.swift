@@ -40,7 +40,21 @@ package final class FunctionCall: Sendable {
         return Self.aggregates.contains(name) && (arguments.count == 1 || (name != "min" && name != "max"))
     }
 
-    static let booleanFunctions: Set<String> = ["json_valid", "like", "glob"]
+    private static let booleanFunctions: Set<String> = ["json_valid", "like", "glob"]
+    /// Functions that have the value of one of their arguments, which may be any of them.
+    private static let choosingFunctions: Set<String> = ["min", "max", "coalesce", "ifnull"]
+    /// Functions that have the value of their first argument, in some row.
+    private static let keepingFunctions: Set<String> = ["first_value", "last_value", "nth_value", "lag", "lead", "nullif"]
+
+    /// Whether its value is true, false or NULL.
+    var isBoolean: Bool {
+        let name = name.foldedName
+        if Self.booleanFunctions.contains(name) { return true }
+        if Self.keepingFunctions.contains(name) { return arguments.first?.isBoolean ?? false }
+        guard Self.choosingFunctions.contains(name), arguments.contains(where: \.isBoolean) else { return false }
+        // Which values parameters have is not known here: integers other than 0 and 1 stay what they are.
+        return arguments.allSatisfy { $0.isBoolean || $0.isNull || $0.isParameter }
+    }
 }
 
 /// `CASE`.
@@ -118,8 +132,8 @@ extension Expression {
         if parts.contains(where: { $0.traits.contains(.row) }) {
             throw RequestError.argument("a row of several columns can only be compared")
         }
-        let isBoolean = FunctionCall.booleanFunctions.contains(call.name.foldedName)
-        let traits: Traits = isBoolean ? .boolean : isAggregate ? .aggregate : call.window != nil ? .window : []
+        var traits: Traits = isAggregate ? .aggregate : call.window != nil ? .window : []
+        if call.isBoolean { traits.insert(.boolean) }
         return try make(.function(call), traits, cost: 5, overAll: parts)
     }
 

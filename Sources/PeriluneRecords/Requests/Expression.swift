@@ -220,6 +220,8 @@ extension Expression {
         traits.contains(.boolean) || declaredType.content == .boolean
     }
 
+    var isParameter: Bool { if case .parameter = kind { true } else { false } }
+
     /// The table and position if it is a column.
     package var columnPosition: (table: TableSchema, position: Int)? {
         if case .column(let table, let position, _) = unbound.kind { (table, position) } else { nil }

@@ -100,12 +100,13 @@ extension Request {
                 "\(name.lowercased()): the request is distinct; ask for the distinct values of the expression")
         }
         let request = withoutIncluded
+        let isBoolean = expression.isBoolean && ["min", "max"].contains(name.foldedName)
         guard hasLimit else {
-            return try compiler.compileSingle {
+            return try compiler.compileSingle(isBoolean: isBoolean) {
                 try $0.select(request, .aggregate(name, expression, isDistinct: isDistinct), isOrdered: false)
             }
         }
-        return try compiler.compileSingle { walk in
+        return try compiler.compileSingle(isBoolean: isBoolean) { walk in
             walk.tokens.add(.select)
             walk.tokens.add(.function, name.utf8)
             if isDistinct { walk.tokens.add(.distinctArgument) }

@@ -215,3 +215,32 @@ test("plucking takes a database before or after the columns", function()
     equal(Plucked:order("id"):pluck(handle, "id", "name"), { { 1, "a" }, { 2, perilune.null } })
   end)
 end)
+
+test("values that are chosen among booleans are booleans, whatever fetches them", function()
+  db:execute[[CREATE TABLE switch (id INTEGER PRIMARY KEY, is_on BOOLEAN, n INTEGER, room_id INTEGER REFERENCES room); CREATE TABLE room (id INTEGER PRIMARY KEY);
+    INSERT INTO room VALUES (1); INSERT INTO switch VALUES (1, 1, 3, 1), (2, 0, 4, 1), (3, NULL, 4, NULL)]]
+  local Switch, Room = perilune.record "switch", perilune.record "room"
+  Room.switches = Room:has_many(Switch)
+  local c, fn = Switch.c, perilune.fn
+  local function check(expression, expected)
+    local chosen = Switch:select(expression:as("x"), "id"):order("id")
+    local list, tuples = {}, {}
+    for row in chosen:rows() do list[#list + 1] = row.x end
+    for value in chosen:tuples() do tuples[#tuples + 1] = value end
+    local single = Switch:order("id"):select(expression)
+    equal(list, expected) equal(tuples, expected) equal(single:fetch_values(), expected) equal(single:fetch_value(), expected[1])
+    equal(Switch:order("id"):pluck(expression), expected)
+    equal(chosen:fetch_all()[2].x, expected[2])
+    equal(single:fetch_set()[expected[1]], true)
+  end
+  check(fn.coalesce(c.is_on, false), { true, false, false })
+  check(fn.ifnull(c.is_on, c.n:gt(3)), { true, false, true })
+  check(c.is_on:first_value():over{ order_by = c.id }, { true, true, true })
+  check(c.is_on:max():over{}, { true, true, true })
+  check(c.n:gt(3), { false, true, true })
+  equal({ Switch:min("is_on"), Switch:max("is_on"), Switch:max(c.n:gt(5)), Switch:max("n"), Switch:limit(1):max("is_on") }, { false, true, false, 4, true })
+  equal(Switch:select(c.is_on:max()):fetch_value(), true)
+  equal(Switch:group("n"):select("n", c.is_on:max():as("any")):order("n"):fetch_all()[2].any, false)
+  equal(Room:annotated_with(Room.switches:min("is_on"):as("all_on")):fetch_one().all_on, false)
+  equal(Switch:select(fn.coalesce(c.is_on, 5)):filter{ id = 1 }:fetch_value(), 1)
+end)

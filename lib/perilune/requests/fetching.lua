@@ -73,7 +73,13 @@ function verbs:rows(db)
   if plan.segments[2] or plan.prefetches[1] then
     raise("argument", "rows: not available for a request that includes associations; use fetch_all")
   end
-  return db:rows(plan.sql, arguments(self, plan))
+  if not plan.booleans[1] then return db:rows(plan.sql, arguments(self, plan)) end
+  local next_row, state, control, closing = db:rows(plan.sql, arguments(self, plan))
+  local convert_booleans = require("perilune.requests.results").convert_booleans
+  return function(...)
+    local row = next_row(...)
+    return row and convert_booleans({ row }, plan)[1]
+  end, state, control, closing
 end
 
 -- Values --------------------------------------------------------------------------------------------------------------------
@@ -84,11 +90,52 @@ local function require_columns(self, method)
   end
 end
 
+local function as_boolean(value) return require("perilune.requests.results").as_boolean(value) end
+
+--- Iterates over tuples, some of whose values are true or false.
+local function boolean_tuples(booleans, next_values, state, control, closing)
+  local is_boolean, count = {}, 0
+  for _, position in ipairs(booleans) do is_boolean[position], count = true, math.max(count, position) end
+  local function convert(position, first, ...)
+    if position > count then return first, ... end
+    if is_boolean[position] then first = as_boolean(first) end
+    if position == count then return first, ... end
+    return first, convert(position + 1, ...)
+  end
+  -- What the iteration goes on from is the value itself.
+  local last = control
+  return function()
+    local function take(first, ...)
+      last = first
+      if first == nil then return nil end
+      return convert(1, first, ...)
+    end
+    return take(next_values(state, last))
+  end, nil, nil, closing
+end
+
 --- The values of the columns, one row after the other: `for id, title in request:select("id", "title"):tuples() do`.
 function verbs:tuples(db)
   db = database_for(db, "tuples")
   local plan = plan_of(self, db, "rows")
-  return db:tuples(plan.sql, arguments(self, plan))
+  if not plan.booleans[1] then return db:tuples(plan.sql, arguments(self, plan)) end
+  return boolean_tuples(plan.booleans, db:tuples(plan.sql, arguments(self, plan)))
+end
+
+--- What the values of one column that is true or false become, by the verb that fetches them.
+local with_booleans = { fetch_value = as_boolean }
+
+function with_booleans.fetch_values(list)
+  for index, value in ipairs(list) do list[index] = as_boolean(value) end
+  return list
+end
+
+with_booleans.fetch_optional_values = with_booleans.fetch_values
+
+function with_booleans.fetch_set(set)
+  local converted = {}
+  for value in next, set do converted[as_boolean(value)] = true end
+  return converted
 end
 
 for method, form in pairs{
@@ -98,7 +145,9 @@ for method, form in pairs{
     require_columns(self, method)
     db = database_for(db, method)
     local plan = plan_of(self, db, form)
-    return db[method](db, plan.sql, arguments(self, plan))
+    local found = db[method](db, plan.sql, arguments(self, plan))
+    if plan.booleans[1] == 1 then return with_booleans[method](found) end
+    return found
   end
 end
 
@@ -181,7 +230,9 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
     db = database_for(db, method)
     local aggregate = request.derive_with(self, op, column)
     local plan = plan_of(aggregate, db, "value")
-    return db:fetch_value(plan.sql, arguments(aggregate, plan))
+    local value = db:fetch_value(plan.sql, arguments(aggregate, plan))
+    if plan.booleans[1] then return as_boolean(value) end
+    return value
   end
 end
 

@@ -22,6 +22,14 @@ local function boolean_fields(plan)
   return fields
 end
 
+--- A value of a condition, or of what else is true or false: SQLite has 1 and 0.
+function request_results.as_boolean(value)
+  if value == 1 then return true elseif value == 0 then return false end
+  return value
+end
+
+local as_boolean = request_results.as_boolean
+
 --- Conditions that were selected are true or false, not 1 or 0.
 -- @tparam ?integer segment by default the first
 local function convert_booleans(rows, plan, segment)
@@ -29,7 +37,8 @@ local function convert_booleans(rows, plan, segment)
   if not names[1] then return rows end
   for _, row in ipairs(rows) do
     for _, name in ipairs(names) do
-      if row and math.type(rawget(row, name)) == "integer" then row[name] = row[name] ~= 0 end
+      local value = row and rawget(row, name)
+      if value == 0 or value == 1 then row[name] = as_boolean(value) end
     end
   end
   return rows
