@@ -19,16 +19,28 @@ static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int 
 /* Answered in place of what was expected: the error is on top of the stack. */
 const char pdb_conversion_failed[] = "a value that can be converted";
 
-/* Binds what a value's own __to_database makes of it; the result stays on the stack. */
+/* How often a value may be converted until it is plain: a value type may give a date, which has a conversion of its own. */
+enum { most_conversions = 4 };
+
+static bool has_conversion(lua_State *L, int index) {
+    int type = lua_type(L, index);
+    return type == LUA_TTABLE || (type == LUA_TUSERDATA && !pdb_is_blob(L, index) && !pdb_is_null(L, index));
+}
+
+/* Binds the plain value that the conversions `__to_database` lead to; their results stay on the stack. */
 static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
     static const char expected[] =
         "a value that SQLite can store (nil, boolean, number, string, perilune.null, perilune.blob or a date)";
-    if (luaL_getmetafield(L, index, "__to_database") == LUA_TNIL) return expected;
-    lua_pushvalue(L, index);
-    if (plua_pcall(L, 1, 1) != LUA_OK) return pdb_conversion_failed;
-    int type = lua_type(L, -1);
-    bool is_plain = type != LUA_TTABLE && (type != LUA_TUSERDATA || pdb_is_blob(L, -1) || pdb_is_null(L, -1));
-    return is_plain ? bind_plain(L, statement, parameter, lua_gettop(L)) : "a plain value from __to_database";
+    for (int count = 0; count < most_conversions; count++) {
+        if (luaL_getmetafield(L, index, "__to_database") == LUA_TNIL) {
+            return count == 0 ? expected : "a value from to_database that SQLite can store";
+        }
+        lua_pushvalue(L, index);
+        if (plua_pcall(L, 1, 1) != LUA_OK) return pdb_conversion_failed;
+        index = lua_gettop(L);
+        if (!has_conversion(L, index)) return bind_plain(L, statement, parameter, index);
+    }
+    return "a value from to_database that is not converted again and again";
 }
 
 static const char *bind_object(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
@@ -72,12 +84,12 @@ const char *pdb_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter,
 }
 
 void pdb_push_plain(lua_State *L, int index) {
-    int type = lua_type(L, index);
-    bool is_object = type == LUA_TTABLE || (type == LUA_TUSERDATA && !pdb_is_null(L, index) && !pdb_is_blob(L, index));
     lua_pushvalue(L, index);
-    if (!is_object || luaL_getmetafield(L, -1, "__to_database") == LUA_TNIL) return;
-    lua_insert(L, -2);
-    lua_call(L, 1, 1);
+    for (int count = 0; count < most_conversions && has_conversion(L, -1); count++) {
+        if (luaL_getmetafield(L, -1, "__to_database") == LUA_TNIL) return;
+        lua_insert(L, -2);
+        lua_call(L, 1, 1);
+    }
 }
 
 int pdb_plain_value(lua_State *L) {

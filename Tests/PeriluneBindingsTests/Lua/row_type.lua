@@ -67,3 +67,43 @@ test("mistakes are reported", function()
   local Bad = perilune.row_type{ from_row = function(row) return row.title .. row.pages end }
   matches(fails(nil, Bad.fetch_all, Bad, "SELECT title FROM place"), "pages")
 end)
+
+test("a row type is fetched from requests", function()
+  db:execute[[CREATE TABLE writer (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE novel (id INTEGER PRIMARY KEY, title TEXT, writer_id INTEGER REFERENCES writer);
+    INSERT INTO writer VALUES (1, 'Melville'); INSERT INTO novel VALUES (1, 'Typee', 1), (2, 'Beowulf', NULL)]]
+  local Writer, Novel = perilune.record "writer", perilune.record "novel"
+  Novel.writer, Writer.novels = Novel:belongs_to(Writer), Writer:has_many(Novel)
+  local Title = perilune.row_type{ from_row = function(row) return row.title:upper() end }
+  equal(Title:fetch_all(Novel:order("id")), { "TYPEE", "BEOWULF" })
+  equal(Title:fetch_all(db, Novel:order("id"):limit(1)), { "TYPEE" })
+  equal(Title:fetch_all(Novel:filter{ id = 2 }:select("title")), { "BEOWULF" })
+  equal(Title:fetch_one(Novel:order(Novel.c.id:desc())), "BEOWULF")
+  equal(Title:fetch_one(Novel:none()), nil)
+  local list = {}
+  for title in Title:rows(Novel:order("id")) do list[#list + 1] = title end
+  equal(list, { "TYPEE", "BEOWULF" })
+  local Line = perilune.row_type{ from_row = function(row) return row.title .. ": " .. (row.writer and row.writer.name or "?") end }
+  equal(Line:fetch_all(Novel:including_optional(Novel.writer):order("id")), { "Typee: Melville", "Beowulf: ?" })
+  local Count = perilune.row_type{ from_row = function(row) return row.name .. " " .. row.novel_count end }
+  equal(Count:fetch_all(Writer:annotated_with(Writer.novels:count())), { "Melville 1" })
+  equal(#Title:fetch_all(Novel), 2)
+  matches(fails("argument", function() Title:fetch_all(5) end), "fetch_all: expected SQL, a statement or a request, got the integer 5")
+  matches(fails("argument", function() Title:rows(db, {}) end), "rows: expected SQL")
+  matches(fails("argument", function() Title:fetch_one(Novel:all(), 5) end), "takes no arguments")
+end)
+
+test("a value type may give a date, a case or date parts to SQL", function()
+  local function type_of(to_database) return perilune.value_type{ name = "t", to_database = to_database, from_database = function(v) return v end } end
+  local Day = type_of(function(v) return perilune.date(v) end)
+  equal(db:fetch_value("SELECT ?", Day "2026-01-02"), db:fetch_value("SELECT ?", perilune.date "2026-01-02"))
+  local Size = perilune.enum{ small = "S", large = "L" }
+  equal(db:fetch_value("SELECT ?", type_of(function(v) return Size[v] end) "large"), "L")
+  equal(db:fetch_value("SELECT ?", type_of(function(v) return Day(v) end) "2026-01-02"), db:fetch_value("SELECT ?", perilune.date "2026-01-02"))
+  equal(perilune.storage_class(Day "2026-01-02"), "text")
+  equal(db:fetch_value("SELECT ?", type_of(function() return perilune.null end)(1)), nil)
+  matches(fails("argument", db.fetch_value, db, "SELECT ?", type_of(function() end)(1)), "t: to_database returned nothing")
+  matches(fails("argument", db.fetch_value, db, "SELECT ?", type_of(function() return nil, "not today" end)(1)), "t: not today")
+  matches(fails("argument", db.fetch_value, db, "SELECT ?", type_of(function() return {} end)(1)), "to_database")
+  local looping = setmetatable({}, { __to_database = function(self) return self end })
+  matches(fails("argument", db.fetch_value, db, "SELECT ?", looping), "to_database")
+end)

@@ -2,12 +2,14 @@
 --
 --     local Point = perilune.row_type{ from_row = function(row) return { x = row.longitude, y = row.latitude } end }
 --     Point:fetch_all("SELECT longitude, latitude FROM place")
+--     Point:fetch_all(Place:filter{ country = "France" })
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local native_rows = require "perilune.native.rows"
 local checks = require "perilune.runtime.checks"
+local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 
 local row_type = {}
@@ -25,22 +27,40 @@ local function make(self, row)
   return value
 end
 
---- Splits the arguments of a verb: what has the fetching methods (a database or a statement), and its arguments.
+--- The request of a record class or of a request itself; nil for anything else.
+local function request_of(value) return type(value) == "table" and marks.request_of and marks.request_of(value) or nil end
+
+--- Splits the arguments of a verb: what has the fetching methods (a database, a statement or a request), and its arguments. A request
+-- gives records, or rows if its columns are selected.
 local function split(verb, self, first, ...)
   if makers[self] == nil then
     raise("argument", ("%s: expected a row type before the colon, got %s"):format(verb, errors.describe(self)))
   end
-  if records.is_statement(first) or records.is_database(first) then return first, ... end
-  return records.default_database(), first, ...
+  if records.is_statement(first) then return first, ... end
+  if not records.is_database(first) then return split(verb, self, records.default_database(), first, ...) end
+  local source, surplus = ...
+  local request = request_of(source)
+  if request then
+    if surplus ~= nil then raise("argument", verb .. ": a request takes no arguments, got " .. errors.describe(surplus)) end
+    return request, first
+  elseif type(source) ~= "string" then
+    raise("argument", verb .. ": expected SQL, a statement or a request, got " .. errors.describe(source))
+  end
+  return first, ...
 end
 
 local function fetch_all(self, source, ...)
   local values = {}
+  if marks.is_request(source) then
+    -- Its associated rows come with all records.
+    for index, found in ipairs(source:fetch_all(...)) do values[index] = make(self, found) end
+    return values
+  end
   for row in source:rows(...) do values[#values + 1] = make(self, row) end
   return values
 end
 
---- The values of all rows of SQL or of a prepared statement.
+--- The values of all rows of SQL, of a prepared statement or of a request.
 function row_type:fetch_all(...)
   return fetch_all(self, split("fetch_all", self, ...))
 end

@@ -79,7 +79,7 @@ end
 
 --- Makes a value type.
 -- A value `T(v)` can be given to SQL as an argument; `T` can be given wherever a type is asked for.
--- @tparam table definition `name`, `to_database(v)`: a plain value, `from_database(v)`: the value, or nil if it does not fit
+-- @tparam table definition `name`, `to_database(v)`: a value that SQL can be given, `from_database(v)`: the value, or nil if it does not fit
 function types.value_type(definition)
   if type(definition) ~= "table" or type(definition.from_database) ~= "function"
     or type(definition.to_database) ~= "function" then
@@ -89,7 +89,11 @@ function types.value_type(definition)
   local name = definition.name or "value"
   local wrapped = {
     __name = name,
-    __to_database = function(wrapper) return definition.to_database(wrapper.value) end,
+    __to_database = function(wrapper)
+      local stored, message = definition.to_database(wrapper.value)
+      if stored == nil then errors.raise("argument", name .. ": " .. (message and tostring(message) or "to_database returned nothing")) end
+      return stored
+    end,
     __tostring = function(wrapper) return name .. "(" .. tostring(wrapper.value) .. ")" end,
     __eq = function(left, right) return left.value == right.value end,
   }

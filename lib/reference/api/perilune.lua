@@ -207,12 +207,13 @@ function perilune.value_type(definition) end
 ---local Title = perilune.row_type{ from_row = function(row) return row.title:upper() end }
 ---print(Title:fetch_one("SELECT title FROM book ORDER BY id"))  --> TYPEE
 ---```
----@param definition { from_row: (fun(row: perilune.row): any), did_fetch?: fun(value: any, row: perilune.row) }
+---@param definition { from_row: (fun(row: perilune.row|perilune.record): any), did_fetch?: fun(value: any, row: perilune.row|perilune.record) }
 ---@return perilune.row_type
 ---@raises argument: `from_row` is missing
 function perilune.row_type(definition) end
 
----The type that `perilune.row_type` makes. A database or a prepared statement may be given before the SQL.
+---The type that `perilune.row_type` makes. It is fetched from SQL, from a prepared statement, or from a request, whose records (rows, if it
+---selects columns) `from_row` gets. A database may be given first.
 ---@class perilune.row_type
 ---@access any
 local row_type = {}
@@ -221,9 +222,10 @@ local row_type = {}
 ---```lua
 ---local Title = perilune.row_type{ from_row = function(row) return row.title end }
 ---print(#Title:fetch_all("SELECT title FROM book"))  --> 3
+---print(Title:fetch_all(Book:order("id"))[1])  --> Typee
 ---```
----@param sql string
----@param ... perilune.argument
+---@param sql string|perilune.request
+---@param ... perilune.argument arguments of SQL
 ---@return any[]
 ---@raises conversion: `from_row` returns nothing; sql: SQLite refuses the statement
 function row_type:fetch_all(sql, ...) end
@@ -233,7 +235,7 @@ function row_type:fetch_all(sql, ...) end
 ---local Title = perilune.row_type{ from_row = function(row) return row.title end }
 ---print(Title:fetch_one("SELECT title FROM book WHERE id = ?", 2))  --> Moby-Dick
 ---```
----@param sql string
+---@param sql string|perilune.request
 ---@param ... perilune.argument
 ---@return any?
 ---@raises conversion: `from_row` returns nothing; sql: SQLite refuses the statement
@@ -246,7 +248,7 @@ function row_type:fetch_one(sql, ...) end
 -----> Typee
 -----> Moby-Dick
 ---```
----@param sql string
+---@param sql string|perilune.request
 ---@param ... perilune.argument
 ---@return fun(): any
 ---@raises conversion: `from_row` returns nothing; sql: SQLite refuses the statement
