@@ -147,7 +147,14 @@ end
 
 function methods:fetch_count(db)
   db = checks.database("fetch_count: argument 1", db)
-  return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(self.arguments, 1, self.arguments.n))
+  local arguments = self.arguments
+  if not self.sql:find(";", 1, true) then
+    return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(arguments, 1, arguments.n))
+  end
+  -- SQL with its semicolon, and comments behind that, cannot be part of other SQL.
+  local count = 0
+  for _ in db:rows(self.sql, table.unpack(arguments, 1, arguments.n)) do count = count + 1 end
+  return count
 end
 
 -- By key

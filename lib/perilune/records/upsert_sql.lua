@@ -64,7 +64,7 @@ local function read_target(info, target, condition)
   end
   local message = schema.kind == "view" and "a view has no keys; use insert, update or SQL instead"
     or #texts == 0 and "the table has no unique key to conflict with; use insert, or add one "
-      .. "(t:primary_key, or db:create_index with unique = true)"
+      .. "(t:primary_key, or db:create_index with unique = true); for a partial index, give its condition as `target_where`"
     or ("(%s) is not a unique key; available: %s; for a partial index, give its condition as `target_where`")
       :format(table.concat(columns, ", "), table.concat(texts, ", "))
   errors.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = keys })

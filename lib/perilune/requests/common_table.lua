@@ -159,6 +159,7 @@ local function of_sql(source, columns, text, ...)
     raise("argument", "perilune.common_table: argument 3: expected SQL, got " .. errors.describe(text))
   end
   source.column_names = columns
+  text = text:gsub("[;%s]+$", "")
   local arguments = select("#", ...) > 0 and expression.list_operation("arguments", nil, table.pack(...), "perilune.common_table")
   local values, shape = {}, arguments and arguments.shape
   if arguments then expression.collect(arguments, values, 0) end

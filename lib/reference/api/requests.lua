@@ -434,8 +434,8 @@ function request:total(column, db) end
 ---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
 function request:page(number, size, db) end
 
----Iterates over the records in lists of a size, in the order of the key; a request in another order is refused. Rows may be changed and
----deleted in the meantime.
+---Iterates over the records in lists of a size, in the order of the key. Rows may be changed and deleted in the meantime. A request with an
+---order of its own, or one that may repeat a record (a join, `union_all`), is refused.
 ---```lua
 ---for books in Book:all():in_batches(2) do print(#books) end
 -----> 2
@@ -736,7 +736,9 @@ function request:full_join(other, condition, ...) end
 ---@return perilune.request
 function request:cross_join(other) end
 
----Returns a request for the rows of this one and of another one of the same class. `request | other` is the same.
+---Returns a request for the rows of this one and of another one of the same class. `request | other` is the same. The two may differ only
+---in their conditions and orders: joins, selected columns and the like must be the same, and neither may have a limit, groups or a union.
+---For other requests use `union`.
 ---```lua
 ---print(Book:filter("year < 1850"):or_filter(Book:filter("year > 1870")):fetch_count())  --> 2
 ---```
@@ -764,7 +766,8 @@ function request:filter_given(condition) end
 function request:when(value, derive, otherwise) end
 
 ---Returns the page of records behind a cursor, in the order of the request: faster than `page` where many rows come before. Rows that
----the order leaves equal come in the order of the primary key, which descends if all of the order descends.
+---the order leaves equal come in the order of the primary key, which descends if all of the order descends. A request that may repeat a
+---record (a join, `union_all`) is refused, and so is the order of distinct records by a column of joined rows.
 ---```lua
 ---local first = Book:order("year"):page_after(nil, 2)
 ---print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
@@ -799,7 +802,8 @@ function request:page_before(cursor, size, db) end
 ---@access any
 function request:as_of(time) end
 
----Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new.
+---Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new. A key that
+---contradicts a condition of the request is refused.
 ---```lua
 ---print(select(2, Tag:find_or_build{ name = "sea" }), select(2, Tag:find_or_build{ name = "ships" }))  --> false	true
 ---```
@@ -811,7 +815,8 @@ function request:as_of(time) end
 function request:find_or_build(db, key, others) end
 
 ---Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new. A row that is
----deleted softly is not found; if it has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`.
+---deleted softly is not found; if it has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`. A field
+---that contradicts a condition of the request is refused: the record would not be found again.
 ---```lua
 ---print(Tag:find_or_create{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
 ---```
