@@ -62,6 +62,14 @@ enum {
 /* Has a connection leave the write-ahead log alone when it is closed, even if no other connection has the file open. */
 static inline void psql_keep_log(sqlite3 *db) { sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); }
 
+/* Whether a connection reads names in double quotes that name nothing as strings, outside of CREATE; sets it, and returns what was set. -1 only tells. */
+static inline int psql_accept_double_quoted_strings(sqlite3 *db, int is_accepted) {
+    int former = 0;
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, -1, &former);
+    if (is_accepted >= 0) sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, is_accepted, NULL);
+    return former;
+}
+
 /* Whether triggers run on a connection; sets it, and returns what was set. */
 static inline int psql_enable_triggers(sqlite3 *db, int is_enabled) {
     int former = 1;

@@ -37,7 +37,10 @@ extension PreviewPlan {
         var configuration = GRDB.Configuration()
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { db in UnicodeCollation.install(on: db) }
+        configuration.prepareDatabase { db in
+            UnicodeCollation.install(on: db)
+            DoubleQuotedStrings.install(on: db)
+        }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         let application = PlanApplication(
             changeset: changeset, outline: changes.outline, seen: seen, schemaHash: origin.schemaHash)

@@ -23,7 +23,11 @@ enum DatabaseCallbacks {
             observe: { TransactionRelay.add($1!, to: DatabaseCallbacks.connection($0!)) },
             stop_observing: { TransactionRelay.remove($1!, from: DatabaseCallbacks.connection($0!)) },
             attach_error: { DatabaseCallbacks.attachError($0!, code: $1, message: $2, sql: $3) },
-            did_connect: { UnicodeCollation.install(on: $0!); OrderedAggregate.install(on: $0!) },
+            did_connect: {
+                UnicodeCollation.install(on: $0!)
+                OrderedAggregate.install(on: $0!)
+                DoubleQuotedStrings.install(on: $0!)
+            },
             release: { Unmanaged<AnyObject>.fromOpaque($0!).release() },
             sql: SQLCallbacks.all)
         try state.withUnsafeStack { L, _ in
@@ -60,7 +64,9 @@ enum DatabaseCallbacks {
             // Not makeStatement, which refuses texts of several statements: the row path goes on with the rest.
             prepared.pointee = pdb_prepared()
             let text = String(cString: sql)
-            func compile() throws -> Statement? { try db.allStatements(sql: text).next() }
+            func compile() throws -> Statement? {
+                try DoubleQuotedStrings.compiling(on: db) { try db.allStatements(sql: text).next() }
+            }
             guard let statement = try ClusterDatabase.of(db)?.compiling(on: db, compile) ?? compile() else { return }
             try fill(prepared, with: statement, on: db)
             prepared.pointee.has_tail = hasTail(sql, after: statement)

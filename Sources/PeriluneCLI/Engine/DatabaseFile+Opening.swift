@@ -31,7 +31,10 @@ extension DatabaseFile {
     static func inCluster<Result>(_ path: String, _ body: (DatabaseQueue, ClusterDatabase) throws -> Result) throws -> Result {
         do {
             var configuration = Configuration()
-            configuration.prepareDatabase { db in UnicodeCollation.install(on: db) }
+            configuration.prepareDatabase { db in
+            UnicodeCollation.install(on: db)
+            DoubleQuotedStrings.install(on: db)
+        }
             let queue = try ClusterDatabase.open(url: path, configuration: configuration)
             guard let cluster = ClusterDatabase.of(queue) else { throw ClusterFailure(.unreachable, "the cluster is closed") }
             return try ClusterDatabase.asDatabaseErrors { try body(queue, cluster) }
@@ -49,7 +52,10 @@ extension DatabaseFile {
         var configuration = Configuration()
         configuration.readonly = isReadonly
         configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { db in UnicodeCollation.install(on: db) }
+        configuration.prepareDatabase { db in
+            UnicodeCollation.install(on: db)
+            DoubleQuotedStrings.install(on: db)
+        }
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
             return try DatabaseQueue(path: path, configuration: configuration)

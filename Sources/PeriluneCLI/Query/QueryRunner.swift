@@ -99,7 +99,10 @@ struct QueryRunner {
         configuration.busyMode = .timeout(5)
         // Else GRDB stops the process after a statement such as BEGIN. Closing the connection rolls back.
         configuration.allowsUnsafeTransactions = true
-        configuration.prepareDatabase { db in UnicodeCollation.install(on: db) }
+        configuration.prepareDatabase { db in
+            UnicodeCollation.install(on: db)
+            DoubleQuotedStrings.install(on: db)
+        }
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
             guard let database else { return try DatabaseQueue(configuration: configuration) }

@@ -3,6 +3,8 @@ package struct SQLNames {
     /// As SQLite compares names.
     private var folded: Set<String> = []
     private var doubleQuoted: Set<String> = []
+    /// Names without quotes, or in quotes of another kind; folded.
+    package private(set) var inOtherForm: Set<String> = []
 
     /// - Parameter sql: Only its first 100,000 bytes are read.
     package init(in sql: String) {
@@ -11,10 +13,19 @@ package struct SQLNames {
             for token in scanner where token.kind == .word || token.kind == .name {
                 guard let name = scanner.name(token) else { continue }
                 folded.insert(name.foldedName)
-                if text[token.range.lowerBound] == UInt8(ascii: "\"") { doubleQuoted.insert(name) }
+                if text[token.range.lowerBound] == UInt8(ascii: "\"") {
+                    doubleQuoted.insert(name)
+                } else {
+                    inOtherForm.insert(name.foldedName)
+                }
             }
         }
     }
+
+    /// All names, folded.
+    package var all: Set<String> { folded }
+    /// Names in double quotes, as they are written.
+    package var inDoubleQuotes: Set<String> { doubleQuoted }
 
     package func contains(_ name: String) -> Bool { folded.contains(name.foldedName) }
 

@@ -137,3 +137,18 @@ test("statements of record classes take values of the row, and other expressions
   -- A record that is written by itself has values.
   fails("conversion", function() Note{ text = perilune.sql("1") }:insert() end)
 end)
+
+test("strings in double quotes in existing triggers and views do not make a database unusable", function()
+  db:execute[[CREATE TABLE mob (id INTEGER PRIMARY KEY, updated TEXT, position INT); INSERT INTO mob VALUES (1, NULL, 2)]]
+  matches(fails("sql", db.execute, db, 'SELECT "nothing"'), "no such column: nothing")
+  db:execute[[
+    CREATE TRIGGER moved AFTER UPDATE OF position ON mob BEGIN UPDATE mob SET updated = strftime("%Y", '2026-01-02') WHERE id = new.id; END;
+    CREATE VIEW positions AS SELECT printf("%3.3f", position) AS p FROM mob]]
+  local Mob = perilune.record "mob"
+  Mob:update_all{ position = 3 }
+  equal(Mob:find(1).updated, "2026")
+  equal(db:fetch_value "SELECT p FROM positions", "3.000")
+  db:alter_table("mob", function(t) t:rename_column("updated", "updated_at") end)
+  Mob:find(1):update_changes{ position = 4 }
+  equal(Mob:find(1).updated_at, "2026")
+end)
