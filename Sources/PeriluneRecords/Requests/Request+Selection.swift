@@ -67,8 +67,11 @@ extension Request {
         return outputNames.contains { $0?.foldedName == folded }
     }
 
-    /// What `order("name")` means: a column of the table, or one that was added.
+    /// What `order("name")` means: a selected expression of that name, as in SQL; a column of the table; or a column that was added.
     package func orderColumn(_ name: String) throws -> Expression {
+        if parts.values.selection?.contains(where: { $0.name?.foldedName == name.foldedName && $0.expression.columnName?.foldedName != name.foldedName }) == true {
+            return Expression(.resultColumn(name), .resultColumn)
+        }
         if let position = table.column(named: name) { return source.column(position) }
         if hasResultColumn(name) { return Expression(.resultColumn(name), .resultColumn) }
         let names = table.columns.map(\.name) + outputNames.compactMap { $0 }.filter { table.column(named: $0) == nil }

@@ -242,5 +242,16 @@ test("values that are chosen among booleans are booleans, whatever fetches them"
   equal(Switch:select(c.is_on:max()):fetch_value(), true)
   equal(Switch:group("n"):select("n", c.is_on:max():as("any")):order("n"):fetch_all()[2].any, false)
   equal(Room:annotated_with(Room.switches:min("is_on"):as("all_on")):fetch_one().all_on, false)
-  equal(Switch:select(fn.coalesce(c.is_on, 5)):filter{ id = 1 }:fetch_value(), 1)
+  equal(Switch:select(fn.coalesce(c.is_on, 5)):filter{ id = 3 }:fetch_value(), 5)
+end)
+
+test("an order by the name of a selected column means that column, as in SQL", function()
+  db:execute "CREATE TABLE pair (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER); INSERT INTO pair VALUES (1, 1, 9), (2, 2, 8), (3, 3, 7)"
+  local Pair = perilune.record "pair"
+  local selected = Pair:select(Pair.c.b:as("a"), "id")
+  equal(selected:order("a"):pluck("id"), { 3, 2, 1 })
+  equal(selected:order("A"):fetch_all()[1].a, 7)
+  equal(selected:order("a"):reversed():fetch_all()[1].a, 9)
+  equal(selected:order(Pair.c.a):fetch_all()[1].a, 9)
+  equal(Pair:order("a"):select(Pair.c.b:as("a")):fetch_values(), { 9, 8, 7 })
 end)

@@ -115,8 +115,24 @@ end
 
 request.terms = terms
 
+--- Whether the selected columns have one of a name that was given by `as`: an order by that name means it, as in SQL.
+local function selects_name(node, name)
+  if not node.selects then return false end
+  while node.op ~= "select" do
+    if request.compounds[node.op] then return false end
+    node = node.parent
+  end
+  for _, shape in ipairs(node.shape.operands) do
+    if shape.op == "as" and shape.detail:lower() == name:lower() then return true end
+  end
+  return false
+end
+
+local orders = { order = true, then_order = true }
+
 --- A name or SQL text as an expression: a column of the request's table if it has one of that name.
 function request.term(self, text, method)
+  if orders[method] and selects_name(self.node, text) then return expression.name(text) end
   local column = not self.node.is_result and self.node.root.source:column_named(text, self.node.alias)
   if column then return column end
   if text:match("^[%a_][%w_]*$") then
@@ -223,7 +239,7 @@ derivations.order = records.derivation("order", function(self, first, ...)
   check_receiver("order", self)
   local node = self.node
   if type(first) == "string" and select("#", ...) == 0 then
-    local column = not node.is_result and node.root.source:column_named(first, node.alias)
+    local column = not node.is_result and not selects_name(node, first) and node.root.source:column_named(first, node.alias)
     if column and column.shape.count == 0 then
       local ordered = node_with_shape(node, "order", column.shape)
       node.by_order[first] = ordered
