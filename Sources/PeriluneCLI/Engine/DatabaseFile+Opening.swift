@@ -32,9 +32,9 @@ extension DatabaseFile {
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { db in
-            UnicodeCollation.install(on: db)
-            DoubleQuotedStrings.install(on: db)
-        }
+                UnicodeCollation.install(on: db)
+                DoubleQuotedStrings.install(on: db)
+            }
             let queue = try ClusterDatabase.open(url: path, configuration: configuration)
             guard let cluster = ClusterDatabase.of(queue) else { throw ClusterFailure(.unreachable, "the cluster is closed") }
             return try ClusterDatabase.asDatabaseErrors { try body(queue, cluster) }

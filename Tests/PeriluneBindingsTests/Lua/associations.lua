@@ -225,3 +225,18 @@ test("the request of an association can be called for whatever was fetched with 
   matches(fails("argument", function() house.place() end), "attempt to call a record of `place`")
   equal(House.place(House:including_optional(House.place):find(2)):fetch_one(), nil)
 end)
+
+test("record:included is what was fetched into the field of an association, or an error", function()
+  db:execute[[CREATE TABLE poet (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE poem (id INTEGER PRIMARY KEY, poet_id INTEGER REFERENCES poet);
+    INSERT INTO poet VALUES (1, 'Keats'); INSERT INTO poem VALUES (1, 1), (2, NULL)]]
+  local Poet, Poem = perilune.record "poet", perilune.record "poem"
+  Poet.poems, Poem.poet = Poet:has_many(Poem), Poem:belongs_to(Poet)
+  local fetched = Poem:including_optional(Poem.poet):order("id"):fetch_all()
+  equal(fetched[1]:included("poet").name, "Keats")
+  equal(fetched[2]:included("poet"), nil)
+  equal(#Poet:including_all(Poet.poems):fetch_one():included("poems"), 1)
+  local message = fails("not_fetched", function() return Poem:find(2):included("poet") end)
+  matches(message, "including_optional(Class.poet)")
+  matches(fails("unknown_association", function() return fetched[1]:included("poets") end), "poet")
+  matches(fails("argument", fetched[1].included), "included: expected a record before the colon")
+end)

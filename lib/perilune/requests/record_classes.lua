@@ -2,6 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
+local classes = require "perilune.requests.classes"
 local marks = require "perilune.runtime.marks"
 local record = require "perilune.records.class"
 local fetching = require "perilune.records.fetching"
@@ -71,6 +72,20 @@ record.creators[#record.creators + 1] = function(info)
     local association = info.associations[name]
     return association ~= nil, association
   end
+end
+
+--- What was fetched into the field of an association: a record, a list, or nil if no row belongs to the record. Raises if the association
+-- was not included, where `record.author` itself is the association, which is true in a condition.
+function record.instance_verbs.included(self, name, surplus)
+  record.require_record("included", self)
+  if surplus ~= nil then require("perilune.runtime.arity").refuse("included", 1, surplus) end
+  if not classes.association(record.info_of(self).class, name) then
+    errors.raise_unknown("association", tostring(name), classes.association_names(record.info_of(self).class))
+  end
+  local value = self[name]
+  -- Whatever is read from an association in place of its rows raises.
+  if marks.is_association(value) then return value.included end
+  return value
 end
 
 -- Default scopes ---------------------------------------------------------------------------------------------------------------

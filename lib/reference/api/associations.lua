@@ -4,7 +4,8 @@
 ---
 ---An association is stored in a field of its class: `Author.books = Author:has_many(Book)`. It derives like a request:
 ---`Author.books:filter(...):order(...)`. Reading `author.books` never fetches; `Author:including_all(Author.books)` does, and
----`author:books()` is a request for the rows that belong to a record.
+---`author:books()` is a request for the rows that belong to a record. Without `including_all` the field is the association itself, which is
+---true in a condition; `author:included("books")` raises then.
 ---
 ---An association that is given the name of a table uses the only class of that table, or a class of its own if there is none yet, which has
 ---neither the methods nor the default request of a class that is made afterwards. Pass the class where there is one.

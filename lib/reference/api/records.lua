@@ -509,6 +509,16 @@ function record:changes() end
 ---@return boolean
 function record:has_changes() end
 
+---Returns what was fetched into the field of an association: a record, a list of records, or nil if no row belongs to the record. An
+---association that was not included is an error here. `record.author` is the association itself then, which is true in a condition.
+---```lua
+---print(#Author:including_all(Author.books):find(1):included("books"))  --> 2
+---```
+---@param name string of the association
+---@return perilune.record|perilune.record[]|nil
+---@raises not_fetched: the association was not included; unknown_association: the class has none of that name
+function record:included(name) end
+
 ---Returns another record with the same fields, some of which may be changed.
 ---```lua
 ---print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)  --> sea	lake

@@ -145,7 +145,7 @@ function perilune.value_type(definition) end
 ---```
 ---
 ---- Raises `argument` if `from_row` is missing
----@param definition { from_row: (fun(row: perilune.row): any), did_fetch?: fun(value: any, row: perilune.row) }
+---@param definition { from_row: (fun(row: perilune.row|perilune.record): any), did_fetch?: fun(value: any, row: perilune.row|perilune.record) }
 ---@return perilune.row_type
 function perilune.row_type(definition) end
 
@@ -705,7 +705,8 @@ end
 ---@overload fun(value: any): perilune.argument
 
 do
----The type that `perilune.row_type` makes. A database or a prepared statement may be given before the SQL.
+---The type that `perilune.row_type` makes. It is fetched from SQL, from a prepared statement, or from a request, whose records (rows, if it
+---selects columns) `from_row` gets. A database may be given first.
 ---@class perilune.row_type
 local members = {}
 
@@ -713,12 +714,13 @@ local members = {}
 ---```lua
 ---local Title = perilune.row_type{ from_row = function(row) return row.title end }
 ---print(#Title:fetch_all("SELECT title FROM book"))  --> 3
+---print(Title:fetch_all(Book:order("id"))[1])  --> Typee
 ---```
 ---
 ---- Raises `conversion` if `from_row` returns nothing
 ---- Raises `sql` if SQLite refuses the statement
----@param sql string
----@param ... perilune.argument
+---@param sql string|perilune.request
+---@param ... perilune.argument arguments of SQL
 ---@return any[]
 function members:fetch_all(sql, ...) end
 
@@ -730,7 +732,7 @@ function members:fetch_all(sql, ...) end
 ---
 ---- Raises `conversion` if `from_row` returns nothing
 ---- Raises `sql` if SQLite refuses the statement
----@param sql string
+---@param sql string|perilune.request
 ---@param ... perilune.argument
 ---@return any?
 function members:fetch_one(sql, ...) end
@@ -745,7 +747,7 @@ function members:fetch_one(sql, ...) end
 ---
 ---- Raises `conversion` if `from_row` returns nothing
 ---- Raises `sql` if SQLite refuses the statement
----@param sql string
+---@param sql string|perilune.request
 ---@param ... perilune.argument
 ---@return fun(): any
 function members:rows(sql, ...) end
@@ -4194,6 +4196,23 @@ function members:changes() end
 ---@return boolean
 function members:has_changes() end
 
+---Returns what was fetched into the field of an association: a record, a list of records, or nil if no row belongs to the record. An
+---association that was not included is an error here. `record.author` is the association itself then, which is true in a condition.
+---```lua
+---print(#Author:including_all(Author.books):find(1):included("books"))  --> 2
+---```
+---
+---- Raises `not_fetched` if the association was not included
+---- Raises `unknown_association` if the class has none of that name
+---- Raises `unknown_column` if the column does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param name string of the association
+---@return perilune.record|perilune.record[]|nil
+function members:included(name) end
+
 ---Returns another record with the same fields, some of which may be changed.
 ---```lua
 ---print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)  --> sea	lake
@@ -5437,8 +5456,8 @@ function members:total(column, db) end
 ---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
 function members:page(number, size, db) end
 
----Iterates over the records in lists of a size, in the order of the key; a request in another order is refused. Rows may be changed and
----deleted in the meantime.
+---Iterates over the records in lists of a size, in the order of the key. Rows may be changed and deleted in the meantime. A request with an
+---order of its own, or one that may repeat a record (a join, `union_all`), is refused.
 ---```lua
 ---for books in Book:all():in_batches(2) do print(#books) end
 -----> 2
@@ -5661,7 +5680,9 @@ function members:full_join(other, condition, ...) end
 ---@return perilune.request
 function members:cross_join(other) end
 
----Returns a request for the rows of this one and of another one of the same class. `request | other` is the same.
+---Returns a request for the rows of this one and of another one of the same class. `request | other` is the same. The two may differ only
+---in their conditions and orders: joins, selected columns and the like must be the same, and neither may have a limit, groups or a union.
+---For other requests use `union`.
 ---```lua
 ---print(Book:filter("year < 1850"):or_filter(Book:filter("year > 1870")):fetch_count())  --> 2
 ---```
@@ -5701,7 +5722,8 @@ function members:filter_given(condition) end
 function members:when(value, derive, otherwise) end
 
 ---Returns the page of records behind a cursor, in the order of the request: faster than `page` where many rows come before. Rows that
----the order leaves equal come in the order of the primary key, which descends if all of the order descends.
+---the order leaves equal come in the order of the primary key, which descends if all of the order descends. A request that may repeat a
+---record (a join, `union_all`) is refused, and so is the order of distinct records by a column of joined rows.
 ---```lua
 ---local first = Book:order("year"):page_after(nil, 2)
 ---print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
@@ -5748,7 +5770,8 @@ function members:page_before(cursor, size, db) end
 ---@return perilune.request
 function members:as_of(time) end
 
----Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new.
+---Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new. A key that
+---contradicts a condition of the request is refused.
 ---```lua
 ---print(select(2, Tag:find_or_build{ name = "sea" }), select(2, Tag:find_or_build{ name = "ships" }))  --> false	true
 ---```
@@ -5764,7 +5787,8 @@ function members:as_of(time) end
 function members:find_or_build(db, key, others) end
 
 ---Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new. A row that is
----deleted softly is not found; if it has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`.
+---deleted softly is not found; if it has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`. A field
+---that contradicts a condition of the request is refused: the record would not be found again.
 ---```lua
 ---print(Tag:find_or_create{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
 ---```
