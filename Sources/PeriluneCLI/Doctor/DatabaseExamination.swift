@@ -47,6 +47,7 @@ struct DatabaseExamination {
     func findings() throws -> [Finding] {
         let tables = try TableDescription.readAll(in: db)
         let contents = try integrity() + schema(tables) + foreignKeys(tables) + keysWithoutIndex(tables)
+            + DurableExamination(path: path, db: db).findings()
         return isCopy ? contents : try contents + journal() + pages() + processes()
     }
 

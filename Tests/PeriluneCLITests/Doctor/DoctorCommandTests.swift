@@ -43,6 +43,27 @@ import Testing
         ] { #expect(result.output.contains(text), "\(result.output)") }
     }
 
+    @Test func `dead jobs, diverged runs and runs in the future are reported`() throws {
+        let folder = try TestFolder()
+        let made = try folder.perilune(
+            "run", "--database", "a.sqlite", "-e",
+            """
+            local jobs = perilune.jobs("mail")
+            jobs:enqueue(1)
+            perilune.automation{ name = "a", on = { event = "e" }, run = function() end }:remove()
+            db:execute("UPDATE perilune_job SET state = 'dead'")
+            db:execute([[INSERT INTO perilune_automation_run(automation, trigger, started_at, attempts, outcome)
+              VALUES ('a', '{}', '2999-01-01 00:00:00.000', 1, 'diverged')]])
+            """)
+        #expect(made.status == 0, "\(made.errors)")
+        let result = try folder.perilune("doctor", "--database", "a.sqlite")
+        #expect(result.status == 0, "\(result.output)")
+        for text in [
+            "warning  1 job of the queue mail is dead\n", "warning  1 run of the automation a: diverged\n",
+            "warning  1 run of an automation begins in the future\n",
+        ] { #expect(result.output.contains(text), "\(result.output)") }
+    }
+
     @Test func `without a database the libraries are looked at`() throws {
         let result = try TestFolder().perilune("doctor")
         #expect(result.status == 0 && result.output.contains("Lua 5.4"), "\(result.output)")
