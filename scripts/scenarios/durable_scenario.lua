@@ -1,0 +1,41 @@
+-- Durable automations and jobs. The clock is that of the scenario: days of waiting take no time.
+group("durable automations", { tags = { "automations" } }, function()
+  scenario("a durable run makes its calls again, sleeps for days and continues", function(t)
+    t.db:execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT)")
+    local Order, calls = perilune.record("orders"), 0
+    perilune.automation{ name = "close", durable = true, on = { change = Order:filter{ state = "paid" } }, run = function(run)
+      run:step("pack", function(db) db:execute("UPDATE orders SET state = 'packed' WHERE id = ?", run.value.id) end)
+      run:call("ship", { retry = { times = 3, wait = "1h" } }, function()
+        calls = calls + 1
+        if calls < 3 then error("closed") end
+      end)
+      run:sleep("3 days")
+      run:step("close", function(db) db:execute("UPDATE orders SET state = 'closed' WHERE id = ?", tonumber(run.key)) end)
+    end }
+    t.db:execute("INSERT INTO orders(state) VALUES ('paid')")
+    t.wait_until_idle()
+    expect(t.db:query("SELECT state FROM orders")):rows "| state |\n| packed |"
+    t.clock:advance("2 days")
+    t.wait_until_idle()
+    expect(calls):equals(3)
+    t.clock:advance("4 days")
+    t.wait_until_idle()
+    expect(t.db:query("SELECT state FROM orders")):rows "| state |\n| closed |"
+    expect(t.db:query("SELECT outcome FROM perilune_automation_run")):rows "| outcome |\n| succeeded |"
+  end)
+
+  scenario("a job is tried again after its backoff, and is dead in the end", function(t)
+    local jobs, attempts = perilune.jobs("mail", { attempts = 3, backoff = { "1h", "1h" } }), 0
+    jobs:handle(function()
+      attempts = attempts + 1
+      error("no")
+    end)
+    jobs:enqueue(1)
+    t.wait_until_idle()
+    expect(attempts):equals(1)
+    t.clock:advance("1 day")
+    t.wait_until_idle()
+    expect(attempts):equals(3)
+    expect(jobs:counts().dead):equals(1)
+  end)
+end)
