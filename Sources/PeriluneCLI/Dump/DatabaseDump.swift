@@ -160,12 +160,18 @@ struct DatabaseDump {
         guard try db.tableExists("sqlite_sequence") else { return }
         let statement = try db.makeStatement(sql: "SELECT name, seq FROM sqlite_sequence")
         let rows = try Row.fetchCursor(statement), names = Set(tables.map { Array($0.name.utf8) })
+        // The rows of the tables have made some; all are written in their order.
+        let isNew = parts == .all && !isPart
+        if isNew { output.append("DELETE FROM sqlite_sequence;\n") }
         while try rows.next() != nil {
             let name = Cell(statement.sqliteStatement, column: 0)
-            guard case .text(let bytes) = name, names.contains(bytes) else { continue }
-            output.append("DELETE FROM sqlite_sequence WHERE name=")
-            SQLLiteral.append(name, to: &output)
-            output.append(";\nINSERT INTO sqlite_sequence (name, seq) VALUES (")
+            guard case .text(let bytes) = name, isNew || names.contains(bytes) else { continue }
+            if !isNew {
+                output.append("DELETE FROM sqlite_sequence WHERE name=")
+                SQLLiteral.append(name, to: &output)
+                output.append(";\n")
+            }
+            output.append("INSERT INTO sqlite_sequence (name, seq) VALUES (")
             SQLLiteral.append(name, to: &output)
             output.append(",")
             SQLLiteral.append(Cell(statement.sqliteStatement, column: 1), to: &output)
