@@ -130,7 +130,7 @@ import Testing
         try made(
             """
             CREATE TABLE t (a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); CREATE TABLE gone (x); CREATE VIEW bad AS SELECT * FROM gone; DROP TABLE gone;
-            CREATE VIEW worse AS SELECT nothing FROM t; CREATE TABLE v_chunks (k INTEGER PRIMARY KEY, data BLOB); INSERT INTO v_chunks VALUES (4, x'01');
+            CREATE VIEW worse AS SELECT nonsense FROM t; CREATE TABLE v_chunks (k INTEGER PRIMARY KEY, data BLOB); INSERT INTO v_chunks VALUES (4, x'01');
             PRAGMA writable_schema = ON;
             INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING vec0(a)');
             CREATE TABLE c (a TEXT, b, PRIMARY KEY (a)) WITHOUT ROWID; INSERT INTO c VALUES ('x', 1);
@@ -138,7 +138,7 @@ import Testing
             """, in: folder)
         let dump = try folder.perilune("dump", "--database", "a.sqlite")
         #expect(dump.status == 0 && dump.output.contains("INSERT INTO \"c\"") && dump.output.contains("CREATE VIEW bad AS"), "\(dump.errors)")
-        for message in ["the view bad cannot be used: no such table: main.gone", "the view worse cannot be used: no such column: nothing", "the virtual table v cannot be used: no such module: vec0"] {
+        for message in ["the view bad cannot be used: no such table: main.gone", "the view worse cannot be used: no such column: nonsense", "the virtual table v cannot be used: no such module: vec0"] {
             #expect(dump.errors.contains(message), "\(dump.errors)")
         }
         for format in ["sql", "lua", "json", "diagram"] {
