@@ -262,6 +262,6 @@ test("columns called like methods leave these to the class", function()
   log.changes = "b"
   equal({ Log:has_changes(log), Log.has_changes(log), Log:changes(log).changes.old }, { true, true, "a" })
   equal({ Log:update_changes(log), Log.update_changes(log) }, { true, false })
-  matches(fails("argument", Log.changes, Log, 5).message, "changes: expected a record before the colon, got the integer 5")
+  matches(fails("argument", Log.changes, Log, 5).message, "changes: expected a record before the colon (record:changes(...)), got the integer 5")
   db:execute "DROP TABLE log"
 end)
