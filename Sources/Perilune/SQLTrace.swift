@@ -95,10 +95,12 @@ extension SQLTrace {
 /// When the statements of a connection began that have not ended.
 private struct StatementStarts {
     private var started: [(sql: String, instant: ContinuousClock.Instant)] = []
-    /// Statements of triggers begin and never end.
+    /// A statement that is reset before its end may be reported as begun only.
     private static let most = 64
 
     mutating func add(_ sql: String) {
+        // SQLite reports the statements of triggers as comments; they never end.
+        if sql.hasPrefix("--"), !started.isEmpty { return }
         if started.count == Self.most { started.removeFirst() }
         started.append((sql, .now))
     }
