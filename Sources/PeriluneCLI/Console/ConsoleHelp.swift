@@ -7,7 +7,7 @@ enum ConsoleHelp {
         :name is the value of the Lua variable `name`. Each table has a record class: Customer:filter{ Country = "Brazil" }.
         `_` holds the last value; if there were several, `_1`, `_2`, ... hold them. Local variables last until the console ends.
 
-        """
+        """.paragraphs
 
     private static let topicTexts: [(name: String, text: String)] = [
         (
@@ -29,15 +29,21 @@ enum ConsoleHelp {
         (
             "sql",
             """
-            SELECT * FROM Customer WHERE Country = :country     :country is the Lua variable `country`
-            Enter runs a complete statement; a semicolon or an empty line always ends it. UPDATE and DELETE without WHERE
-            require the semicolon. They, DROP, and ALTER TABLE ... DROP COLUMN ask for confirmation, unless this is a
-            preview or a transaction is open.
+            SELECT * FROM Customer WHERE Country = :country
+            :country is the value of the Lua variable `country`.
 
-            BEGIN ... COMMIT     one transaction, until COMMIT or ROLLBACK; the prompt shows that it is open. Lua runs in it, too.
-            SAVEPOINT a          inside it, a part that ROLLBACK TO a undoes and RELEASE a keeps
-            Quitting asks, and rolls back. Without a terminal, the first error ends the console and rolls back an open
-            transaction, unless --no-bail was given; so does the end of the input, with status 1.
+            Enter runs a complete statement; a semicolon or an empty line always ends
+            it. UPDATE and DELETE without WHERE require the semicolon. They, DROP, and
+            ALTER TABLE ... DROP COLUMN ask for confirmation, unless this is a preview
+            or a transaction is open.
+
+            BEGIN            opens a transaction; the prompt shows it, and Lua runs in it
+            COMMIT           keeps what was changed; ROLLBACK undoes it
+            SAVEPOINT a      begins a part that ROLLBACK TO a undoes and RELEASE a keeps
+
+            Quitting asks, and rolls back. Without a terminal, the first error ends the
+            console and rolls back an open transaction, unless --no-bail was given. The
+            end of the input rolls it back as well, with status 1.
             """
         ),
         (

@@ -22,7 +22,7 @@ struct FittedTable {
     ///   - rows: The cells, with the texts that stand for them.
     ///   - gap: The index of the row before which others are left out.
     ///   - width: `nil`: as wide as it is.
-    ///   - leading: How many columns are left out last.
+    ///   - leading: How many columns are cut and left out last.
     init(columns: [String], rows texts: [[(cell: Cell, text: String)]], gap: Int? = nil, width: Int?, leading: Int = 0) {
         let natural = columns.indices.map { index in
             texts.reduce(DisplayText.width(columns[index])) { max($0, DisplayText.width($1[index].text)) }
@@ -65,7 +65,12 @@ private struct Fit {
         widths = natural
         shown = natural.indices.map { $0 }
         guard let width else { return }
-        narrow(to: width)
+        if leading > 0, leading < natural.count {
+            narrow(leading..<natural.count, by: total(shown) - width)
+            if total(shown) > width { narrow(0..<leading, by: total(Array(0..<leading) + [nil]) - width) }
+        } else {
+            narrow(natural.indices, by: total(shown) - width)
+        }
         leaveOut(to: width, leading: leading)
         widen(to: width)
     }
@@ -75,12 +80,12 @@ private struct Fit {
         columns.reduce(1) { $0 + 3 + ($1.map { widths[$0] } ?? 1) }
     }
 
-    /// Takes away from the widest columns.
-    private mutating func narrow(to width: Int) {
-        var excess = total(shown) - width
-        while excess > 0, let widest = widths.max(), widest > Self.narrowest {
-            let places = widths.indices.filter { widths[$0] == widest }
-            let next = max(widths.filter { $0 < widest }.max() ?? 0, Self.narrowest)
+    /// Takes away from the widest of some columns.
+    private mutating func narrow(_ columns: Range<Int>, by excess: Int) {
+        var excess = excess
+        while excess > 0, let widest = widths[columns].max(), widest > Self.narrowest {
+            let places = columns.filter { widths[$0] == widest }
+            let next = max(widths[columns].filter { $0 < widest }.max() ?? 0, Self.narrowest)
             let step = max(1, min(widest - next, (excess + places.count - 1) / places.count))
             for place in places where excess > 0 {
                 widths[place] -= min(step, excess)
