@@ -67,7 +67,10 @@ private struct Fit {
         guard let width else { return }
         if leading > 0, leading < natural.count {
             narrow(leading..<natural.count, by: total(shown) - width)
-            if total(shown) > width { narrow(0..<leading, by: total(Array(0..<leading) + [nil]) - width) }
+            // With the mark of those left out.
+            var alone: [Int?] = Array(0..<leading)
+            alone.append(nil)
+            if total(shown) > width { narrow(0..<leading, by: total(alone) - width) }
         } else {
             narrow(natural.indices, by: total(shown) - width)
         }
