@@ -32,6 +32,8 @@ local function same(request, sql)
     for index, row in ipairs(request) do
       local parts = {}
       for position, value in ipairs(type(row) == "table" and row or { row }) do
+        -- Conditions that are plucked are true or false, where SQL gives 1 or 0.
+        if type(value) == "boolean" then value = value and 1 or 0 end
         parts[position] = value == perilune.null and "-" or tostring(value)
       end
       list[index] = table.concat(parts, " ")
