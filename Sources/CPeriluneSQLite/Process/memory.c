@@ -72,6 +72,11 @@ void psql_allow_all(bool is_allowed) {
 
 /* MARK: - The allocator */
 
+/* What a block takes: malloc rounds up, and keeps a size before it. */
+static int64_t cost_of(uint32_t size) {
+    return (int64_t)((size + sizeof(header) + sizeof(size_t) + 15) & ~(size_t)15);
+}
+
 enum { allocations_per_look = 64, bytes_per_step = 64 * 1024 };
 
 static bool allows(psql_account *account, int64_t size) {
@@ -84,12 +89,12 @@ static bool allows(psql_account *account, int64_t size) {
 static void release_from(uint32_t owner, psql_account *account, uint32_t size) {
     if (owner == 0) return;
     if (account && account->id == owner) {
-        account->taken -= size;
+        account->taken -= cost_of(size);
         return;
     }
     slot *slot = slot_of(owner);
     if ((atomic_load_explicit(&slot->generation, memory_order_relaxed) & 0xFFFF) != owner >> 16) return;
-    atomic_fetch_add_explicit(&slot->freed, size, memory_order_relaxed);
+    atomic_fetch_add_explicit(&slot->freed, cost_of(size), memory_order_relaxed);
 }
 
 static void *allocate(int size) {
@@ -98,7 +103,7 @@ static void *allocate(int size) {
     header *block = malloc(sizeof *block + (size_t)size);
     if (block == NULL) return NULL;
     *block = (header){(uint32_t)size, account ? account->id : 0};
-    if (account) account->taken += size;
+    if (account) account->taken += cost_of((uint32_t)size);
     return block + 1;
 }
 
@@ -110,13 +115,16 @@ static void release(void *bytes) {
 
 static void *resize(void *bytes, int size) {
     header *block = (header *)bytes - 1, former = *block;
+    /* What SQLite gives back of a text would lie between blocks of others, too small for the next text and too small for them. */
+    bool is_little_less = size <= (int)former.size && size > (int)former.size / 4 * 3;
+    if (is_little_less) return bytes;
     psql_account *account = current_account();
     if (account && size > (int)former.size && !allows(account, size - (int)former.size)) return NULL;
     block = realloc(block, sizeof *block + (size_t)size);
     if (block == NULL) return NULL;
     *block = (header){(uint32_t)size, account ? account->id : 0};
     release_from(former.owner, account, former.size);
-    if (account) account->taken += size;
+    if (account) account->taken += cost_of((uint32_t)size);
     return block + 1;
 }
 

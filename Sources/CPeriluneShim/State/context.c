@@ -41,14 +41,45 @@ static bool is_over_while_growing(plua_context *context) {
 }
 
 /*
-** A long string that does not fit is refused at once, so that one `..` does not double what a script has, nor rows that are fetched, during
-** which no instruction passes for the hook to see. Lua collects its garbage then, which is safe as a string is made, and asks again.
+** How much the pool of a state with a memory limit may hold: its sizes are rounded up by an eighth at most, and a page is held for a single
+** block. A script that leaves a block on each of its pages, and then makes blocks of another size, has as much memory as one that uses it.
+*/
+static size_t most_held(size_t limit) {
+    enum { allowance = 8 << 20 };
+    return limit > SIZE_MAX / 4 ? SIZE_MAX : limit + limit / 8 + allowance;
+}
+
+static size_t held(plua_context *context) { return ((record *)context)->pool.held + context->external; }
+
+bool plua_exceeds_memory_limit(plua_context *context) {
+    if (context->limit == 0) return false;
+    if (context->used + context->external <= context->limit && held(context) <= most_held(context->limit)) return false;
+    lua_gc(context->main, LUA_GCCOLLECT);
+    if (context->used + context->external > context->limit) return true;
+    if (held(context) <= most_held(context->limit)) return false;
+    plua_pool_trim(&((record *)context)->pool);
+    return held(context) > most_held(context->limit);
+}
+
+/* Whether the pool holds so much more than it may that no check of the limit can be waited for. */
+static bool is_far_beyond(plua_context *context, size_t size) {
+    enum { allowance = 16 << 20 };
+    size_t most = most_held(context->limit);
+    return most < SIZE_MAX && held(context) + size > most + allowance;
+}
+
+/*
+** A string that does not fit is refused at once, so that one `..` does not double what a script has, nor rows that are fetched, during which
+** no instruction passes for the hook to see: a long one that is beyond the limit, and any that is far beyond. Lua collects its garbage then,
+** which is safe as a string is made, and asks again.
 */
 static bool is_too_long(plua_context *context, int type, size_t size) {
     enum { least = 1 << 14 };
-    if (type != LUA_TSTRING || size < least || context->limit == 0) return false;
+    if (type != LUA_TSTRING || context->limit == 0) return false;
     bool is_second_try = context->refused_size == size;
-    bool fits = context->used + context->external + size <= context->limit;
+    bool fits = size < least || context->used + context->external + size <= context->limit;
+    if (fits && is_second_try && is_far_beyond(context, size)) plua_pool_trim(&((record *)context)->pool);
+    fits = fits && !is_far_beyond(context, size);
     context->refused_size = fits || is_second_try ? 0 : size;
     if (!fits && is_second_try) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
     return !fits;
@@ -65,11 +96,11 @@ static bool is_refused(plua_context *context, int type, size_t old_size, size_t 
     return true;
 }
 
-/* Counts what is in use, which may have grown. */
+/* Adds to the memory in use. Between two checks of the hook a script could ask for gigabytes. */
 static void count_use(plua_context *context, size_t old_size, size_t new_size) {
     context->used += new_size - old_size;
-    /* Within the thousand instructions to the next look a script could ask for gigabytes. */
-    if (context->limit != 0 && context->used > context->limit && !context->has_armed_hook) plua_arm_count_hook(context);
+    bool is_beyond = context->limit != 0 && context->used + context->external > context->limit;
+    if (is_beyond && !context->has_armed_hook) plua_arm_count_hook(context);
 }
 
 /* Any request but those for blocks that are given back, and small new ones that the pool has at hand. */
@@ -77,6 +108,7 @@ static void *allocate_anew(record *state, void *block, size_t size, size_t new_s
     plua_context *context = &state->context;
     size_t old_size = block ? size : 0;
     if (is_refused(context, block ? 0 : (int)size, old_size, new_size)) return NULL;
+    state->pool.is_bounded = context->limit != 0;
     void *result = plua_pool_resize(&state->pool, block, old_size, new_size);
     if (result == NULL) {
         if (new_size <= old_size) return block; /* Lua relies on shrinking never to fail */
@@ -86,6 +118,8 @@ static void *allocate_anew(record *state, void *block, size_t size, size_t new_s
         abort();
     }
     count_use(context, old_size, new_size);
+    bool is_spread = context->limit != 0 && held(context) > most_held(context->limit);
+    if (is_spread && !context->has_armed_hook) plua_arm_count_hook(context);
     return result;
 }
 
@@ -99,7 +133,7 @@ static void *allocate(void *user_data, void *block, size_t size, size_t new_size
         context->used -= size;
         return NULL;
     }
-    bool is_usual = block == NULL && new_size <= plua_pool_largest && context->fail_at == -1 &&
+    bool is_usual = block == NULL && new_size <= plua_pool_small && context->fail_at == -1 &&
                     (context->hard_cap == 0 || context->used + new_size <= context->hard_cap);
     void *reused = is_usual ? plua_pool_reuse(&state->pool, new_size) : NULL;
     if (reused == NULL) return allocate_anew(state, block, size, new_size);

@@ -26,12 +26,9 @@ void plua_cancel_run(plua_context *context, int reason) {
     atomic_compare_exchange_strong(&context->cancel_reason, &expected, reason);
 }
 
-/* Garbage does not count: a script is over its limit if it is so after a full collection. */
 static bool is_over_memory_limit(plua_context *context) {
     context->has_armed_hook = false;
-    if (context->limit == 0 || context->used + context->external <= context->limit) return false;
-    lua_gc(context->main, LUA_GCCOLLECT);
-    return context->used + context->external > context->limit;
+    return plua_exceeds_memory_limit(context);
 }
 
 static int mask_of(lua_State *L) {

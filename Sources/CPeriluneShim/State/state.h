@@ -7,6 +7,9 @@
 /* A state as plua_new_state makes it, once `prepare`, called under protection, has opened what every state has. [-0, +0, -] */
 lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare);
 
+/* Whether the state has more memory than its limit after a full collection: garbage does not count. */
+bool plua_exceeds_memory_limit(plua_context *context);
+
 /* Has the memory limit looked at before the next instruction. Safe to call from the allocator. */
 void plua_arm_count_hook(plua_context *context);
 

@@ -1,5 +1,6 @@
 import CPeriluneShim
 import PeriluneLua
+import PeriluneTestTools
 import Testing
 
 @Suite struct LimitTests {
@@ -85,6 +86,45 @@ import Testing
         let state = try limited(limits)
         #expect(state.limits == limits)
         try expectUsable(state)
+    }
+
+    @Test(.unless(.thread, "the sanitizer holds signals back, so that every limit has the hook"))
+    func `only a limit of instructions keeps a hook, which slows Lua down`() throws {
+        for (limits, isHooked) in [
+            (LuaLimits(memoryInBytes: 64 << 20, time: .seconds(600), diskInBytes: 1 << 30, isCancellable: true), false),
+            (LuaLimits(time: .seconds(600), instructions: 100_000_000), true),
+        ] {
+            let state = try limited(limits)
+            var found: [Bool] = []
+            try state.define("look") { _ in
+                found.append(lua_gethook(plua_running_context().pointee.running) != nil)
+                return []
+            }
+            try state.run("look() local co = coroutine.wrap(function() look() coroutine.yield() look() end) co() co() look()")
+            try state.run("look()")
+            #expect(found == [Bool](repeating: isHooked, count: 5))
+        }
+    }
+
+    @Test func `of states that call each other, the one whose time is over ends`() throws {
+        let outer = try limited(LuaLimits(time: .seconds(600)))
+        let inner = try limited(LuaLimits(time: .milliseconds(50)))
+        try outer.define("call") { _ in
+            let error = try failure(of: "while true do end", in: inner)
+            #expect(error.code == .timeout)
+            return []
+        }
+        #expect(try outer.evaluate("call() for i = 1, 100000 do end call() return 1") == 1)
+
+        let patient = try limited(LuaLimits(time: .seconds(600)))
+        let hasty = try limited(LuaLimits(time: .milliseconds(50)))
+        try hasty.define("call") { _ in
+            let count: Int = try patient.evaluate("local n = 0 for i = 1, 3000000 do n = n + 1 end return n")
+            #expect(count == 3_000_000)
+            return []
+        }
+        #expect(try failure(of: "while true do pcall(call) end", in: hasty).code == .timeout)
+        #expect(try patient.evaluate("return 1") == 1)
     }
 
     @Test func `each run has the whole limit`() throws {
@@ -178,6 +218,54 @@ import Testing
         let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
         #expect(try state.evaluate("local n = 0 for i = 1, 200000 do n = n + #(('x'):rep(500) .. i) end return n") > 0)
         #expect(try state.evaluate("local n = 0 for i = 1, 200 do local s = ('x'):rep(1 << 20) n = n + #s end return n") == 200 << 20)
+    }
+
+    /// Fills memory with blocks of one size after the other, from 45 bytes on, and keeps each n-th block.
+    private static func phases(_ count: Int, keeping n: String) -> String {
+        """
+        local kept = {}
+        for step = 1, \(count) do
+          local size = math.floor(40 * 1.125 ^ step)
+          local list, text = {}, ("x"):rep(size - 10)
+          for i = 1, 3000000 // (size + 16) do
+            list[i] = text .. ("%09d"):format(i)
+            if i % (\(n)) == 0 then kept[#kept + 1] = list[i] end
+          end
+        end
+        return 1
+        """
+    }
+
+    @Test func `memory is used again for blocks of another size`() throws {
+        let state = try limited(LuaLimits(memoryInBytes: 8 << 20))
+        #expect(try state.evaluate(Self.phases(60, keeping: "1 << 40")) == 1)
+    }
+
+    @Test func `blocks that keep their pages from being used again count as much as pages`() throws {
+        let state = try limited(LuaLimits(memoryInBytes: 8 << 20))
+        #expect(try failure(of: Self.phases(25, keeping: "15000 // size"), in: state).code == .memory)
+        try expectUsable(state)
+    }
+
+    @Test(arguments: [nil, 64 << 20] as [Int?])
+    func `blocks of all sizes keep their contents as they are resized and collected`(limit: Int?) throws {
+        let state = try LuaState(limits: LuaLimits(memoryInBytes: limit))
+        let source = """
+            local random, blocks = 7, {}
+            local function pick(n) random = (random * 48271) % 2147483647 return random % n + 1 end
+            for step = 1, 20000 do
+              local i = pick(300)
+              local block = blocks[i]
+              if block and block.list then
+                for _ = 1, pick(40) do block.list[#block.list + 1] = i end
+                for k = 1, #block.list do if block.list[k] ~= i then return "list " .. i end end
+                if #block.list > 9000 then blocks[i] = nil end
+              elseif block and block.text ~= string.char(i % 256):rep(#block.text) then return "text " .. i
+              else blocks[i] = pick(3) == 1 and { list = { i } } or { text = string.char(i % 256):rep(pick(pick(10) == 1 and 200000 or 3000)) } end
+            end
+            return "sound"
+            """
+        #expect(try state.evaluate(source) == "sound")
     }
 
     @Test func `what Swift hands in counts, and ends the run, not the process`() throws {
