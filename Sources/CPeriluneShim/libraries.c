@@ -179,10 +179,7 @@ static int open_limited(lua_State *L) {
 int plua_open_limits(lua_State *L) {
     lua_pushcfunction(L, open_limited);
     int status = plua_pcall(L, 0, 0);
-    if (status == LUA_OK) {
-        plua_context_of(L)->limited = true;
-        plua_install_hook(L);
-    }
+    if (status == LUA_OK) plua_context_of(L)->limited = true;
     return status;
 }
 

@@ -159,8 +159,9 @@ extension ScriptHost {
         try state.globals.set("arg", .table(table))
     }
 
-    /// Lets a cancelled script stop in the middle of a loop even though it has no limits: the signal is used for it, in the
-    /// whole process. For programs that own their signals; a script without limits runs at full speed so.
+    /// Makes runs without limits cancellable in the middle of a loop.
+    ///
+    /// - Parameter signal: The signal that interrupts threads, in place of `SIGURG`, in every host of the process. Its handler is replaced.
     public func listen(for signal: Int32) {
         state.listen(for: signal)
     }

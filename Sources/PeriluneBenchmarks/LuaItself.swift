@@ -15,6 +15,8 @@ struct LuaItself {
     private static let startCount = 100
     private static let startTargetInMilliseconds = 8.0
     private static let processorTarget = 1.05
+    /// Of limits without a budget of instructions, beside none.
+    private static let limitsTarget = 1.05
 
     /// The time from spawning to exit, of an empty script.
     mutating func measureStart() {
@@ -60,11 +62,12 @@ struct LuaItself {
     /// The same Lua file under each.
     mutating func measureProcessor() {
         let file = "\(scripts)/processor.lua"
+        let unlimited = "perilune run", limited = "perilune run --timeout 60 --memory 512M"
         let commands = [
-            ("perilune run", [perilune, "run", file]),
+            (unlimited, [perilune, "run", file]),
             ("lua5.4", ["lua5.4", file]),
             ("a plain state in C on the shared library", [benchmarks, "--reference", file]),
-            ("perilune run --timeout 60", [perilune, "run", "--timeout", "60", file]),
+            (limited, [perilune, "run", "--timeout", "60", "--memory", "512M", file]),
         ]
         var best: [String: Double] = [:]
         for _ in 0..<rounds {
@@ -81,8 +84,11 @@ struct LuaItself {
         print("Lua that computes only (calls, tables, strings), × lua5.4 at \(Int(base * 1000)) ms:")
         for (name, _) in commands {
             guard let seconds = best[name] else { continue }
-            let mark = name != "perilune run" ? "" : seconds / base > Self.processorTarget ? "✗ (about 1)" : "✓ (about 1)"
+            let mark = name != unlimited ? "" : seconds / base > Self.processorTarget ? "✗ (about 1)" : "✓ (about 1)"
             print("    \(name.padded(to: 42))" + String(format: "%.2f", seconds / base) + mark)
         }
+        guard let free = best[unlimited], let bounded = best[limited] else { return }
+        let mark = bounded / free > Self.limitsTarget ? "✗" : "✓"
+        print("    limits of time and memory, × none".padded(to: 46) + String(format: "%.2f %@ (≤ %.2f)", bounded / free, mark, Self.limitsTarget))
     }
 }

@@ -118,6 +118,7 @@ static entered enter_lua(plua_context *context, lua_State *L) {
     running_context = context;
     context->running = L;
     context->may_refuse = true;
+    plua_prepare_hook(L);
     return before;
 }
 
@@ -126,6 +127,7 @@ static void leave_lua(plua_context *context, entered before) {
     context->running = before.running;
     context->may_refuse = before.may_refuse;
     context->nested_calls = before.nested_calls;
+    plua_prepare_hook(before.running);
 }
 
 int plua_pcall(lua_State *L, int argument_count, int result_count) {
@@ -154,7 +156,6 @@ static int keep_coroutine_failure(lua_State *L) {
 int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count) {
     plua_context *context = plua_context_of(coroutine);
     entered before = enter_lua(context, coroutine);
-    plua_arm_if_cancelled(coroutine);
     context->nested_calls = 0; /* that of the coroutine is found again by its calls */
     lua_State *driven = context->driven;
     context->driven = coroutine;

@@ -2,7 +2,7 @@
 ** coroutine.* for every state. Beyond what Lua's own library does, these functions
 ** - pass an asynchronous call inside a coroutine outward, to the driver of the run;
 ** - check the limits at every resume: a new coroutine counts its instructions from zero, so that many short ones would never
-**   meet the hook;
+**   reach the hook of a budget;
 ** - never close a coroutine of a cancelled run: one that was ended inside its hook runs its __close handlers without hooks;
 ** - keep the traceback of a coroutine that fails;
 ** - survive a long chain of close, which in Lua before 5.4.6 overflows the C stack.
@@ -107,7 +107,7 @@ static int coroutine_close(lua_State *L) {
 
 /* MARK: - Resuming */
 
-/* Runs the coroutine with everything else of the context as it was before. lua_resume raises nothing. */
+/* Runs the coroutine, and restores the rest of the context after it. lua_resume raises nothing. */
 static int run(lua_State *L, plua_context *context, lua_State *coroutine, int argument_count, int *result_count) {
     bool has_driver = context->has_driver;
     /* An asynchronous call passes through all that wait for the coroutine, or is refused before it begins. */
@@ -115,11 +115,12 @@ static int run(lua_State *L, plua_context *context, lua_State *coroutine, int ar
     context->running = coroutine;
     int nested_calls = context->nested_calls;
     context->nested_calls = 0; /* until what has yielded sets its own */
-    plua_arm_if_cancelled(coroutine);
+    plua_prepare_hook(coroutine);
     int status = lua_resume(coroutine, L, argument_count, result_count);
     context->nested_calls = nested_calls;
     context->running = L;
     context->has_driver = has_driver;
+    plua_prepare_hook(L);
     return status;
 }
 
@@ -275,7 +276,7 @@ static int wrapped(lua_State *L) {
 
 static int coroutine_create(lua_State *L) {
     luaL_checktype(L, 1, LUA_TFUNCTION);
-    lua_State *coroutine = lua_newthread(L); /* has the hook of L */
+    lua_State *coroutine = lua_newthread(L); /* inherits the hook of L */
     lua_pushvalue(L, 1);
     lua_xmove(L, coroutine, 1);
     return 1;

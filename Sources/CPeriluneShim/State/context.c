@@ -100,7 +100,7 @@ static bool is_refused(plua_context *context, int type, size_t old_size, size_t 
 static void count_use(plua_context *context, size_t old_size, size_t new_size) {
     context->used += new_size - old_size;
     bool is_beyond = context->limit != 0 && context->used + context->external > context->limit;
-    if (is_beyond && !context->has_armed_hook) plua_arm_count_hook(context);
+    if (is_beyond && context->armed != context->running) plua_arm_count_hook(context);
 }
 
 /* Any request but those for blocks that are given back, and small new ones that the pool has at hand. */
@@ -119,7 +119,7 @@ static void *allocate_anew(record *state, void *block, size_t size, size_t new_s
     }
     count_use(context, old_size, new_size);
     bool is_spread = context->limit != 0 && held(context) > most_held(context->limit);
-    if (is_spread && !context->has_armed_hook) plua_arm_count_hook(context);
+    if (is_spread && context->armed != context->running) plua_arm_count_hook(context);
     return result;
 }
 
@@ -186,7 +186,6 @@ static void release_garbage(plua_context *context, void (*release)(void *)) {
 
 void plua_close_state(lua_State *L, void (*release)(void *object)) {
     plua_context *context = plua_context_of(L);
-    plua_stop_listening(context);
     context->is_closing = true;
     context->limit = context->hard_cap = 0; /* finalizers run to their end */
     lua_close(L);

@@ -45,7 +45,7 @@ void plua_note_line(plua_coverage *coverage, lua_State *L, lua_Debug *activation
 bool plua_cover_lines(plua_context *context) {
     context->coverage = calloc(1, sizeof *context->coverage);
     if (context->coverage == NULL) return false;
-    plua_install_hook(context->main);
+    plua_reset_hook(context->main);
     return true;
 }
 

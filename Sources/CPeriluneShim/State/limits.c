@@ -1,14 +1,12 @@
-/* Ending a run from outside: the flag, the clock, the budget and the count hook. */
+/* Ending a run from outside: the flag, the clock, the budget, the count hook, and the thread that watches the clock. */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "CPeriluneShim/State/state.h"
 
-/* A sparser hook gains next to nothing: any count hook puts Lua's interpreter in its tracing mode. A single instruction
-** can take milliseconds: comparing two strings of 20 MB, copying 100,000 arguments. */
+/* How often the hook of a budget is called, and how often work in C looks at the limits. A sparser hook gains next to nothing: any count hook
+** puts Lua's interpreter in its tracing mode. */
 enum { instructions_per_look = 200 };
 
 static const char cancellation_marker;
@@ -21,28 +19,48 @@ uint64_t plua_now(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-void plua_cancel_run(plua_context *context, int reason) {
-    int expected = PLUA_CANCEL_NONE;
-    atomic_compare_exchange_strong(&context->cancel_reason, &expected, reason);
-}
-
-static bool is_over_memory_limit(plua_context *context) {
-    context->has_armed_hook = false;
-    return plua_exceeds_memory_limit(context);
-}
-
 static int mask_of(lua_State *L) {
     return plua_context_of(L)->coverage ? LUA_MASKCOUNT | LUA_MASKLINE : LUA_MASKCOUNT;
 }
 
-/* Has the hook called at the next instruction, and at each after it until there is nothing left to say. Like lua_sethook
+/* Makes Lua call the hook before the next instruction, and before each that follows until the hook finds nothing wrong. Like lua_sethook
 ** itself, it may be called at any time on the thread that runs the state. */
 static void arm(lua_State *L) {
     lua_sethook(L, count_hook, mask_of(L), 1);
 }
 
+/* Whether the hook is on even while nothing is wrong. The sanitizer for threads holds signals back until a thread blocks. */
+static bool is_counting(plua_context *context) {
+#if __has_feature(thread_sanitizer)
+    if (context->limited) return true;
+#endif
+    return context->budget != INT64_MAX || context->coverage;
+}
+
+void plua_reset_hook(lua_State *L) {
+    bool is_on = is_counting(plua_context_of(L));
+    lua_sethook(L, is_on ? count_hook : NULL, is_on ? mask_of(L) : 0, is_on ? instructions_per_look : 0);
+}
+
+void plua_prepare_hook(lua_State *L) {
+    plua_context *context = plua_context_of(L);
+    if (context->armed || plua_cancel_reason_of(context) != PLUA_CANCEL_NONE) arm(L);
+    else if (is_counting(context) && lua_gethook(L) == NULL) plua_reset_hook(L);
+}
+
+void plua_cancel_run(plua_context *context, int reason) {
+    int expected = PLUA_CANCEL_NONE;
+    bool is_first = atomic_compare_exchange_strong(&context->cancel_reason, &expected, reason);
+    if (is_first && plua_running_context() == context) arm(context->running);
+}
+
+static bool is_over_memory_limit(plua_context *context) {
+    context->armed = NULL;
+    return plua_exceeds_memory_limit(context);
+}
+
 void plua_arm_count_hook(plua_context *context) {
-    context->has_armed_hook = true;
+    context->armed = context->running;
     arm(context->running);
 }
 
@@ -71,7 +89,7 @@ void plua_check(lua_State *L) {
 }
 
 void plua_check_memory(lua_State *L) {
-    if (plua_context_of(L)->has_armed_hook) plua_check(L);
+    if (plua_context_of(L)->armed) plua_check(L);
 }
 
 void plua_count_work(lua_State *L, int64_t cost) {
@@ -93,87 +111,153 @@ static void count_hook(lua_State *L, lua_Debug *activation) {
     int period = lua_gethookcount(L);
     if (context->budget != INT64_MAX) context->budget -= period;
     if (plua_poll(context) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
-    if (!context->limited) {
-        lua_sethook(L, NULL, 0, 0); /* armed for a run that is over */
-    } else if (period != instructions_per_look) {
-        plua_install_hook(L);
-    }
+    if (period != instructions_per_look) plua_reset_hook(L);
 }
 
-void plua_install_hook(lua_State *L) {
-    lua_sethook(L, count_hook, mask_of(L), instructions_per_look);
-}
+/* MARK: - Watched runs */
 
-void plua_arm_if_cancelled(lua_State *coroutine) {
-    if (plua_cancel_reason_of(plua_context_of(coroutine)) == PLUA_CANCEL_NONE) return;
-    lua_sethook(coroutine, count_hook, LUA_MASKCOUNT, 1);
-}
+/*
+** A hook that is always there makes the interpreter twice as slow, so it is armed only when there is a reason: by the allocator, which is on
+** the thread of the run, or by a signal to that thread. A thread of the process, the watchdog, sends the signal when the time of a run is
+** over, and again until the run has ended: one that arrives while the run changes to another coroutine may arm the hook of the old one.
+*/
+enum { nanoseconds_between_signals = 10000000 };
 
-/* Who listens on a thread. These are kept, one for each thread that ever listens: states are closed on other threads too, while
-** a signal is on its way. */
-typedef struct listener {
-    _Atomic(plua_context *) context;
-    atomic_bool is_handling;
-    struct listener *next;
-} listener;
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t is_due;
+    plua_context *watched; /* those of all threads */
+    uint64_t wakes_at;
+    bool is_running;
+    atomic_int signal_number;
+} watchdog = {.lock = PTHREAD_MUTEX_INITIALIZER, .wakes_at = UINT64_MAX};
 
-static _Atomic(listener *) listeners;
-
-/* That of this thread; read by the signal handler on the same thread. */
-static _Thread_local listener *volatile own_listener;
+/* The innermost run of this thread that is watched. Read by the signal handler, on the same thread. */
+static _Thread_local plua_context *volatile watched_here;
+static _Thread_local int unblocked_signal;
 
 /* As the stand-alone interpreter does it: lua_sethook is written to be called from a signal handler. */
-static void arm_hook(int signal_number) {
+static void arm_hooks_here(int signal_number) {
     (void)signal_number;
-    listener *own = own_listener;
-    if (own == NULL) return;
-    atomic_store(&own->is_handling, true);
-    plua_context *context = atomic_load(&own->context);
-    if (context != NULL && atomic_load(&context->cancel_reason) != PLUA_CANCEL_NONE) {
+    for (plua_context *context = watched_here; context; context = context->outer_watched) {
+        if (atomic_load(&context->cancel_reason) == PLUA_CANCEL_NONE) continue;
         arm(context->main);
         if (context->running != context->main) arm(context->running);
     }
-    atomic_store(&own->is_handling, false);
 }
 
-static listener *make_own_listener(void) {
-    listener *own = calloc(1, sizeof *own);
-    if (own == NULL) return NULL;
-    own->next = atomic_load(&listeners);
-    while (!atomic_compare_exchange_weak(&listeners, &own->next, own)) {}
-    own_listener = own;
-    return own;
-}
-
-int plua_listen(plua_context *context, int signal_number) {
-    listener *own = own_listener ? own_listener : make_own_listener();
-    if (own == NULL) return ENOMEM;
-    atomic_store(&own->context, context);
-    if (context == NULL) return 0;
-    struct sigaction action = {.sa_handler = arm_hook, .sa_flags = SA_RESTART};
+static int use_signal(int signal_number) {
+    struct sigaction action = {.sa_handler = arm_hooks_here, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     if (sigaction(signal_number, &action, NULL) != 0) return errno;
-    /* Threads that were started from Swift's concurrency have all signals blocked. */
-    sigset_t unblocked;
-    sigemptyset(&unblocked);
-    sigaddset(&unblocked, signal_number);
-    pthread_sigmask(SIG_UNBLOCK, &unblocked, NULL);
-    context->listening_thread = pthread_self();
-    atomic_store(&context->listening_signal, signal_number);
+    atomic_store(&watchdog.signal_number, signal_number);
     return 0;
 }
 
-void plua_stop_listening(plua_context *context) {
-    atomic_store(&context->listening_signal, 0);
-    for (listener *one = atomic_load(&listeners); one; one = one->next) {
-        plua_context *expected = context;
-        if (!atomic_compare_exchange_strong(&one->context, &expected, NULL)) continue;
-        /* The handler has seen that it is gone, or is waited for. */
-        while (atomic_load(&one->is_handling)) sched_yield();
+/* Threads that were started from Swift's concurrency have all signals blocked. */
+static void unblock_signal(void) {
+    /* Programs ignore it unless they say otherwise, and few do. */
+    if (atomic_load(&watchdog.signal_number) == 0) use_signal(SIGURG);
+    int number = atomic_load(&watchdog.signal_number);
+    if (unblocked_signal == number) return;
+    unblocked_signal = number;
+    sigset_t unblocked;
+    sigemptyset(&unblocked);
+    sigaddset(&unblocked, number);
+    pthread_sigmask(SIG_UNBLOCK, &unblocked, NULL);
+}
+
+/* The three below are called with the lock. */
+
+static void send_signal(plua_context *context, uint64_t now) {
+    pthread_kill(context->watched_thread, context->watch_signal);
+    context->signal_at = now + nanoseconds_between_signals;
+}
+
+static void *run_watchdog(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&watchdog.lock);
+    for (;;) {
+        uint64_t now = plua_now(), next = UINT64_MAX;
+        for (plua_context *context = watchdog.watched; context; context = context->next_watched) {
+            if (context->watched_until <= now) plua_cancel_run(context, PLUA_CANCEL_TIMEOUT);
+            if (context->signal_at <= now) send_signal(context, now);
+            if (context->signal_at < next) next = context->signal_at;
+        }
+        watchdog.wakes_at = next;
+        struct timespec time = {.tv_sec = (time_t)(next / 1000000000u), .tv_nsec = (long)(next % 1000000000u)};
+        if (next == UINT64_MAX) pthread_cond_wait(&watchdog.is_due, &watchdog.lock);
+        else pthread_cond_timedwait(&watchdog.is_due, &watchdog.lock, &time);
     }
+    return NULL;
+}
+
+static void start_watchdog(void) {
+    watchdog.is_running = true;
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&watchdog.is_due, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    watchdog.is_running = pthread_create(&thread, &attributes, run_watchdog, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+/* Has the watchdog look at a run at the time when its next signal is due. */
+static void wake_watchdog(plua_context *context) {
+    if (context->signal_at >= watchdog.wakes_at) return;
+    if (!watchdog.is_running) start_watchdog();
+    watchdog.wakes_at = context->signal_at;
+    if (watchdog.is_running) pthread_cond_signal(&watchdog.is_due);
+}
+
+void plua_begin_watch(plua_context *context) {
+    if (context->is_watched) return;
+    unblock_signal();
+    pthread_mutex_lock(&watchdog.lock);
+    context->watched_thread = pthread_self();
+    context->watch_signal = unblocked_signal;
+    context->watched_until = context->deadline ? context->deadline : UINT64_MAX;
+    context->signal_at = plua_cancel_reason_of(context) == PLUA_CANCEL_NONE ? context->watched_until : 0;
+    context->is_watched = true;
+    context->next_watched = watchdog.watched;
+    if (context->next_watched) context->next_watched->link_watched = &context->next_watched;
+    context->link_watched = &watchdog.watched;
+    watchdog.watched = context;
+    context->outer_watched = watched_here;
+    watched_here = context;
+    wake_watchdog(context);
+    pthread_mutex_unlock(&watchdog.lock);
+}
+
+void plua_end_watch(plua_context *context) {
+    if (!context->is_watched) return;
+    pthread_mutex_lock(&watchdog.lock);
+    context->is_watched = false;
+    *context->link_watched = context->next_watched;
+    if (context->next_watched) context->next_watched->link_watched = context->link_watched;
+    pthread_mutex_unlock(&watchdog.lock);
+    watched_here = context->outer_watched;
 }
 
 void plua_wake(plua_context *context) {
-    int signal_number = atomic_load(&context->listening_signal);
-    if (signal_number != 0) pthread_kill(context->listening_thread, signal_number);
+    pthread_mutex_lock(&watchdog.lock);
+    if (context->is_watched) {
+        send_signal(context, plua_now());
+        wake_watchdog(context);
+    }
+    pthread_mutex_unlock(&watchdog.lock);
+}
+
+int plua_listen(plua_context *context, int signal_number) {
+    context->is_listening = true;
+    return use_signal(signal_number);
 }

@@ -10,15 +10,12 @@ lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CF
 /* Whether the state has more memory than its limit after a full collection: garbage does not count. */
 bool plua_exceeds_memory_limit(plua_context *context);
 
-/* Has the memory limit looked at before the next instruction. Safe to call from the allocator. */
+/* Makes the hook check the memory limit before the next instruction. Safe to call from the allocator. */
 void plua_arm_count_hook(plua_context *context);
 
-/* Makes sure that no signal finds the context any more. */
-void plua_stop_listening(plua_context *context);
-
-/* Puts the hook on a coroutine that begins to run, if the run is cancelled: the signal that armed it came just before, and has
-** reached only what ran then. [-0, +0, -] */
-void plua_arm_if_cancelled(lua_State *coroutine);
+/* Called when L begins or continues to run: arms its hook if the run is cancelled or has passed its memory limit, since what armed it has
+** reached only the coroutine that ran before; and puts the hook of a budget on a coroutine made before that was set. [-0, +0, -] */
+void plua_prepare_hook(lua_State *L);
 
 /* For the hook: a line begins. Raises nothing. [-0, +0, -] */
 void plua_note_line(plua_coverage *coverage, lua_State *L, lua_Debug *activation);

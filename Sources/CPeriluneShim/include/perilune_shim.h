@@ -51,21 +51,28 @@ typedef struct plua_context {
     size_t used;
     size_t limit;      /* more than that after a full collection cancels the run for memory; 0 means no limit */
     size_t hard_cap;   /* requests beyond it are refused where that is safe; 0 means no cap */
-    bool has_armed_hook; /* the hook checks the limit at the next instruction */
+    lua_State *armed;  /* the coroutine whose hook checks the limit at the next instruction, or NULL */
     bool may_refuse;   /* false while a Swift frame lies between here and the nearest protected call */
     int64_t fail_at;   /* tests: refuse the n-th request from now on (and its repetition); negative means never */
 
     /* Limits. `cancel_reason` is written from any thread, the rest on the thread that runs the state. */
     _Atomic(int) cancel_reason;
-    _Atomic(int) listening_signal; /* see plua_listen; 0 means none */
-    pthread_t listening_thread;
-    lua_State *volatile running; /* the coroutine that runs now, for the signal that arms the hook */
+    lua_State *volatile running; /* the coroutine that runs now, whose hook is armed */
     int64_t uncharged; /* work noted by plua_count_work since the last look */
-    bool limited;      /* the count hook is on and the replaced library functions are installed */
+    bool limited;      /* the replaced library functions are installed, and runs are watched */
+    bool is_listening; /* runs are watched without limits, so that they can be cancelled: see plua_listen */
     uint64_t deadline; /* CLOCK_MONOTONIC in nanoseconds; 0 means none */
     int64_t budget;    /* instructions left, roughly; INT64_MAX means no limit */
     int64_t disk_left; /* bytes that the runs of the count may write to files yet; INT64_MAX means no limit */
     uint64_t limit_in_nanoseconds; /* what the deadline was made from, for messages */
+
+    /* The watch of the run; see plua_begin_watch. Under the lock of the watchdog, but for outer_watched. */
+    bool is_watched;
+    pthread_t watched_thread;
+    int watch_signal;
+    uint64_t watched_until, signal_at; /* the deadline, and when the next signal is due; UINT64_MAX means never */
+    struct plua_context *next_watched, **link_watched;
+    struct plua_context *volatile outer_watched; /* on the same thread: a run whose Swift function has begun this one in another state */
 
     /* What a library on top of this one keeps for the state; not owned. */
     void *extension;
@@ -133,7 +140,7 @@ void plua_check_memory(lua_State *L);
 /* Takes `cost` (about one for each element or byte-step of work) off the budget, then checks now and then. [-0, +0, v] */
 void plua_count_work(lua_State *L, int64_t cost);
 
-/* Ends the run of the state from any thread, unless it is cancelled already. */
+/* Ends the run of the state from any thread, unless it is cancelled already. From threads other than the run's, plua_wake must follow. */
 void plua_cancel_run(plua_context *context, int reason);
 
 /* Raises the error of a cancelled run: a light userdata that only the host understands. [-0, +0, v] */
@@ -145,18 +152,25 @@ void plua_limit_output(lua_State *L, size_t bytes);
 /* Takes this number of bytes off what the script may write; false, and nothing is left, if it is more. [-0, +0, -] */
 bool plua_take_output(lua_State *L, size_t bytes);
 
-/* Puts the count hook on L (and, by inheritance, on coroutines it creates later). [-0, +0, -] */
-void plua_install_hook(lua_State *L);
+/* Leaves on L, and by inheritance on coroutines that it creates later, the count hook if the run has a budget or counts lines, else none.
+** [-0, +0, -] */
+void plua_reset_hook(lua_State *L);
 
 /* The longest source text, in bytes, that a limited state compiles. */
 #define PLUA_SOURCE_LIMIT (1024 * 1024)
 
-/* For runs without limits, which have no hook: after plua_listen on the thread that runs the state, the signal sent
-** to that thread arms the hook if the run is cancelled. NULL ends it. Returns 0, or an errno. */
-int plua_listen(plua_context *context, int signal_number);
+/* Begins to watch a run on the calling thread, whose deadline and reason are set: once the deadline has passed, or after plua_wake, signals
+** to the thread arm the hook until the watch ends, on the same thread. Watches on one thread end in the reverse order. The first one in the
+** process handles SIGURG. */
+void plua_begin_watch(plua_context *context);
+void plua_end_watch(plua_context *context);
 
-/* Sends that signal, from any thread, after the run has been cancelled. Does nothing without a listener. */
+/* Interrupts the run after it has been cancelled, from any thread. Does nothing if no run is watched. */
 void plua_wake(plua_context *context);
+
+/* Makes the runs of a state without limits watched ones, which can be cancelled, and uses this signal in place of SIGURG. Returns 0, or an
+** errno. */
+int plua_listen(plua_context *context, int signal_number);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t plua_now(void);

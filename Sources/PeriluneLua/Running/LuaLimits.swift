@@ -5,7 +5,8 @@ internal import CPeriluneShim
 /// What a run begins, such as tasks and timers, are runs of their own, but what SQLite allocates and writes counts for all of them together.
 ///
 /// Once a limit has struck, the run is over: nothing in the script can catch it, and the call throws a ``LuaError`` whose
-/// code names the limit. A state with limits runs CPU-bound Lua about half as fast as one without.
+/// code names the limit. Only ``instructions`` makes the interpreter slower, by a factor of about two: the other limits cost next to
+/// nothing until they strike. To end a loop, the process sends `SIGURG` to the thread that runs it.
 ///
 /// - SeeAlso: Lua 5.4 manual, §4.7, `lua_sethook`.
 public struct LuaLimits: Sendable, Equatable {
@@ -57,8 +58,8 @@ public struct LuaLimits: Sendable, Equatable {
     /// - Parameter isCountingOn: Whether what it makes SQLite allocate and write counts together with what runs before it have.
     func start(_ context: UnsafeMutablePointer<plua_context>, isCountingOn: Bool) {
         guard isLimited else { return }
-        plua_install_hook(context.pointee.main)
         context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
+        plua_reset_hook(context.pointee.main)
         context.pointee.uncharged = 0
         context.pointee.run_count += 1
         context.pointee.external = 0
@@ -71,12 +72,12 @@ public struct LuaLimits: Sendable, Equatable {
 
     /// Ends a run: what ended it does not reach the next one.
     func stop(_ context: UnsafeMutablePointer<plua_context>) {
-        if plua_cancel_reason_of(context) != LuaCancelReason.none.rawValue {
-            plua_clear_cancel_reason(context)
-            if !isLimited { lua_sethook(context.pointee.main, nil, 0, 0) }
-        }
+        plua_end_watch(context)
         context.pointee.deadline = 0
         context.pointee.budget = Int64.max
+        guard plua_cancel_reason_of(context) != LuaCancelReason.none.rawValue else { return }
+        plua_clear_cancel_reason(context)
+        plua_reset_hook(context.pointee.main)
     }
 
     func error(for reason: LuaCancelReason, exitStatus: Int32) -> LuaError {

@@ -117,13 +117,14 @@ extension LuaCore {
         } else {
             context.pointee.deadline = run.deadline ?? 0
             context.pointee.budget = run.budget
-            if limits.isLimited { plua_install_hook(main) }
+            if limits.isLimited { plua_reset_hook(main) }
         }
         runs.withLock { runs in
             (runs.current, runs.deadline) = (run, context.pointee.deadline)
             plua_clear_cancel_reason(context)
             if run.isCancelled { run.end(for: .cancelled) }
             if run.cancelReason != .none { plua_cancel_run(context, run.cancelReason.rawValue) }
+            beginWatch()
         }
         run.didResume?()
     }
@@ -159,6 +160,12 @@ extension LuaCore {
         let isBesideOthers = hasSuspendableRuns
         if isBesideOthers { plua_clear_cancel_reason(context) }
         limits.start(context, isCountingOn: isBesideOthers)
+        beginWatch()
+    }
+
+    /// Makes sure that a limit of time, or a cancellation, ends the run that begins or continues even in the middle of a loop.
+    private func beginWatch() {
+        if limits.isLimited || context.pointee.is_listening { plua_begin_watch(context) }
     }
 
     // MARK: - Cancelling

@@ -198,10 +198,9 @@ public final class LuaState {
     /// What other threads may use to end the run.
     public var cancellation: Cancellation { Cancellation(core: core) }
 
-    /// Lets a signal sent to the calling thread, which must be the one that runs the state, interrupt a cancelled run that
-    /// has no limits, and so no hook that would notice. For programs that own their signals.
+    /// Makes runs of a state without limits cancellable in the middle of a loop.
     ///
-    /// - Parameter signal: The signal, whose handler is replaced for the process; `SIGUSR2`, for example.
+    /// - Parameter signal: The signal that interrupts threads, in place of `SIGURG`, in every state of the process. Its handler is replaced.
     public func listen(for signal: Int32) {
         guard core.isOpen else { return }
         _ = plua_listen(core.context, signal)
