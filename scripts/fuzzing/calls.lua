@@ -103,10 +103,98 @@ function pool.call()
   if not results[1] then pcall(tostring, result) end
 end
 
+-- Requests that are composed of expressions. Most mistakes in an expression show only when its SQL is written, so each request is compiled
+-- and executed.
+
+local methods = {}
+for _, name in ipairs(names) do
+  if name.is_method and #name == 2 then
+    methods[name[1]] = methods[name[1]] or {}
+    table.insert(methods[name[1]], name[2])
+  end
+end
+
+-- Functions of SQLite that its version may lack, and names that are none, are among them.
+local functions = {
+  "abs", "avg", "char", "coalesce", "count", "date", "group_concat", "iif", "json_array", "json_each", "json_extract", "json_group_array",
+  "json_group_object", "lag", "last_value", "lead", "length", "max", "min", "nth_value", "ntile", "nullif", "perilune_ordered_concat",
+  "printf", "rank", "replace", "round", "row_number", "snippet", "string_agg", "strftime", "substr", "sum", "total", "zeroblob", "nothing", "",
+}
+
+local expression
+
+local function list(most)
+  local values = table.pack()
+  for i = 1, math.random(0, most) do values[i], values.n = expression(), i end
+  return values
+end
+
+local function column() return perilune.column(pick{ "id", "name", "title", "price", "cover", "author_id", "born", "nothing", "" }) end
+
+local function called()
+  local arguments = list(4)
+  return perilune.fn[pick(functions)](table.unpack(arguments, 1, arguments.n))
+end
+
+local function window()
+  local frame = { [pick{ "rows", "range", "groups" }] = pick{ 1, "all", { -1, 1 }, { 0, math.huge }, { -math.huge, 0 }, {} } }
+  return { partition_by = list(2), order_by = list(2), frame = pick{ frame, frame, false } or nil }
+end
+
+local function method_of(value)
+  local name = pick(methods.column)
+  if math.random(8) == 1 then return value:over(window()) end
+  local arguments = list(3)
+  return value[name](value, table.unpack(arguments, 1, arguments.n))
+end
+
+local expression_depth = 0
+
+-- An expression, a plain value, or anything.
+function expression()
+  if expression_depth > 3 then return column() end
+  expression_depth = expression_depth + 1
+  local ok, value = pcall(function()
+    local way = math.random(10)
+    if way <= 3 then return column() end
+    if way <= 6 then return called() end
+    if way == 7 then return argument() end
+    return method_of(pick{ column, called, perilune.count }())
+  end)
+  if ok and math.random(3) == 1 then
+    local changed, other = pcall(method_of, value)
+    if changed then value = other end
+  end
+  expression_depth = expression_depth - 1
+  if ok then return value end
+end
+
+local composing = { "select", "filter", "order", "group", "having", "annotated_with", "or_filter", "then_order", "distinct", "limit", "join" }
+local ending = { "fetch_all", "fetch_count", "fetch_values", "fetch_value", "sql", "update_all", "delete_all", "is_empty", "explain", "tuples", "pluck" }
+
+function pool.compose()
+  pcall(function()
+    local request = pick{ perilune.record("author"), perilune.record("book") }
+    for _ = 1, math.random(5) do
+      local name = pick(math.random(3) == 1 and methods.request or composing)
+      local arguments = math.random(4) == 1 and table.pack(list(3)) or list(3)
+      local ok, longer = pcall(function() return request[name](request, table.unpack(arguments, 1, arguments.n)) end)
+      if ok and longer ~= nil then request = longer end
+    end
+    keep("request", request)
+    for _ = 1, 3 do
+      local name = pick(math.random(4) == 1 and methods.request or ending)
+      local arguments = list(2)
+      local ok, problem = pcall(function() return request[name](request, table.unpack(arguments, 1, arguments.n)) end)
+      if not ok then pcall(tostring, problem) end
+    end
+  end)
+end
+
 prepare()
 keep("any", db)
 for i = 1, 1500 do
-  pool.call()
+  if i % 3 == 0 then pool.compose() else pool.call() end
   if i % 50 == 0 then pcall(prepare) end
   if i % 100 == 0 then collectgarbage() end
 end

@@ -12,6 +12,7 @@ local statements = {
   "SELECT snippet(f, -1, '<', '>', '...', 3), highlight(f, 0, '[', ']'), bm25(f) FROM f WHERE f MATCH 'one OR \"two three\" NEAR(a b, 2)'",
   "PRAGMA table_info(t)", "PRAGMA main.user_version = 5", "EXPLAIN QUERY PLAN SELECT * FROM t", "ALTER TABLE t RENAME COLUMN b TO c",
   "UPDATE t SET (a, b) = (SELECT 1, 2) FROM (SELECT 3 AS x) AS y WHERE t.a = y.x", "VACUUM", "ANALYZE", "REINDEX", "SAVEPOINT s; RELEASE s",
+  "SELECT perilune_ordered_concat('afbdln', a, ',', b, a), group_concat(b, '-') FROM t, (VALUES (1), (2)) GROUP BY column1",
   "ATTACH ':memory:' AS m", "SELECT * FROM t, json_each(t.b) AS j WHERE j.value IN (1, 2) AND t.rowid = ?", "DROP VIEW IF EXISTS v",
 }
 local words = {

@@ -68,6 +68,12 @@ extension Expression {
         guard OrderedAggregate.names.contains(call.name.foldedName) else {
             throw RequestError.argument("the order of rows does not affect \(call.name); only group_concat and json_group_array can be ordered")
         }
+        let most = call.name.foldedName == "group_concat" ? 2 : 1
+        guard !call.isOfRows, (1...most).contains(call.arguments.count) else {
+            throw RequestError.argument(
+                "\(call.name) takes \(most == 1 ? "one argument" : "one argument, or two with a separator"), got "
+                    + (call.isOfRows ? "*" : "\(call.arguments.count)"))
+        }
         if call.isDistinct { throw RequestError.argument("a distinct aggregate cannot be ordered: \(call.name)") }
         return try .make(
             FunctionCall(call.name, call.arguments, filter: call.filter, orders: call.orders + orders), isAggregate: true)

@@ -2,7 +2,7 @@ internal import GRDBSQLite
 
 /// Aggregates that take their rows in an order: `group_concat(name, ', ' ORDER BY born DESC)`.
 ///
-/// SQLite has them from 3.44 on. Before, the SQL function ``functionName`` stands in: it is given the directions of the order, the text,
+/// SQLite has them from 3.44 on. Before, the SQL function ``functionName`` replaces them: it is given the directions of the order, the text,
 /// the separator, and the values to order by; it keeps all rows of a group, and puts them in order at last.
 package enum OrderedAggregate {
     static let names: Set<String> = ["group_concat", "json_group_array"]
@@ -39,20 +39,39 @@ package enum OrderedAggregate {
         let collation: UInt8
     }
 
-    private enum Key {
-        case null
-        case integer(Int64)
-        case real(Double)
-        case text([UInt8])
-        case blob([UInt8])
-    }
-
     // MARK: - Rows
 
-    /// What is known of a group so far.
+    /// The rows of a group so far. They are copies that SQLite has allocated, so that they count as memory of the script.
     private final class Group {
-        var terms: [Term] = []
-        var rows: [(text: [UInt8], separator: [UInt8], keys: [Key])] = []
+        let terms: [Term]
+        /// Of each row: the text, the separator, and the values to order by.
+        var values: [OpaquePointer] = []
+        let width: Int
+
+        init(terms: [Term], width: Int) {
+            // SQL that calls the function itself may give it fewer values than directions.
+            self.terms = Array(terms.prefix(width - 2))
+            self.width = width
+        }
+
+        deinit {
+            for value in values { sqlite3_value_free(value) }
+        }
+
+        var rowCount: Int { values.count / width }
+
+        /// Returns false without memory.
+        func append(_ row: UnsafeBufferPointer<OpaquePointer?>) -> Bool {
+            let former = values.count
+            for value in row {
+                guard let copy = sqlite3_value_dup(value) else {
+                    while values.count > former { sqlite3_value_free(values.removeLast()) }
+                    return false
+                }
+                values.append(copy)
+            }
+            return true
+        }
     }
 
     private static func step(
@@ -66,12 +85,12 @@ package enum OrderedAggregate {
         if let known = slot.pointee {
             group = Unmanaged<Group>.fromOpaque(known).takeUnretainedValue()
         } else {
-            group = Group()
-            group.terms = terms(text(values[0]))
+            group = Group(terms: terms(text(values[0])), width: Int(count) - 1)
             slot.pointee = UnsafeRawPointer(Unmanaged.passRetained(group).toOpaque())
         }
         if sqlite3_value_type(values[1]) == SQLITE_NULL { return }
-        group.rows.append((text(values[1]), text(values[2]), (3..<Int(count)).map { key(values[$0], group.terms, $0 - 3) }))
+        let row = UnsafeBufferPointer(start: UnsafePointer(values) + 1, count: Int(count) - 1)
+        if !group.append(row) { sqlite3_result_error_nomem(context) }
     }
 
     private static func finish(_ context: OpaquePointer?) {
@@ -80,22 +99,29 @@ package enum OrderedAggregate {
         else { return sqlite3_result_null(context) }
         let group = Unmanaged<Group>.fromOpaque(known).takeRetainedValue()
         slot.pointee = nil
-        if group.rows.isEmpty { return sqlite3_result_null(context) }
+        if group.rowCount == 0 { return sqlite3_result_null(context) }
         // Rows that are equal in the order stay as they came.
-        let order = group.rows.indices.sorted { a, b in
-            let result = compare(group.rows[a].keys, group.rows[b].keys, group.terms)
+        let rows = (0..<group.rowCount).sorted { a, b in
+            let result = compare(a, b, in: group)
             return result == 0 ? a < b : result < 0
         }
-        var result: [UInt8] = []
-        for (index, row) in order.enumerated() {
-            if index > 0 { result += group.rows[row].separator }
-            result += group.rows[row].text
+        // In one piece of SQLite's memory, which becomes the result.
+        let length = rows.dropFirst().reduce(bytes(group.values[rows[0] * group.width]).count) { length, row in
+            length + bytes(group.values[row * group.width]).count + bytes(group.values[row * group.width + 1]).count
         }
-        result.withUnsafeBytes { bytes in
-            sqlite3_result_text64(
-                context, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
-                unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
+        guard let memory = sqlite3_malloc64(UInt64(max(length, 1))) else { return sqlite3_result_error_nomem(context) }
+        var result = UnsafeMutableRawBufferPointer(start: memory, count: length)[...]
+        func append(_ value: OpaquePointer) {
+            let bytes = bytes(value)
+            UnsafeMutableRawBufferPointer(rebasing: result).copyMemory(from: bytes)
+            result = result.dropFirst(bytes.count)
         }
+        for (index, row) in rows.enumerated() {
+            if index > 0 { append(group.values[row * group.width + 1]) }
+            append(group.values[row * group.width])
+        }
+        sqlite3_result_text64(
+            context, memory.assumingMemoryBound(to: CChar.self), UInt64(length), { sqlite3_free($0) }, UInt8(SQLITE_UTF8))
     }
 
     private static func terms(_ letters: [UInt8]) -> [Term] {
@@ -113,52 +139,54 @@ package enum OrderedAggregate {
         return Array(UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
     }
 
-    private static func key(_ value: OpaquePointer?, _ terms: [Term], _ index: Int) -> Key {
-        switch sqlite3_value_type(value) {
-        case SQLITE_NULL: return .null
-        case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
-        case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
-        case SQLITE_TEXT: return .text(collated(text(value), index < terms.count ? terms[index].collation : 0))
-        default:
-            guard let start = sqlite3_value_blob(value) else { return .blob([]) }
-            return .blob(Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))))
-        }
+    /// The text of a value, or a BLOB. Valid as long as the value.
+    private static func bytes(_ value: OpaquePointer) -> UnsafeRawBufferPointer {
+        let start: UnsafeRawPointer? = sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value) : UnsafeRawPointer(sqlite3_value_text(value))
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    /// A text whose bytes compare as the collation compares the text.
-    private static func collated(_ text: [UInt8], _ collation: UInt8) -> [UInt8] {
-        switch collation {
-        case UInt8(ascii: "n"): text.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }
-        case UInt8(ascii: "r"): Array(text[..<((text.lastIndex { $0 != 0x20 } ?? -1) + 1)])
-        default: text
-        }
-    }
-
-    private static func compare(_ a: [Key], _ b: [Key], _ terms: [Term]) -> Int {
-        for (index, term) in terms.enumerated() {
-            switch (a[index], b[index]) {
-            case (.null, .null): continue
-            case (.null, _): return term.nullsFirst ? -1 : 1
-            case (_, .null): return term.nullsFirst ? 1 : -1
-            case (let left, let right):
-                let result = compare(left, right)
+    private static func compare(_ a: Int, _ b: Int, in group: Group) -> Int {
+        for (index, term) in group.terms.enumerated() {
+            let left = group.values[a * group.width + 2 + index], right = group.values[b * group.width + 2 + index]
+            switch (sqlite3_value_type(left), sqlite3_value_type(right)) {
+            case (SQLITE_NULL, SQLITE_NULL): continue
+            case (SQLITE_NULL, _): return term.nullsFirst ? -1 : 1
+            case (_, SQLITE_NULL): return term.nullsFirst ? 1 : -1
+            case (let leftType, let rightType):
+                let result = compare(left, leftType, right, rightType, collation: term.collation)
                 if result != 0 { return term.isDescending ? -result : result }
             }
         }
         return 0
     }
 
-    private static func compare(_ a: Key, _ b: Key) -> Int {
-        switch (a, b) {
-        case (.integer(let a), .integer(let b)): order(a, b)
-        case (.real(let a), .real(let b)): order(a, b)
-        case (.integer(let a), .real(let b)): -compare(b, a)
-        case (.real(let a), .integer(let b)): compare(a, b)
-        case (.text(let a), .text(let b)), (.blob(let a), .blob(let b)):
-            a.lexicographicallyPrecedes(b) ? -1 : b.lexicographicallyPrecedes(a) ? 1 : 0
-        default: order(rank(a), rank(b))
+    private static func compare(_ a: OpaquePointer, _ typeOfA: CInt, _ b: OpaquePointer, _ typeOfB: CInt, collation: UInt8) -> Int {
+        switch (typeOfA, typeOfB) {
+        case (SQLITE_INTEGER, SQLITE_INTEGER): return order(sqlite3_value_int64(a), sqlite3_value_int64(b))
+        case (SQLITE_FLOAT, SQLITE_FLOAT): return order(sqlite3_value_double(a), sqlite3_value_double(b))
+        case (SQLITE_INTEGER, SQLITE_FLOAT): return -compare(sqlite3_value_double(b), sqlite3_value_int64(a))
+        case (SQLITE_FLOAT, SQLITE_INTEGER): return compare(sqlite3_value_double(a), sqlite3_value_int64(b))
+        case (SQLITE_TEXT, SQLITE_TEXT): return compare(bytes(a), bytes(b), collation: collation)
+        case (SQLITE_BLOB, SQLITE_BLOB): return compare(bytes(a), bytes(b), collation: 0)
+        default: return order(rank(typeOfA), rank(typeOfB))
         }
     }
+
+    private static func compare(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, collation: UInt8) -> Int {
+        var (a, b) = (a[...], b[...])
+        if collation == UInt8(ascii: "r") {
+            a = a[..<((a.lastIndex { $0 != 0x20 } ?? -1) + 1)]
+            b = b[..<((b.lastIndex { $0 != 0x20 } ?? -1) + 1)]
+        }
+        let isFolded = collation == UInt8(ascii: "n")
+        for (left, right) in zip(a, b) where left != right {
+            let (left, right) = isFolded ? (folded(left), folded(right)) : (left, right)
+            if left != right { return left < right ? -1 : 1 }
+        }
+        return order(a.count, b.count)
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
     /// Exactly, also where the integer is none that a floating-point number can be.
     private static func compare(_ a: Double, _ b: Int64) -> Int {
@@ -170,12 +198,12 @@ package enum OrderedAggregate {
 
     private static func order<Value: Comparable>(_ a: Value, _ b: Value) -> Int { a < b ? -1 : a > b ? 1 : 0 }
 
-    private static func rank(_ key: Key) -> Int {
-        switch key {
-        case .null: 0
-        case .integer, .real: 1
-        case .text: 2
-        case .blob: 3
+    private static func rank(_ type: CInt) -> Int {
+        switch type {
+        case SQLITE_NULL: 0
+        case SQLITE_INTEGER, SQLITE_FLOAT: 1
+        case SQLITE_TEXT: 2
+        default: 3
         }
     }
 }

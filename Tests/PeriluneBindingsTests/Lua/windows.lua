@@ -217,7 +217,34 @@ test("aggregates of some rows, of each value once", function()
   equal(Book:select((c.author_id + 1):sum():distinct():as("v")):fetch_value(), 5)
 end)
 
+-- The function that replaces them before SQLite 3.44 is one that any SQL can call.
+test("values of every type are put in order, with as many directions as there are", function()
+  if db:fetch_value("SELECT count(*) FROM pragma_function_list WHERE name = 'perilune_ordered_concat'") == 0 then return end
+  local function ordered(directions, values, terms)
+    return db:fetch_value(("SELECT perilune_ordered_concat('%s', column1, ',', %s) FROM (VALUES %s)"):format(directions, terms or "column1", values))
+  end
+  equal(ordered("afb", "(2), ('b'), (1.5), (x'62'), ('a'), (10)"), "1.5,2,10,a,b,b")
+  equal(ordered("dlb", "(2), ('b'), (1.5), ('a'), (10)"), "b,a,10,2,1.5")
+  equal(ordered("afn", "('b'), ('A'), ('a'), ('B')"), "A,a,b,B")
+  equal(ordered("afr", "('b '), ('a'), ('b'), ('')"), ",a,b ,b")
+  equal(ordered("afbdfb", "(2), (2), (1)"), "1,2,2")
+  equal(ordered("afbdfbafb", "(2), (2), (1)", "column1, -column1"), "1,2,2")
+  equal(ordered("", "(2), (1)"), "2,1")
+  equal(ordered("x", "(2), (1)"), "2,1")
+  equal(ordered("afb", "(9223372036854775807), (9223372036854775806), (9223372036854775807.0), (1)"),
+    "1,9223372036854775806,9223372036854775807,9.22337203685478e+18")
+end)
+
 -- Misuse --------------------------------------------------------------------------------------------------------------------------
+
+test("an order of rows is refused for an aggregate with too few arguments, or too many", function()
+  local fn = perilune.fn
+  equal(fails("argument", function() fn.group_concat():order("id") end), "group_concat takes one argument, or two with a separator, got 0")
+  matches(fails("argument", function() fn.group_concat(c.id, ",", 1):order("id") end), "got 3")
+  matches(fails("argument", function() fn.json_group_array():order("id") end), "json_group_array takes one argument, got 0")
+  matches(fails("argument", function() fn.json_group_array(c.id, 1):order("id") end), "got 2")
+  equal(Book:select(fn.group_concat(c.id, "-"):order("id"):as("v")):fetch_value(), "1-2-3-4-5")
+end)
 
 test("what makes no sense is refused where it is built", function()
   matches(fails("argument", function() Book:select(perilune.rank():as("x")) end), "over{")
