@@ -12,7 +12,7 @@ struct SQLiteError: LuaErrorPushing {
 
     func pushErrorObject(on L: OpaquePointer) {
         pdb_push_sqlite_error(
-            L, error.extendedResultCode.rawValue, error.message ?? error.resultCode.description, error.sql, offset)
+            L, error.extendedResultCode.rawValue, error.messageOfCode, error.sql, offset)
     }
 
     /// Runs a closure whose errors of SQLite scripts see so.

@@ -1,5 +1,6 @@
 import GRDB
 import Perilune
+import PeriluneBindings
 import PeriluneLuaFileTools
 import PeriluneLua
 import Testing
@@ -155,5 +156,12 @@ import Testing
             db:execute("CREATE TRIGGER r BEFORE INSERT ON \\"a.b, c\\" BEGIN SELECT RAISE(ABORT, 'constraint failed: . , '); END")
             fails("constraint_trigger", db.execute, db, 'INSERT INTO "a.b, c" VALUES (5, 6)')
             """)
+    }
+
+    /// The step of a copy that fails leaves no message on the connection, for which GRDB takes that.
+    @Test func `an error whose message is that there is none has the message of its code`() {
+        #expect(DatabaseError(resultCode: .SQLITE_FULL, message: "not an error").reason == "database or disk is full")
+        #expect(DatabaseError(resultCode: .SQLITE_FULL).reason == "database or disk is full")
+        #expect(DatabaseError(resultCode: .SQLITE_ERROR, message: "no such table: t").reason == "no such table: t")
     }
 }
