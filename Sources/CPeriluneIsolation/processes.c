@@ -150,6 +150,12 @@ void piso_forward_signals(pid_t id) {
     }
 }
 
+void piso_share_heap(void) {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 void piso_return_freed_blocks(void) {
 #ifdef __GLIBC__
     /* Both: unless they are set, they grow with the blocks that are freed. */

@@ -57,6 +57,9 @@ void piso_forward_signals(pid_t id);
 ** limit of a script does not see. */
 void piso_return_freed_blocks(void);
 
+/* Makes all threads allocate from one heap: each heap reserves 128 MB of addresses. Does nothing without glibc. */
+void piso_share_heap(void);
+
 /* MARK: - Last words */
 
 /* What a process says as it dies: the signal, and where its script was, as far as that is known. */

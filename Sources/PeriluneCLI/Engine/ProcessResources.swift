@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Perilune
+internal import PeriluneIsolation
 
 /// What the process needs of the system before it begins: without it, the runtime of Swift stops the process, or waits for ever.
 enum ProcessResources {
@@ -24,6 +25,8 @@ enum ProcessResources {
                         + "(raise `ulimit -v`)",
                     kind: "memory"))
         }
+        // What Swift cannot allocate stops the process.
+        if addressSpaceLimit != nil { WorkerEntry.shareHeap() }
     }
 
     /// Opens files until there are enough; a limit alone does not say how many are open already.

@@ -33,6 +33,12 @@ package enum WorkerEntry {
         piso_return_freed_blocks()
     }
 
+    /// Makes all threads allocate from one heap. Otherwise the first allocations of each thread reserve 128 MB of addresses, which may be
+    /// more than a process with a limited address space has.
+    package static func shareHeap() {
+        piso_share_heap()
+    }
+
     /// Prints as Lua does.
     package static func print(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { piso_print($0.baseAddress, $0.count) }

@@ -24,6 +24,15 @@ import Testing
         #expect(result.errors.contains("the process may use 195 MB of address space; perilune needs 256 MB (raise `ulimit -v`)"))
     }
 
+    /// Threads that begin at the same moment made this fail in three runs of twenty.
+    @Test(
+        .unless(.thread, "the sanitizer takes terabytes of address space"),
+        .unless(.address, "the sanitizer takes terabytes of address space"), arguments: 1...12
+    ) func `the address space that is asked for is enough in every run`(run number: Int) throws {
+        let result = try run(under: "-v 262144")
+        #expect((result.status, result.output) == (0, "1\n"))
+    }
+
     @Test func `enough of both is enough`() throws {
         #expect(try run(under: "-n 32").output == "1\n")
     }
