@@ -165,7 +165,7 @@ extension SQLScreening {
 
 extension SQLScreening {
     /// Whether a statement begins or ends a transaction, sets or asks for something, or looks at the schema: what programs do for
-    /// the sake of other statements.
+    /// the sake of other statements. GRDB makes and drops the table `grdb_issue_102` to give a new pool its `-wal` file.
     ///
     /// - Parameter sql: Ends with a NUL byte.
     package static func isBookkeeping(_ sql: UnsafePointer<CChar>) -> Bool {
@@ -173,7 +173,7 @@ extension SQLScreening {
         guard let first = scanner.firstOfStatement() else { return true }
         if scanner.isWord(first, "begin", "commit", "end", "rollback", "savepoint", "release", "pragma", "explain") { return true }
         while let token = scanner.nextInStatement() {
-            if scanner.isName(token, in: ["sqlite_master", "sqlite_schema", "grdb_migrations"]) { return true }
+            if scanner.isName(token, in: ["sqlite_master", "sqlite_schema", "grdb_migrations", "grdb_issue_102"]) { return true }
             if scanner.isName(token, withPrefix: "pragma_") || scanner.isName(token, withPrefix: "sqlite_temp_") { return true }
         }
         return false

@@ -44,6 +44,12 @@ import Testing
         #expect(text.hasSuffix("1 passed, 1 failed, 1 timed out, 1 errored, 1 skipped\n"), "\(text)")
     }
 
+    @Test func `the last SQL is none that prepares a pool`() async throws {
+        let project = try ScenarioProject("scenario('one', { database = 'file' }, function(t) check(false) end)")
+        let text = try await project.run(.pretty)[.pretty]
+        #expect(text.contains("FAIL") && !text.contains("last SQL"), "\(text)")
+    }
+
     @Test func `a sign for each, and the failures at the end`() async throws {
         let text = try await run(.dots)
         #expect(text.hasPrefix("E.FsT\n\nERROR  scenarios/b_scenario.lua:1"), "\(text)")
