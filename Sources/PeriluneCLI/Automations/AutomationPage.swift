@@ -25,7 +25,10 @@ struct AutomationPage {
 
     private func entry(_ run: AutomationRun) -> ReportPage.Entry {
         var details = [run.startedAt]
-        if let duration = run.durationInMilliseconds { details.append(TimeText.text(.microseconds(Int64(duration * 1000)))) }
+        // The journal is a table that any program may have changed.
+        if let duration = run.durationInMilliseconds, let microseconds = Int64(exactly: (duration * 1000).rounded()) {
+            details.append(TimeText.text(.microseconds(microseconds)))
+        }
         if let next = run.wakesAt { details.append("continues at \(next)") }
         if run.attempts > 1 { details.append("\(run.attempts) attempts") }
         if let reason = run.reason { details.append(reason) }

@@ -37,7 +37,7 @@ struct ChartData: Equatable {
             let cells = rows.map { $0[column] }
             guard cells.contains(where: \.isNumber), cells.allSatisfy({ $0.isNumber || $0 == .null }) else { return nil }
             let series = Series(name: DisplayText.escaped(columns[column]), values: cells.map(Self.number))
-            if let row = series.values.firstIndex(where: { $0?.isInfinite == true }) { throw Self.refusal(of: series, row: row + 1) }
+            if let row = series.values.firstIndex(where: { abs($0 ?? 0) > ChartAxis.greatest }) { throw Self.refusal(of: series, row: row + 1) }
             return series
         }
         guard !series.isEmpty || rows.isEmpty else {
@@ -65,8 +65,9 @@ struct ChartData: Equatable {
     private static func refusal(of series: Series, row: Int) -> CommandFailure {
         CommandFailure(
             ErrorReport(
-                "column `\(series.name)` holds an infinite number in row \(row), which cannot be drawn", kind: "usage",
-                help: "leave the row out, or a gap in its place: iif(abs(value) = 9e999, NULL, value)"))
+                "column `\(series.name)` holds \(series.values[row - 1]?.isInfinite == true ? "an infinite number" : "a number beyond 1e300") "
+                    + "in row \(row), which cannot be drawn", kind: "usage",
+                help: "leave the row out, or a gap in its place: iif(abs(value) > 1e300, NULL, value)"))
     }
 
     private mutating func setPlaces(_ cells: [Cell]) {
@@ -144,11 +145,17 @@ struct ChartAxis: Equatable {
     var low: Double { ticks[0] }
     var high: Double { ticks[ticks.count - 1] }
 
+    /// The greatest magnitude for which there is an axis: the numbers around it must be finite.
+    static let greatest = 1e300
+
     /// Round numbers around a range, at steps of 1, 2 or 5 times a power of ten.
     init(_ range: ClosedRange<Double>, count: Int = 5) {
         let length = range.upperBound - range.lowerBound
-        let span = length > 0 ? length : max(abs(range.upperBound), 1)
-        let rough = span / Double(max(count, 1))
+        let magnitude = max(abs(range.lowerBound), abs(range.upperBound))
+        // Steps that ticks, as multiples of them, can tell apart.
+        let least = max(magnitude * 1e-12, 1e-290)
+        let span = length > least ? length : max(magnitude, length == 0 ? 1 : least)
+        let rough = max(span / Double(max(count, 1)), least)
         let power = pow(10, floor(log10(rough)))
         let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= rough } ?? rough
         let low = floor(range.lowerBound / step), high = max(ceil(range.upperBound / step), floor(range.lowerBound / step) + 1)
