@@ -57,7 +57,7 @@ final class WorkerServer: Sendable {
         }
         var rules = rules
         // Stacks and caches of libraries beside what the script may use.
-        rules.memoryInBytes = setup.limits.memoryInBytes.map { UInt64($0) + 256 << 20 }
+        rules.memoryInBytes = setup.limits.memoryInBytes.map { UInt64(max($0, 0)) + 256 << 20 }
         let all = layers.union(rules.seal())
         try? channel.send(Frame(.ready, 0, [.list(all.map { .text($0.description) })]))
     }
