@@ -66,7 +66,10 @@ int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb) {
         .in_transaction = is_snapshot || (mode != PDB_READ_STATEMENT && mode != PDB_WRITE_STATEMENT &&
                                           mode != PDB_WITHOUT_TRANSACTION),
     };
+    int changes = sqlite3_total_changes(handle);
     int status = run_in(request, &access);
+    request->has_written = status == LUA_OK && sqlite3_total_changes(handle) != changes;
+    if (request->has_written && access.in_transaction) pdb_crash_point("before", "commit");
     connection->grdb = NULL;
     return status;
 }
@@ -226,12 +229,10 @@ int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_
         plua_raise(L, "closed", "the database is closed: a finalizer used it after it was collected");
     }
     int64_t generation = database->schema_generation;
-    bool may_write = mode != PDB_READ && mode != PDB_READ_STATEMENT;
-    if (may_write) pdb_crash_point("before", "transaction");
     bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.enter(&request);
     pdb_end_host_call(rows, may_refuse);
-    if (may_write) pdb_crash_point("after", "transaction");
+    if (request.has_written) pdb_crash_point("after", "commit");
     /* What was changed may have been rolled back. */
     if (database->schema_generation != generation) pdb_touch_schema(database);
     return finish(L, rows, &request, result, base);

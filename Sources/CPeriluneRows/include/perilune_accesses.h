@@ -22,6 +22,7 @@ struct pdb_access_request {
     pdb_connection *connection; /* in: for accesses inside an open one, which must stay */
     bool is_readonly;                /* as that one is */
     pdb_access_mode block_mode;      /* of a block that pdb_enclose_block has enclosed */
+    bool has_written;                /* out: whether the body has changed rows */
     void *context;                   /* in: what the function to be run finds by the access, or NULL */
 };
 

@@ -140,6 +140,15 @@ local function comes_before(a, b)
   return a.id < b.id
 end
 
+local work = own .. [[
+  SELECT EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND state = 'ready')
+    OR EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND state = 'delayed' AND run_at <= ?2)]]
+
+--- Whether a job of a queue could be claimed: an idle queue writes nothing.
+function job_table.has_work(db, queue)
+  return db:fetch_value(work, queue, now_text()) == 1
+end
+
 --- Claims jobs, inside of a transaction.
 -- @tparam table queue name, concurrency, rate
 -- @treturn {row,...} the jobs, in the order in which they are due

@@ -261,7 +261,7 @@ function pump(self)
     if self.not_before and native.now() < self.not_before then return look_later(self, self.not_before - native.now()) end
     settle_left(self)
     local pause
-    while self.worker_count < self.queue.concurrency and not self.is_stopped do
+    while self.worker_count < self.queue.concurrency and not self.is_stopped and job_table.has_work(self.queue.db, self.queue.name) do
       local rows
       rows, pause = self.queue.db:write(function(handle) return job_table.claim(handle, self.queue, self.batch) end)
       if #rows == 0 then break end
@@ -286,8 +286,11 @@ local function recover(self)
   end
 end
 
+--- Deletes old jobs, once a minute.
 local function prune(self)
   local queue = self.queue
+  if self.pruned_at and native.now() - self.pruned_at < 60 then return end
+  self.pruned_at = native.now()
   queue.db:write(function(handle) job_table.prune(handle, queue.name, { "done", "cancelled" }, perilune.now() - queue.keep, 1000) end)
 end
 
@@ -366,6 +369,6 @@ end
 
 checks.seal(Handler, {
   "batch", "bell", "f", "first_look", "idle_place", "is_pumping", "is_stopped", "is_transaction", "look_timer", "not_before", "queue", "scope",
-  "timer", "worker_count", "workers", "keeps_alive", "left" })
+  "timer", "worker_count", "workers", "keeps_alive", "left", "pruned_at" })
 
 return job_workers

@@ -160,9 +160,9 @@ def run(binary, count, random):
                 writer.write()
             if number % 2:
                 service.kill()
-                service = Service(binary, folder, crash_at=random.randrange(10, 80))
+                service = Service(binary, folder, crash_at=random.randrange(10, 250))
                 points += 1
-                deadline = time.monotonic() + 3
+                deadline = time.monotonic() + 5
                 while service.process.poll() is None and time.monotonic() < deadline:
                     if random.random() < 0.3:
                         writer.write()
