@@ -14,9 +14,9 @@ public struct JobQueue: Sendable {
 
     /// How a job is added.
     public struct Options: Sendable {
-        /// Identifies the job among those of the queue that are not finished.
+        /// Identifies the job among the unfinished jobs of the queue.
         public var key: String?
-        /// What happens if the queue has an unfinished job with the key: "ignore", "replace" or "raise".
+        /// The reaction to an unfinished job with the same key: "ignore", "replace" or "raise".
         public var onKey: String?
         /// Jobs with the same value run one after the other.
         public var orderBy: String?
@@ -56,7 +56,7 @@ public struct JobQueue: Sendable {
         try await host.callJobs("counts", name) { _ in [] }
     }
 
-    /// Has a dead or cancelled job run again.
+    /// Makes a dead or cancelled job ready again.
     ///
     /// - Returns: Whether there was one of that number.
     /// - Throws: `LuaError` if the database fails.

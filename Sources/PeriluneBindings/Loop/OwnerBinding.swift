@@ -25,7 +25,7 @@ enum OwnerBinding {
     }
 }
 
-/// A state's entry in the list of those that this process has, for as long as it exists.
+/// The entry of a state in the list of live states of this process. It lasts as long as the state.
 private final class OwnerToken: Sendable {
     private static let tokens = Mutex<(last: Int, live: Set<Int>)>((0, []))
     private let number: Int

@@ -39,7 +39,7 @@ struct DurableExamination {
         }
     }
 
-    /// What began in the future shows that the clock was set back, or that another machine's clock is ahead.
+    /// Runs that begin in the future: the clock was set back, or the clock of another machine is ahead.
     private func times() throws -> [Finding] {
         let sql = "SELECT count(*) FROM perilune_automation_run WHERE started_at > strftime('%Y-%m-%d %H:%M:%f', 'now', '+1 minute')"
         guard let count = try Int.fetchOne(db, sql: sql), count > 0 else { return [] }

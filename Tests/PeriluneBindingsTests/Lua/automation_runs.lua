@@ -56,7 +56,7 @@ test("a run is recorded before its function starts", function()
   remove_all()
 end)
 
-test("a run keeps what it has printed and the traceback of its error", function()
+test("the output of a run and the traceback of its error are recorded", function()
   local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function()
     print("one", 2)
     perilune.sleep(0.01)

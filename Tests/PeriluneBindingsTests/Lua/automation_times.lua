@@ -27,7 +27,7 @@ local function outcomes(automation)
   return list
 end
 
-test("a period goes on where it was when the automation is defined again", function()
+test("a period continues where it was when the automation is defined again", function()
   local calls = 0
   local function define() return perilune.automation{ name = "a", on = { every = "6s" }, run = function() calls = calls + 1 end } end
   -- As a service that is stopped and started: the table stays.
@@ -110,7 +110,7 @@ test("catch_up all: each due time that was missed comes, in order", function()
   remove_all()
 end)
 
-test("max_late: what is missed by more is left out", function()
+test("max_late: due times that are missed by more are left out", function()
   leave("a", "schedule 0 * * * *", hour(-3))
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *", catch_up = "all", max_late = "90m" }, run = function(context)

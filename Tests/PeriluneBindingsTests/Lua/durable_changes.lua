@@ -22,7 +22,7 @@ local function make_orders()
   return perilune.record("orders")
 end
 
---- Ends the automation as the end of its process does: what is recorded stays.
+--- Ends the automation as the end of its process does: the recorded rows stay.
 local function stop()
   local names = { "perilune_schedule", "perilune_change_reader", "perilune_change_match" }
   local triggers = db:fetch_values("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'perilune_change_of%'")
@@ -54,7 +54,7 @@ test("changes made while nothing runs the automation are not lost", function()
   equal(seen, {})
   define("orders")
   perilune.sleep(0.1)
-  -- A run finds the row as it is now.
+  -- A run reads the current row.
   equal(seen, { "insert 1 paid", "update 1 paid" })
   remove_all()
 end)
@@ -171,7 +171,7 @@ test("thousands of changes are read in transactions of some hundred", function()
   remove_all()
 end)
 
-test("what cannot be observed is refused", function()
+test("tables that cannot be observed are refused", function()
   make_orders()
   db:execute("CREATE VIEW paid AS SELECT * FROM orders; CREATE TEMP TABLE mine (a)")
   local function message(change, kind, more)

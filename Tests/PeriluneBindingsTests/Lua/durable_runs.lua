@@ -170,7 +170,7 @@ test("a call that keeps failing raises its last error, which can be handled", fu
   remove_all()
 end)
 
-test("a run that sleeps is not in memory, and goes on after it", function()
+test("a run that sleeps is not in memory, and continues afterwards", function()
   make_log()
   local automation = define{ run = function(run)
     run:step("before", function() log("before") end)
@@ -265,7 +265,7 @@ test("steps that are done are undone in reverse order when the run fails for goo
   remove_all()
 end)
 
-test("undoing goes on where it was when the process ended", function()
+test("undoing continues where it was when the process ended", function()
   make_log()
   local is_first = true
   define{ run = function(run)
@@ -293,7 +293,7 @@ test("undoing goes on where it was when the process ended", function()
   remove_all()
 end)
 
-test("a run whose steps come in another order stops, and says at which", function()
+test("a run whose steps come in another order stops, and its error names the step", function()
   local count = 0
   define{ retry = { times = 5, wait = 1 }, run = function(run)
     count = count + 1
@@ -401,7 +401,7 @@ test("an error in a branch is an error of the run", function()
   remove_all()
 end)
 
-test("runs of mode queued start one after the other, also while one waits", function()
+test("runs of mode queued start one after the other, even while one waits", function()
   make_log()
   define{ mode = "queued", run = function(run)
     run:step("begin", function() log("begin " .. run.event) end)
@@ -414,7 +414,7 @@ test("runs of mode queued start one after the other, also while one waits", func
   remove_all()
 end)
 
-test("as many runs are executed at once as the option max says, and those that wait do not count", function()
+test("the option max limits how many runs are executed at once, and waiting runs do not count", function()
   local running, most, done = 0, 0, 0
   define{ max = 2, run = function(run)
     run:sleep("1h")
@@ -434,7 +434,7 @@ test("as many runs are executed at once as the option max says, and those that w
   remove_all()
 end)
 
-test("a run whose process ended in a step or a call goes on with the next one", function()
+test("a run whose process ended in a call continues with the next process", function()
   make_log()
   local calls = {}
   local function body(run)
@@ -471,7 +471,7 @@ test("schedules of durable automations record their runs with the due time", fun
   remove_all()
 end)
 
-test("a value and an error of a step can be what JSON expresses, and no more", function()
+test("the result of a step must be expressible in JSON and small enough", function()
   local outcomes = {}
   define{ on = { event = "e" }, run = function(run)
     equal(run:step("nothing", function() end), nil)

@@ -141,7 +141,7 @@ test("a delayed job runs when it is due", function()
   handler:stop()
 end)
 
-test("jobs with the same order key run one after the other, others beside them", function()
+test("jobs with the same order key run one after the other, and others at the same time", function()
   local jobs = perilune.jobs("q", { concurrency = 4, attempts = 3, backoff = { "1s", "1s" } })
   local log, failed = {}, false
   local handler = jobs:handle(function(job)
@@ -244,7 +244,7 @@ test("an attempt that takes too long is ended, and counts as failed", function()
   handler:stop()
 end)
 
-test("a job is cancelled by its id or key, also while it runs", function()
+test("a job is cancelled by its id or key, even while it runs", function()
   local jobs = perilune.jobs("q")
   local calls = 0
   local handler = jobs:handle(function()
@@ -294,7 +294,7 @@ test("with the option transaction the job and its end are one transaction", func
   handler:stop()
 end)
 
-test("a job that was cancelled meanwhile leaves no effect of its transaction", function()
+test("a job that is cancelled during its transaction leaves no effect", function()
   db:execute("CREATE TABLE effect (a)")
   local jobs = perilune.jobs("q", { attempts = 1 })
   local handler = jobs:handle(function(job, handle)

@@ -73,7 +73,7 @@ local function text_of(value)
   return value ~= nil and value ~= "" and tostring(value) or perilune.null
 end
 
---- Records a run that is to start, with what consumes its trigger.
+--- Records a queued run in the transaction that consumes its trigger.
 -- @tparam function consume gets the handle of the transaction
 -- @treturn integer its id
 function runs.queue(db, run, consume)
@@ -140,7 +140,7 @@ local function values_of(run)
   }
 end
 
---- Records how a run has ended, and forgets those of the automation that are too old.
+--- Records the end of a run, and deletes the oldest runs of the automation.
 -- @tparam table run automation, trigger, started_at, duration (seconds), attempts, outcome, reason, error, traceback, output, statements;
 --   id if it was recorded before
 -- @tparam integer keep how many are kept, and how many skipped ones
@@ -239,14 +239,14 @@ function runs.next_wake(db, automation)
     WHERE automation = ? AND outcome = 'waiting' AND wakes_at < '9999' AND ]] .. is_live, automation)
 end
 
---- Records that a run waits and is not in memory, in the open transaction. What it waits for is no failed attempt.
+--- Records that a run waits and is not in memory, in the open transaction. A wait does not count as an attempt.
 function runs.suspend(handle, id, wakes_at, waits_for)
   handle:execute(own .. [[
     UPDATE perilune_automation_run SET outcome = 'waiting', owner = NULL, wakes_at = ?, waits_for = ?, attempts = attempts - 1, error = NULL
     WHERE id = ?]], wakes_at, waits_for or perilune.null, id)
 end
 
---- Records what is known of a run only when it begins: its key, and the code of its function.
+--- Records the key of a run and the code of its function, which are known when it begins.
 function runs.set_details(handle, id, run_key, code)
   handle:execute(own .. "UPDATE perilune_automation_run SET run_key = ?, code = ? WHERE id = ?", run_key, code or perilune.null, id)
 end

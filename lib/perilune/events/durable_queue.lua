@@ -1,4 +1,4 @@
---- The queue of a durable automation's runs: the rows of its runs that nothing runs.
+--- The queue of a durable automation: the rows of its runs that no process owns.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
@@ -14,7 +14,7 @@ local wake = require "perilune.events.wake"
 
 local durable_queue = {}
 
---- Seconds between two looks for what other processes have done.
+--- Seconds between two checks for work of other processes.
 local poll = 1.0
 --- After this number of interruptions, without a step in between, a run is not started again.
 local most_interruptions = 10
@@ -67,7 +67,7 @@ local function code_of(f)
   return is_ok and ("%016x"):format(durable_values.number_of(code)) or nil
 end
 
---- What the option `on_code_change` says for a run that another version of the function has begun.
+--- Applies the option `on_code_change` to a run that another version of the function has begun.
 local function settle_code_change(self, run, code)
   if self.on_code_change == "stop" then
     errors.raise("diverged", "the code of the function has changed since the run began", { file = self.file, line = self.line })
@@ -80,7 +80,7 @@ local function settle_code_change(self, run, code)
   end
 end
 
---- What the function of a run finds in its context: the row that has changed, and the key.
+--- Sets the value and the key in the context of a run: for a change, the value is the changed row.
 function durable_queue.take_value(self, run)
   local trigger = run.trigger
   if trigger.kind == "change" then run.context.value = change_log.fetch(self, trigger) end
@@ -170,7 +170,7 @@ function durable_queue.give_back_later(run, continue)
   end)
 end
 
---- Begins to run what is due.
+--- Starts running the due runs of an automation.
 -- @tparam function start starts a run of which it gets the row
 function durable_queue.start(self, start)
   local state = { start = start }

@@ -1,5 +1,5 @@
---- Durable runs: their functions are executed again after a wait or a crash, and the steps that are done are answered from what they have
---- recorded. What the function of an automation with `durable = true` gets has the methods here.
+--- Durable runs. Their functions are executed again after a wait or a crash, and completed steps return their recorded results. The context
+--- that the function of an automation with `durable = true` gets has the methods in this file.
 
 local crashes = require "perilune.native.crashes"
 local errors = require "perilune.native.errors"
@@ -36,7 +36,7 @@ end
 
 -- Executing -------------------------------------------------------------------------------------------------------------------
 
---- What one branch of a run has done in this execution: the function itself is the branch "".
+--- The progress of one branch of a run in this execution. The function itself is the branch "".
 local function make_branch(execution, name)
   return {
     execution = execution, name = name, position = 0, steps = execution.steps[name] or {}, names = {}, undos = execution.undos,
@@ -111,7 +111,7 @@ local function next_step(branch, method, kind, name)
   return recorded
 end
 
---- The time of a run is that of its last step.
+--- Sets the clock of a branch to the time of a step.
 local function pass_time(branch, step)
   if step.ended_at then branch.values.now_text = step.ended_at end
 end
@@ -134,7 +134,7 @@ local function encode(method, name, value)
   return text
 end
 
---- What a step that is done has given, or the error with which it has failed.
+--- Returns the recorded result of a step, or raises its recorded error.
 local function answer(branch, step)
   pass_time(branch, step)
   if step.state == "failed" then
@@ -163,7 +163,7 @@ local function record_failure(branch, step, e)
   branch.steps[branch.position] = step
 end
 
---- Calls a function of the script inside of a step, where the clock is the usual one.
+--- Calls a function of the script with the usual clock, for a step or a call.
 local function inside(branch, name, f, ...)
   branch.values.is_inside = name
   local results = table.pack(pcall(f, ...))
@@ -221,7 +221,7 @@ local function add_undo(branch, name, f)
   if f then branch.undos[#branch.undos + 1] = { branch = branch, position = branch.position, name = name, f = f } end
 end
 
---- Runs a function in a transaction, with the record of what it has given. It runs once.
+--- Runs a function in a transaction that also records its result. It runs once.
 function Run:step(name, first, second)
   local branch, execution = branch_of(self, "step")
   local f, options = read_arguments("step", first, second, { undo = "function" })
@@ -265,8 +265,8 @@ local function settle_call(branch, step, retry, e)
   wait_on(branch, step)
 end
 
---- Calls a function that has effects outside of the database. It is called at least once, each time with the same key: what it is about to
---- do is recorded before, and its result after it.
+--- Calls a function that has effects outside of the database, at least once and each time with the same key. The intent is recorded before
+--- the call and the result after it.
 function Run:call(name, first, second)
   local branch, execution = branch_of(self, "call")
   local f, options = read_arguments("call", first, second, { key = "any", retry = "any", undo = "function" })
@@ -355,7 +355,7 @@ local function check_branches(list)
   return names
 end
 
---- The earliest time at which a branch that waits goes on, and what is waited for.
+--- Returns the earliest time at which a waiting branch continues, and the name of a signal that one of them waits for.
 local function earliest(branches)
   local wakes_at, waits_for
   for _, branch in ipairs(branches) do
@@ -405,7 +405,7 @@ function Run:all(list)
   local wakes_at, waits_for = earliest(branches)
   if wakes_at then
     execution.db:write(function(handle)
-      -- What has been sent since the branch looked wakes the run at once.
+      -- A signal sent since the branch checked wakes the run at once.
       local has_signal = waits_for and step_table.has_signal(handle, execution.automation, execution.run.key)
       runs.suspend(handle, execution.id, has_signal and tostring(values.clock()) or wakes_at, waits_for)
     end)
@@ -497,7 +497,7 @@ function Preview:all(list)
   return results
 end
 
--- What the function gets ------------------------------------------------------------------------------------------------------
+-- The context of the function -------------------------------------------------------------------------------------------------
 
 Run.__index = Run
 Run.__name = "perilune.durable_run"

@@ -12,7 +12,7 @@ local active = {}
 
 local is_installed = false
 
---- The usual clock, also inside of a durable run.
+--- The clock of the environment, even during a durable run.
 durable_values.clock = perilune.now
 
 --- The run whose function asks, outside of its steps.
@@ -55,7 +55,7 @@ local function replace(container, name, make)
   if type(original) == "function" then rawset(container, name, make(original)) end
 end
 
---- Has the functions of scripts that give such values ask for the run first.
+--- Replaces the functions of scripts that return such values by functions that check for a durable run first.
 function durable_values.install()
   if is_installed then return end
   is_installed = true
@@ -97,7 +97,7 @@ function durable_values.install()
   end)
 end
 
---- Has a task get the values of a run.
+--- Gives a task the values of a run.
 function durable_values.enter(source, values) active[source] = values end
 
 function durable_values.leave(source) active[source] = nil end

@@ -1,4 +1,4 @@
---- What Swift uses of job queues.
+--- Job queues for Swift.
 
 local perilune = require "perilune"
 

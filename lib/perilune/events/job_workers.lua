@@ -1,4 +1,4 @@
---- What runs the jobs of a queue in this state.
+--- The workers that run the jobs of a queue in this state.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
@@ -12,11 +12,11 @@ local wake = require "perilune.events.wake"
 
 local job_workers = {}
 
---- Seconds between two looks for work of other processes.
+--- Seconds between two checks for work of other processes.
 local poll = 1.0
 --- Jobs that are this quick are claimed together; a task runs jobs for so long, then a new one does, with limits of its own.
 local quick, longest_task, largest_batch = 0.002, 0.02, 32
---- What was claimed together with a job that lasts longer is given back.
+--- After this many seconds, jobs claimed together with a slow one are given back.
 local release_after = 0.1
 
 local Handler = { __name = "perilune.job_handler" }
@@ -29,7 +29,7 @@ local handlers = {}
 
 local job_methods = {}
 
---- What a handler gets: the fields of the payload can be read directly.
+--- The argument of a handler. The fields of the payload can be read directly.
 local Job = {
   __name = "perilune.job", __metatable = "job",
   __index = function(self, name)
@@ -142,7 +142,7 @@ end
 
 local pump
 
---- Gives back what was claimed together with a job that lasts long.
+--- Gives back the jobs that were claimed together with a slow one.
 local function release_rest(self, worker)
   local rest = worker.rest
   worker.rest, self.batch = {}, 1
@@ -151,7 +151,7 @@ local function release_rest(self, worker)
   wake.later(self.queue.db)
 end
 
---- Runs claimed jobs, and further ones as long as they are quick.
+--- Runs claimed jobs and, while they are quick, further ones.
 local function work_through(self, worker, rows)
   local begin = native.now()
   while #rows > 0 do
@@ -180,8 +180,8 @@ local function work_through(self, worker, rows)
   end
 end
 
---- Records what a worker has left: jobs that are done, and jobs that are given back. What cannot be recorded now is recorded later, since this
---- state owns them as long as it exists.
+--- Records the jobs that workers have completed or given back. If the database refuses, they are kept for the next attempt: no other process
+--- takes them while this state exists.
 local function settle_left(self)
   local left = self.left
   if #left.done == 0 and #left.released == 0 then return end
@@ -336,7 +336,7 @@ function job_workers.interrupt(queue, id)
   end
 end
 
---- Has no further job started. Jobs that run go on to their end.
+--- Starts no further job. Active jobs continue to their end.
 function Handler:stop()
   if self.is_stopped then return end
   self.is_stopped = true

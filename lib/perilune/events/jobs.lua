@@ -165,7 +165,7 @@ end
 
 -- Working ---------------------------------------------------------------------------------------------------------------------
 
---- Has a function get the jobs, one after the other or as many at once as `concurrency` says.
+--- Calls a function for each job, with at most `concurrency` jobs at once.
 -- @tparam function f gets a job: its payload's fields, `payload`, `id`, `key`, `attempt`, `is_repeat`
 -- @tparam ?table options `transaction`: whether each job and its end are one transaction, in which the function must not wait
 -- @return the handler, with `stop`
@@ -202,7 +202,7 @@ function Jobs:cancel(id)
   return state ~= nil
 end
 
---- Has a dead or cancelled job run again. Returns whether there was one.
+--- Makes a dead or cancelled job ready again. Returns whether it did.
 function Jobs:retry(id)
   local queue = self.queue
   if not math.tointeger(id) then checks.fail(queue.place .. ": retry", "expected the id of a job, got " .. errors.describe(id)) end
@@ -232,7 +232,7 @@ function Jobs:counts()
   return job_table.counts(self.queue.db, self.queue.name)
 end
 
---- The row of a job, by its id or, if it is not finished, its key; nil if there is none.
+--- Returns the row of a job by its id or, before it is finished, by its key; nil if it does not exist.
 function Jobs:find(id)
   local queue = self.queue
   return job_table.find(queue.db, queue.name, read_id(queue, "find", id))
@@ -253,7 +253,7 @@ function Jobs:list(options)
   return job_table.list(queue.db, queue.name, options.state, read_count(queue.place .. ": list", "limit", options.limit, 20))
 end
 
---- Has no job started any more, in any process, until `resume`.
+--- Starts no job in any process until `resume`.
 function Jobs:pause()
   job_table.pause(self.queue.db, self.queue.name, true)
 end

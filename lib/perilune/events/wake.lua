@@ -1,4 +1,4 @@
---- Wakes the workers of a database: at once those of this process, after the transaction that has given them work.
+--- Wakes the workers of a database in this process, after the transaction that has added work.
 
 local bells = require "perilune.native.bells"
 local native = require "perilune.native.loop"
@@ -15,7 +15,7 @@ local function bell_of(db)
   return (path == "" or path:find("^:memory:")) and "memory " .. owners.current() or path
 end
 
---- Has a function called when there may be work.
+--- Calls a function whenever work may have been added.
 -- @treturn integer the number of a source
 function wake.listen(db, f, keeps_alive)
   return bells.listen(bell_of(db), f, keeps_alive)

@@ -2,7 +2,7 @@
 ---@page Jobs
 ---Queues of jobs in the database, and blocks that run once.
 ---
----Adding a job is part of the open transaction, so it exists if and only if what it belongs to does. Each job runs at least once, in any process that
+---Adding a job is part of the open transaction: if that is rolled back, the job does not exist. Each job runs at least once, in any process that
 ---handles its queue; a job whose process has ended is taken over at once on the same machine, and after a minute from another one. The
 ---table `perilune_job` has a row for each: `queue`, `state`, `priority`, `job_key`, `order_key`, `payload` (JSON), `attempts`, `run_at`,
 ---`enqueued_at`, `started_at`, `ended_at`, `owner`, `error` and `traceback`. The state is `ready`, `delayed` until a time, `blocked` by an
@@ -52,7 +52,7 @@ function perilune.jobs(name, options) end
 ---@access outside blocks that only read
 function perilune.once(key, block, db) end
 
----What `perilune.jobs` returns.
+---A queue of jobs.
 ---@class perilune.jobs
 ---@access outside blocks that only read
 local jobs = {}
@@ -79,7 +79,7 @@ local jobs = {}
 ---@raises argument: the payload or an option is not valid; job_exists: the key is in use, with `on_key = "raise"`, or with `"replace"` if the job runs
 function jobs:enqueue(payload, options) end
 
----What a handler gets. The fields of its payload can be read directly.
+---The argument of a handler. The fields of the payload can be read directly.
 ---@class perilune.job
 ---@field payload any
 ---@field id integer
@@ -92,7 +92,7 @@ function jobs:enqueue(payload, options) end
 
 ---Calls a function for the jobs of the queue, in the order of their priorities and commits.
 ---
----With the option `transaction` the function and the end of the job are one transaction: what the function writes happens exactly once. It
+---With the option `transaction` the function and the end of the job are one transaction, so its writes happen exactly once. It
 ---gets a handle as its second argument, and must not wait.
 ---```lua
 ---local jobs = perilune.jobs("count")
@@ -150,7 +150,7 @@ function jobs:prune(options) end
 ---@raises none
 function jobs:counts() end
 
----Returns the row of a job, by its id or, if it is not finished, its key; nil if there is none.
+---Returns the row of a job by its id or, before it is finished, by its key; nil if it does not exist.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:enqueue({ to = "ada" }, { key = "a" })
@@ -188,7 +188,7 @@ function jobs:pause() end
 ---@raises none
 function jobs:resume() end
 
----What `jobs:handle` returns.
+---The handler of a queue in this process.
 ---@class perilune.job_handler
 ---@access any
 local handler = {}

@@ -8019,7 +8019,7 @@ end
 ---@field db? perilune.database the default database unless given
 
 do
----What `perilune.jobs` returns.
+---A queue of jobs.
 ---@class perilune.jobs
 local members = {}
 
@@ -8041,7 +8041,7 @@ function members:enqueue(payload, options) end
 
 ---Calls a function for the jobs of the queue, in the order of their priorities and commits.
 ---
----With the option `transaction` the function and the end of the job are one transaction: what the function writes happens exactly once. It
+---With the option `transaction` the function and the end of the job are one transaction, so its writes happen exactly once. It
 ---gets a handle as its second argument, and must not wait.
 ---```lua
 ---local jobs = perilune.jobs("count")
@@ -8109,7 +8109,7 @@ function members:prune(options) end
 ---@return table<string, integer>
 function members:counts() end
 
----Returns the row of a job, by its id or, if it is not finished, its key; nil if there is none.
+---Returns the row of a job by its id or, before it is finished, by its key; nil if it does not exist.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:enqueue({ to = "ada" }, { key = "a" })
@@ -8165,7 +8165,7 @@ end
 ---@field at? string|number|perilune.date
 ---@field priority? integer greater numbers run first; 0 by default
 
----What a handler gets. The fields of its payload can be read directly.
+---The argument of a handler. The fields of the payload can be read directly.
 ---@class perilune.job
 ---@field payload any
 ---@field id integer
@@ -8177,7 +8177,7 @@ end
 ---@field [string] any
 
 do
----What `jobs:handle` returns.
+---The handler of a queue in this process.
 ---@class perilune.job_handler
 local members = {}
 
