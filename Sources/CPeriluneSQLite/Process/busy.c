@@ -1,5 +1,7 @@
 /* Settings of SQLite for the whole process, and of its connections. */
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <perilune_process.h>
 
@@ -20,4 +22,27 @@ bool psql_wait_while_busy(int attempts, double seconds, bool (*is_cancelled)(voi
     struct timespec time = {.tv_nsec = (long)(wait * 1000000)};
     nanosleep(&time, NULL);
     return true;
+}
+
+static bool (*_Atomic is_waiting_run_cancelled)(void);
+
+static int wait_for_lock(void *milliseconds, int attempts) {
+    return psql_wait_while_busy(attempts, (double)(intptr_t)milliseconds / 1000, is_waiting_run_cancelled);
+}
+
+int psql_wait_cancellably(sqlite3 *db, int milliseconds, bool (*is_cancelled)(void)) {
+    is_waiting_run_cancelled = is_cancelled;
+    return sqlite3_busy_handler(db, wait_for_lock, (void *)(intptr_t)milliseconds);
+}
+
+uint32_t psql_thread_number(void) {
+    static _Thread_local uint32_t number;
+    if (number == 0) number = (uint32_t)syscall(SYS_gettid);
+    return number;
+}
+
+uint32_t psql_queue_owner(const void *queue) {
+    /* `dq_state` follows a header of seven words; the bits above the number say who waits. */
+    const uint32_t *state = (const uint32_t *)((const char *)queue + 7 * sizeof(void *));
+    return __atomic_load_n(state, __ATOMIC_ACQUIRE) & 0x3fffffff;
 }

@@ -5,6 +5,7 @@
 #define PERILUNE_PROCESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <sqlite3.h>
 
@@ -19,5 +20,14 @@ int psql_use_adaptive_mutexes(void);
 /* For SQLite's busy handler: waits a little, longer with each attempt (from 0). Returns false, to give up, once all the waits
 ** together have taken this number of seconds, or if `is_cancelled`, unless it is NULL, says that the run on this thread is to end. */
 bool psql_wait_while_busy(int attempts, double seconds, bool (*is_cancelled)(void));
+
+/* Replaces the busy timeout of a connection by `psql_wait_while_busy` of as many milliseconds. */
+int psql_wait_cancellably(sqlite3 *db, int milliseconds, bool (*is_cancelled)(void));
+
+/* The number of this thread, as the system counts threads. */
+uint32_t psql_thread_number(void);
+
+/* The number of the thread that has a queue of libdispatch; 0: none has it. */
+uint32_t psql_queue_owner(const void *queue);
 
 #endif

@@ -14,8 +14,18 @@ struct AccessRunner {
     }
 
     func run() throws {
-        try database.entering {
+        try database.entering(use) {
             try open()
+        }
+    }
+
+    /// The connection that the request needs.
+    private var use: ConnectionTurns.Use {
+        if database.keepsTransactions { return .writing }
+        return switch request.pointee.mode {
+        case PDB_READ_STATEMENT where database.statementReader != nil: .none
+        case PDB_READ_STATEMENT, PDB_READ: .reading
+        default: .writing
         }
     }
 
@@ -24,7 +34,11 @@ struct AccessRunner {
         if database.keepsTransactions { return try openKeeping() }
         switch request.pointee.mode {
         case PDB_READ_STATEMENT: try readStatement { db in try leaving(db) { try runInAutocommit(db) } }
-        case PDB_READ: try writer.unsafeRead { db in try leaving(db) { try runReading(db) } }
+        case PDB_READ:
+            try writer.unsafeRead { db in
+                database.turns.endWaitForReader()
+                try leaving(db) { try runReading(db) }
+            }
         case PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION:
             try writer.writeWithoutTransaction { db in try leaving(db) { try settling(db) { try runInAutocommit(db) } } }
         default:
@@ -99,6 +113,8 @@ struct AccessRunner {
     private func preparing(_ db: Database, _ body: () throws -> Void) throws {
         try db.requireOpen()
         pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
+        // Readers of a pool do not wait for writers.
+        if database.statementReader == nil || use == .writing { database.makeWaitsCancellable(db) }
         if let cluster = database.cluster { return try ClusterAccess(cluster, request, database).run(db) { try prepare(db); try body() } }
         if !database.extensions.isEmpty { try database.extensions.load(on: db) }
         try prepare(db)

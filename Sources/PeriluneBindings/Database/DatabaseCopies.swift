@@ -70,7 +70,7 @@ struct DatabaseCopies {
         // GRDB leaves out what is thrown after the last step.
         var last: (any Error)?
         try source.entering {
-            try target.entering {
+            try target.entering(.alone) {
                 for database in [source, target] { try database.writer.unsafeReentrantWrite { db in try db.requireOpen() } }
                 try copy(source, to: target, steps) { last = $0 }
             }
@@ -116,7 +116,7 @@ struct DatabaseCopies {
             }
         }
         if let db = handle.connection { return try serialize(db, handle.state) }
-        return try database.entering {
+        return try database.entering(.reading) {
             if database.isSnapshot { return try database.writer.unsafeRead { db in try serialize(db, handle.state) } }
             return try database.writer.read { db in
                 try db.requireOpen()

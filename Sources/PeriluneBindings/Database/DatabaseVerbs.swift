@@ -55,7 +55,7 @@ enum DatabaseVerbs {
         guard handle.access == nil else {
             throw BindingError("nested_access", "db:close: cannot be called inside a block of the database")
         }
-        try database.entering {
+        try database.entering(.alone) {
             _ = try handle.state.withUnsafeStack { L, _ in pdb_database_detach(L, handle.pointer) }
             try database.close()
         }
@@ -91,7 +91,7 @@ enum DatabaseVerbs {
         guard !database.isSnapshot, !database.writer.configuration.readonly else {
             throw BindingError("readonly", "db:checkpoint: the database may only be read")
         }
-        let counts = try database.entering {
+        let counts = try database.entering(.alone) {
             try database.writer.writeWithoutTransaction { db in
                 try db.requireOpen()
                 return try db.checkpoint(mode)

@@ -1,4 +1,6 @@
 internal import CPeriluneRows
+internal import CPeriluneShim
+internal import CPeriluneSQLite
 internal import Foundation
 package import GRDB
 package import PeriluneLua
@@ -12,6 +14,10 @@ internal import PeriluneRecords
 /// checked before.
 package final class ScriptDatabase {
     let writer: any DatabaseWriter
+    /// Where scripts wait for its connections.
+    let turns: ConnectionTurns
+    /// The connection whose waits for locks end with the run.
+    private var cancellablyWaiting: SQLiteConnection?
     /// Reads single statements, if the database is a pool.
     let statementReader: StatementReader?
     private(set) var isClosed = false
@@ -71,7 +77,8 @@ package final class ScriptDatabase {
         extensions = rights.extensions
         cluster = ClusterDatabase.of(writer)
         clusterLoads = cluster?.loads ?? 0
-        statementReader = (writer as? DatabasePool).map { StatementReader($0) }
+        turns = ConnectionTurns.of(writer)
+        statementReader = (writer as? DatabasePool).map { [turns] in StatementReader($0, turns) }
         leftover = .allocate(capacity: 1)
         leftover.initialize(to: pdb_release_list())
     }
@@ -144,14 +151,24 @@ package final class ScriptDatabase {
     /// Runs what opens an access. Nothing may do so while another one is opened or ended, for which GRDB would stop the
     /// process; callbacks like a trace function come here then.
     ///
-    /// - Parameter reason: Why nothing else may, for messages.
+    /// - Parameters:
+    ///   - use: The connection that is needed. Waiting for it ends with the run.
+    ///   - reason: Why nothing else may, for messages.
     func entering<Result>(
-        _ reason: String = "a transaction is beginning or ending", _ body: () throws -> Result
+        _ use: ConnectionTurns.Use = .writing, _ reason: String = "a transaction is beginning or ending", _ body: () throws -> Result
     ) throws -> Result {
         if let enteredFor { throw BindingError("nested_access", "the database is in use: \(enteredFor)") }
         enteredFor = reason
         defer { enteredFor = nil }
-        return try body()
+        return try turns.taking(use, in: writer, body)
+    }
+
+    /// Has a connection that waits for locks by SQLite's own timeout end such a wait with the run.
+    func makeWaitsCancellable(_ db: Database) {
+        guard cancellablyWaiting != db.sqliteConnection else { return }
+        cancellablyWaiting = db.sqliteConnection
+        guard case .timeout(let seconds) = db.configuration.busyMode else { return }
+        _ = psql_wait_cancellably(db.sqliteConnection, CInt(clamping: Int(seconds * 1000)), plua_is_run_cancelled)
     }
 
     /// Has an observer end with the database.

@@ -8,6 +8,7 @@ internal import GRDB
 /// is closed, or reopens its readers, lets go of the one that is kept in sight.
 final class StatementReader {
     private let pool: DatabasePool
+    private let turns: ConnectionTurns
     /// A reader of the pool.
     private weak var sibling: Database?
     /// `nil` if it could not be opened: the readers of the pool will do.
@@ -15,14 +16,20 @@ final class StatementReader {
     /// SQLite's handle of the connection.
     private var handle: SQLiteConnection?
 
-    init(_ pool: DatabasePool) {
-        self.pool = pool
+    init(_ pool: DatabasePool, _ turns: ConnectionTurns) {
+        (self.pool, self.turns) = (pool, turns)
     }
 
     /// Runs a closure with a connection that reads, without a transaction.
     func read(_ body: (Database) throws -> Void) throws {
         if sibling == nil { try open() }
-        if let connection { try connection.unsafeRead(body) } else { try pool.unsafeRead(body) }
+        if let connection { return try connection.unsafeRead(body) }
+        try turns.taking(.reading, in: pool) {
+            try pool.unsafeRead { db in
+                turns.endWaitForReader()
+                try body(db)
+            }
+        }
     }
 
     /// The connection if the pool has let go of those that it is like: it is to be closed.
@@ -30,7 +37,7 @@ final class StatementReader {
 
     private func open() throws {
         // Fails if the pool is closed.
-        try pool.unsafeRead { db in sibling = db }
+        try turns.taking(.reading, in: pool) { try pool.unsafeRead { db in sibling = db } }
         var configuration = pool.configuration
         configuration.readonly = true
         configuration.allowsUnsafeTransactions = false

@@ -60,7 +60,11 @@ final class ScriptMigrator {
             // What a migration has changed may have been rolled back.
             try? runner.forgetSchema()
         }
-        return try runner.database.entering("it is being migrated") {
+        return try runner.database.entering(.alone, "it is being migrated") {
+            try runner.database.writer.writeWithoutTransaction { db in
+                try db.requireOpen()
+                runner.database.makeWaitsCancellable(db)
+            }
             guard runner.database.cluster != nil else { return try body(runner) }
             return try runner.inCluster { try body(runner) }
         }
@@ -156,7 +160,7 @@ final class ScriptMigrator {
         let didApply = run.didApply
         run.didApply = { _, _ in }
         run.checking = scratchRunner.watch
-        try database.entering("it is being migrated") {
+        try database.entering(.alone, "it is being migrated") {
             try ScriptMigration.list(list, run: scratchRunner.run).migrate(scratch, upTo: target, run: &run)
         }
         run.didApply = didApply

@@ -67,6 +67,8 @@ final class ForeignWrites {
     }
 
     private static func look(_ poll: Poll) {
+        // No run waits for it, which a limit of time could end: the next look may find it free.
+        guard poll.database.turns.isFree else { return }
         do {
             let version = try poll.database.entering {
                 try poll.database.writer.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") }
