@@ -11,17 +11,24 @@ extension DefaultDatabase.Trace {
     ///
     /// - Returns: What watches for slow statements, if they are to be reported.
     func install(in configuration: inout Configuration, _ environment: ScriptEnvironment) -> SlowStatements? {
+        let (trace, slow) = make(environment)
+        trace.install(in: &configuration)
+        return slow
+    }
+
+    /// Makes the trace, and what watches for slow statements.
+    func make(_ environment: ScriptEnvironment) -> (SQLTrace, SlowStatements?) {
         let isPreview = environment.context == .preview
         let report = isPreview ? Self.reportToOutput : Self.reportToLog(environment.logger)
         let slow = slow.map { SlowStatements(limit: $0, isPreview ? Self.tellSlowOutput : Self.tellSlowLog(environment.logger)) }
         // What takes long is known at the end only.
         let reported = events
-        SQLTrace(slow == nil ? events : events.union(.profile), showsValues: showsValues) { event in
+        let trace = SQLTrace(slow == nil ? events : events.union(.profile), showsValues: showsValues) { event in
             guard slow?.isExplanation(event) != true else { return }
             if reported.contains(event.duration == nil ? .statements : .profile) { report(event) }
             slow?.take(event)
-        }.install(in: &configuration)
-        return slow
+        }
+        return (trace, slow)
     }
 
     private static let reportToOutput: @Sendable (SQLTrace.Event) -> Void = { event in print(event.description) }

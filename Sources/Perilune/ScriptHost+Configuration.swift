@@ -44,6 +44,9 @@ extension ScriptHost {
         public var output = ScriptOutput.standardOutput
         /// How many bytes scripts may print to standard output, in all; `nil`: no limit. More is an error of kind `output`.
         public var outputLimitInBytes: Int?
+        /// How large the default database may become, in bytes; `nil`: as large as the disk has room. Writing more is an error of kind `full`,
+        /// for scripts and for the program, on the connection that scripts use. Whole pages count; the write-ahead log does not.
+        public var diskQuota: Int?
         /// Called for each statement of the default database. For a database that the host opens.
         public var trace: SQLTrace?
         /// Keeps what functions with effects outside would do, in place of doing it; `nil`: they do it.
@@ -59,6 +62,8 @@ extension ScriptHost {
         /// Whether `BEGIN` and `SAVEPOINT` open a transaction of the default database that lasts until SQL ends it, as at a prompt. For a
         /// database that the host opens, and for previews.
         package var keepsTransactions = false
+        /// How the connection of a process that runs scripts is configured, as the host asks for it.
+        var connection: ConnectionSettings?
         /// Whether scripts run on a copy, and what they may do outside of it.
         var previewMode: PreviewMode?
         /// Lua modules for the library, beside those of every state.
@@ -100,18 +105,21 @@ extension ScriptHost.Configuration {
     /// What was asked for a database that the host opens is not forgotten for one that is open.
     private func checked(_ writer: any DatabaseWriter) throws -> any DatabaseWriter {
         guard !isReadonly || writer.configuration.readonly, trace == nil else {
-            throw BindingError(
-                "usage", "isReadonly and trace apply only to databases that the host opens; configure this one where it is opened")
+            throw Self.onlyOwnDatabase
         }
         return writer
     }
 
+    /// Why options of opening do not apply to a database that is open.
+    static let onlyOwnDatabase = LuaError(
+        .usage, "isReadonly and trace apply only to databases that the host opens; configure this one where it is opened")
+
     /// How connections to a database that the host opens are made.
     private var openingConfiguration: GRDB.Configuration {
         var configuration = GRDB.Configuration()
-        configuration.readonly = isReadonly
-        // As default databases do.
-        configuration.busyMode = .waiting(seconds: 5)
+        var settings = connection ?? ConnectionSettings()
+        if isReadonly { settings.isReadonly = true }
+        settings.apply(to: &configuration)
         configuration.allowsUnsafeTransactions = keepsTransactions
         trace?.install(in: &configuration)
         return configuration

@@ -56,6 +56,8 @@ public actor ScriptHost {
     var isolatedModules: [String: LuaTable] = [:]
     /// The pieces of a long line that have come so far.
     var printedLine: [UInt8] = []
+    /// Is given the statements of scripts in another process.
+    var isolatedTrace: SQLTrace?
     /// The limit of time of a run in another process.
     var runTimeLimit: Duration?
 
@@ -93,6 +95,7 @@ public actor ScriptHost {
         thread = LuaThread()
         let state = try LuaState(libraries: configuration.libraries, limits: configuration.limits)
         self.database = database
+        if let quota = configuration.diskQuota { try database.limitSize(toBytes: quota) }
         self.environment = environment ?? .machine
         var setup = ScriptSetup(
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)

@@ -71,6 +71,7 @@ struct DefaultDatabaseMaker {
         var configuration = source.configuration
         let slow = source.trace?.install(in: &configuration, environment)
         let writer = try environment.opening(path, configuration) { try open($0, isFile: path != nil, $1) }
+        OpenedDatabases.note(writer, from: source)
         slow?.begin(with: writer)
         return writer
     }

@@ -7,6 +7,9 @@ internal import Darwin
 
 /// Statements that Perilune executes to prepare a connection for limits, which no trace shows.
 package enum OwnSQL {
+    /// Marks a statement as one of these.
+    package static func marked(_ sql: String) -> String { PSQL_OWN_SQL + sql }
+
     package static func contains(_ sql: String) -> Bool { sql.hasPrefix(PSQL_OWN_SQL) }
 
     /// - Parameter sql: Ends with a NUL byte.

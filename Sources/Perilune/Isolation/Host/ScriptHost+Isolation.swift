@@ -15,7 +15,10 @@ extension ScriptHost {
     ) async throws {
         try configuration.checkIsolation()
         var setup = WorkerSetup()
-        (setup.database, setup.isReadonly) = (database.path, database.isReadonly)
+        (setup.database, setup.connection) = (database.path, database.settings)
+        setup.diskQuota = configuration.diskQuota
+        let trace = configuration.trace ?? database.makeTrace(in: environment)
+        if let trace { (setup.trace, setup.tracesValues) = (trace.events, trace.showsValues) }
         setup.libraries = configuration.libraries
         setup.limits = configuration.limits
         setup.outputLimitInBytes = configuration.countedOutputLimit
@@ -35,9 +38,11 @@ extension ScriptHost {
         var own = configuration
         own.limits = .none
         own.outputLimitInBytes = nil
+        (own.trace, own.diskQuota) = (nil, nil)
         // Never used by a script: the one of the scripts is open in their process.
         try self.init(own, database: DatabaseQueue(), environment: environment, worker: worker)
         runTimeLimit = configuration.limits.time
+        isolatedTrace = trace
     }
 
     /// Sends a request, and answers what the scripts ask until it has ended.
@@ -232,7 +237,17 @@ extension ScriptEnvironment {
 struct IsolatedDatabase {
     /// `nil`: one in the memory of the process.
     var path: String?
-    var isReadonly: Bool
+    var settings: ConnectionSettings
+    /// The trace that it was opened with.
+    var trace: DefaultDatabase.Trace?
+    /// The same database in this process, where it is open.
+    var writer: (any DatabaseWriter)?
+
+    func makeTrace(in environment: ScriptEnvironment) -> SQLTrace? {
+        guard let (trace, slow) = trace?.make(environment) else { return nil }
+        if let writer { slow?.begin(with: writer) }
+        return trace
+    }
 }
 
 extension ScriptHost.Configuration {
@@ -240,12 +255,14 @@ extension ScriptHost.Configuration {
     ///
     /// - Throws: `LuaError` with code `usage` for one in the memory of this process.
     func isolatedDatabase(in container: Dependencies) async throws -> IsolatedDatabase {
+        var settings = ConnectionSettings()
+        settings.isReadonly = isReadonly
         switch database {
-        case .inMemory: return IsolatedDatabase(path: nil, isReadonly: isReadonly)
+        case .inMemory: return IsolatedDatabase(path: nil, settings: settings)
         case .file(let path) where ClusterAddress.isMeant(by: path): throw Self.noNetwork
-        case .file(let path): return IsolatedDatabase(path: path, isReadonly: isReadonly)
-        case .open(let writer): return try await Self.isolated(writer, isReadonly)
-        case .prepared: return try await Self.isolated(container.value(for: DefaultDatabaseKey.self), isReadonly)
+        case .file(let path): return IsolatedDatabase(path: path, settings: settings)
+        case .open(let writer): return try await isolated(writer)
+        case .prepared: return try await isolated(container.value(for: DefaultDatabaseKey.self))
         }
     }
 
@@ -254,8 +271,12 @@ extension ScriptHost.Configuration {
         .usage, "a process of its own reaches no cluster, because it has no network; use a copy of the database in a file, or no isolation")
 
     /// The file of a database that is open.
-    static func isolated(_ writer: any DatabaseWriter, _ isReadonly: Bool) async throws -> IsolatedDatabase {
-        guard ClusterDatabase.of(writer) == nil else { throw noNetwork }
+    private func isolated(_ writer: any DatabaseWriter) async throws -> IsolatedDatabase {
+        guard ClusterDatabase.of(writer) == nil else { throw Self.noNetwork }
+        guard trace == nil else { throw Self.onlyOwnDatabase }
+        let source = OpenedDatabases.source(of: writer)
+        var settings = try ConnectionSettings(source?.configuration ?? writer.configuration)
+        if isReadonly { settings.isReadonly = true }
         // Where SQLite is interrupted as it prepares a statement it gives its general error.
         let path = try await Task.preferringCancellation {
             // Not its path, which is an URI in tests.
@@ -266,7 +287,7 @@ extension ScriptHost.Configuration {
         guard FileManager.default.fileExists(atPath: path) else {
             throw LuaError(.usage, "the default database is in memory, where the process of the scripts cannot reach it; use one in a file")
         }
-        return IsolatedDatabase(path: path, isReadonly: isReadonly || writer.configuration.readonly)
+        return IsolatedDatabase(path: path, settings: settings, trace: source?.trace, writer: writer)
     }
 
     /// What is printed at most; limits count for standard output.
@@ -280,7 +301,7 @@ extension ScriptHost.Configuration {
         guard libraries.isSubset(of: .sandboxed) else { throw refuse("libraries that reach files or programs: use .sandboxed") }
         guard !allowsFiles else { throw refuse("other database files (allowsFiles)") }
         guard moduleFolder == nil else { throw refuse("a package.path (moduleFolder): use modules") }
-        guard trace == nil else { throw refuse("a trace of their statements") }
+        guard extensions.isEmpty else { throw refuse("extensions of SQLite, which are native code") }
         guard previewMode == nil else { throw refuse("previews") }
         guard libraryModules.isEmpty, extending == nil else { throw refuse("modules that are part of a program") }
     }

@@ -164,6 +164,8 @@ final class WorkerConnection: Sendable {
                 // A state that is made has a clock, and numbers at random.
                 let answer = environment.answer(to: message).map { [.boolean(true), $0] } ?? [.boolean(false)]
                 try? process.answers.send(Frame(.answer, frame.request, answer))
+            // Of the opening: no statement of a script's.
+            case .statement: break
             default: throw LuaError(.crashed, "the process of the scripts answers what was not asked")
             }
         }
@@ -208,6 +210,10 @@ final class WorkerConnection: Sendable {
             guard let bytes = values.first?.bytes else { return false }
             enqueue(of: bytes.count) { host in host.write(bytes, endsLine: values.count < 2 || values[1].booleanValue == true) }
         case .log: enqueue(of: WireValue.list(values).sizeInMemory) { host in host.log(values) }
+        case .statement:
+            guard let sql = values.first?.text else { return false }
+            let event = SQLTrace.Event(sql: sql, duration: values.count > 1 ? values[1].duration : nil)
+            enqueue(of: sql.utf8.count) { host in host.isolatedTrace?.receive(event) }
         case .callbackFailure:
             enqueue(of: WireValue.list(values).sizeInMemory) { host in host.report(callbackFailure: LuaError(values.first ?? .nil)) }
         case .signals: state.withLock { $0.signals = Set((values.first?.elements ?? []).compactMap(\.text)) }

@@ -36,6 +36,8 @@ enum WorkerMessage: UInt8 {
     case callbackFailure
     /// The signals that scripts want to hear of.
     case signals
+    /// A statement that is traced: its SQL, and how long it took.
+    case statement
     /// The clock was set, as scripts wait for time to pass: to microseconds since 1970.
     case clock
 }
@@ -44,7 +46,12 @@ enum WorkerMessage: UInt8 {
 struct WorkerSetup {
     /// `nil`: an own one in memory.
     var database: String?
-    var isReadonly = false
+    var connection = ConnectionSettings()
+    /// How large the database may become, in bytes.
+    var diskQuota: Int?
+    /// The events of statements that the host traces, and whether with their values.
+    var trace: SQLTrace.Events?
+    var tracesValues = false
     var libraries = LuaLibraries.sandboxed
     var limits = LuaLimits.none
     var outputLimitInBytes: Int?
@@ -66,7 +73,9 @@ struct WorkerSetup {
 
     var value: WireValue {
         .fields([
-            ("database", database.map { .text($0) }), ("readonly", .boolean(isReadonly)), ("libraries", .integer(Int64(libraries.rawValue))),
+            ("database", database.map { .text($0) }), ("connection", connection.value),
+            ("quota", diskQuota.map { .integer(Int64($0)) }), ("trace", trace.map { .integer(Int64($0.rawValue)) }),
+            ("trace_values", .boolean(tracesValues)), ("libraries", .integer(Int64(libraries.rawValue))),
             ("memory", limits.memoryInBytes.map { .integer(Int64($0)) }), ("time", limits.time.map { WireValue($0) }),
             ("instructions", limits.instructions.map { .integer(Int64($0)) }), ("disk", limits.diskInBytes.map { .integer(Int64($0)) }),
             ("cancellable", .boolean(limits.isCancellable)),
@@ -84,7 +93,10 @@ struct WorkerSetup {
             return Int(exactly: value)
         }
         database = value["database"]?.text
-        isReadonly = value["readonly"]?.booleanValue == true
+        connection = value["connection"].map { ConnectionSettings($0) } ?? ConnectionSettings()
+        diskQuota = number("quota")
+        trace = number("trace").map { SQLTrace.Events(rawValue: $0) }
+        tracesValues = value["trace_values"]?.booleanValue == true
         libraries = LuaLibraries(rawValue: UInt32(truncatingIfNeeded: number("libraries") ?? 0)).intersection(.sandboxed)
         limits = LuaLimits(
             memoryInBytes: number("memory"), time: value["time"]?.duration, instructions: number("instructions"), diskInBytes: number("disk"),

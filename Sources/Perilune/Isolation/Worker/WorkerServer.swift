@@ -31,7 +31,7 @@ final class WorkerServer: Sendable {
         if let path = setup.database {
             let folder = rules.allowDatabase(at: path)
             // What SQLite sorts in files.
-            if !setup.isReadonly { setenv("SQLITE_TMPDIR", folder, 1) }
+            if !setup.connection.isReadonly { setenv("SQLITE_TMPDIR", folder, 1) }
         }
         let layers = rules.enclose()
         let server = WorkerServer(channel: channel)
@@ -72,7 +72,14 @@ final class WorkerServer: Sendable {
         SQLiteTuning.disableMemoryStatistics()
         if setup.limits.memoryInBytes != nil { WorkerEntry.returnFreedBlocks() }
         var configuration = ScriptHost.Configuration(database: setup.database.map { .file($0) } ?? .inMemory)
-        configuration.isReadonly = setup.isReadonly
+        configuration.isReadonly = setup.connection.isReadonly
+        configuration.connection = setup.connection
+        configuration.diskQuota = setup.diskQuota
+        if let events = setup.trace {
+            configuration.trace = SQLTrace(events, showsValues: setup.tracesValues) { event in
+                questions.tell(.statement, [.text(event.sql)] + (event.duration.map { [WireValue($0)] } ?? []))
+            }
+        }
         configuration.libraries = setup.libraries
         configuration.limits = setup.limits
         configuration.signals = setup.signals
@@ -85,9 +92,9 @@ final class WorkerServer: Sendable {
         }
         let environment = WorkerEnvironment.make(setup, questions)
         let database = try configuration.openDatabase(seeing: environment)
-        if setup.database == nil || setup.isReadonly {
+        if setup.database == nil || setup.connection.isReadonly {
             // There is no folder for files.
-            try database.unsafeReentrantWrite { db in try db.execute(sql: "PRAGMA temp_store = MEMORY") }
+            try database.unsafeReentrantWrite { db in try db.execute(sql: OwnSQL.marked("PRAGMA temp_store = MEMORY")) }
         }
         let host = try ScriptHost(configuration, database: database, environment: environment)
         try host.prepareForServing { state in

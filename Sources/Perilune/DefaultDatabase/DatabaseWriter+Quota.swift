@@ -1,0 +1,21 @@
+internal import GRDB
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// Bounds the size of a database.
+extension DatabaseWriter {
+    /// Limits the size that the database may have, for all who write through this object. One that is larger already does not grow.
+    ///
+    /// - Throws: `LuaError` with code `usage` if there is no room for a page; an error of GRDB.
+    func limitSize(toBytes bytes: Int) throws {
+        try unsafeReentrantWrite { db in
+            let pageSize = try Int.fetchOne(db, sql: OwnSQL.marked("PRAGMA page_size")) ?? 4096
+            guard bytes >= pageSize else {
+                throw LuaError(.usage, "diskQuota: expected at least a page of the database, \(pageSize) bytes, got \(bytes)")
+            }
+            // SQLite takes it as a 32-bit number.
+            let pages = Swift.min(bytes / pageSize, Int(Int32.max) - 1)
+            _ = try Int.fetchOne(db, sql: OwnSQL.marked("PRAGMA max_page_count = \(pages)"))
+        }
+    }
+}

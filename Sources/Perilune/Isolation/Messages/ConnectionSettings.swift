@@ -1,0 +1,78 @@
+internal import GRDB
+internal import PeriluneIsolation
+internal import PeriluneLua
+
+/// What a connection in another process has in common with those of the host: the part of GRDB's configuration that is plain data.
+///
+/// Left out is what only Swift sees: the label, `publicStatementArguments`, `transactionClock`, `allowsUnsafeTransactions`, queues and their
+/// priorities, readers of pools (a process has one connection), and what is for other systems.
+struct ConnectionSettings: Equatable, Sendable {
+    var foreignKeysEnabled = true
+    var isReadonly = false
+    var acceptsDoubleQuotedStringLiterals = false
+    /// Whether the file is put into write-ahead mode.
+    var usesLog = false
+    /// How long to wait for locks of others, in seconds; `nil`: not at all.
+    var busyTimeout: Double? = 5
+
+    /// As those that hosts open themselves.
+    init() {}
+
+    /// Takes over what a database was configured with.
+    ///
+    /// - Throws: `LuaError` with code `usage` for what another process cannot have.
+    init(_ configuration: GRDB.Configuration) throws {
+        foreignKeysEnabled = configuration.foreignKeysEnabled
+        isReadonly = configuration.readonly
+        acceptsDoubleQuotedStringLiterals = configuration.acceptsDoubleQuotedStringLiterals
+        if case .wal = configuration.journalMode { usesLog = true }
+        switch configuration.busyMode {
+        case .immediateError: busyTimeout = nil
+        case .timeout(let seconds): busyTimeout = seconds
+        case .callback: throw Self.refusal("a busy mode that calls Swift: use `.timeout`")
+        }
+        guard configuration.preparationCount == 0 else {
+            throw Self.refusal(
+                "what `prepareDatabase` does in Swift: functions, collations and settings of the connection. Limit the size of the database by "
+                    + "`diskQuota`, trace its statements by `.traced()`, and define functions in Lua")
+        }
+        guard configuration.schemaSource == nil else { throw Self.refusal("a `schemaSource` of Swift") }
+    }
+
+    private static func refusal(_ what: String) -> LuaError {
+        LuaError(.usage, "scripts in a process of their own cannot have \(what); or make a host without isolation")
+    }
+
+    /// Configures connections so.
+    func apply(to configuration: inout GRDB.Configuration) {
+        configuration.foreignKeysEnabled = foreignKeysEnabled
+        configuration.readonly = isReadonly
+        configuration.acceptsDoubleQuotedStringLiterals = acceptsDoubleQuotedStringLiterals
+        if usesLog { configuration.journalMode = .wal }
+        configuration.busyMode = busyTimeout.map { .waiting(seconds: $0) } ?? .immediateError
+    }
+
+    var value: WireValue {
+        .fields([
+            ("foreign_keys", .boolean(foreignKeysEnabled)), ("readonly", .boolean(isReadonly)),
+            ("double_quotes", .boolean(acceptsDoubleQuotedStringLiterals)), ("wal", .boolean(usesLog)),
+            ("busy", busyTimeout.map { WireValue(Duration.seconds($0)) }),
+        ])
+    }
+
+    init(_ value: WireValue) {
+        foreignKeysEnabled = value["foreign_keys"]?.booleanValue != false
+        isReadonly = value["readonly"]?.booleanValue == true
+        acceptsDoubleQuotedStringLiterals = value["double_quotes"]?.booleanValue == true
+        usesLog = value["wal"]?.booleanValue == true
+        busyTimeout = value["busy"]?.duration.map { $0 / .seconds(1) }
+    }
+}
+
+extension GRDB.Configuration {
+    /// How many closures prepare each connection, beside those that Perilune installs. Read of the field `setups`.
+    var preparationCount: Int {
+        let setups = Mirror(reflecting: self).children.first { $0.label == "setups" }
+        return setups.map { Mirror(reflecting: $0.value).children.count } ?? 0
+    }
+}

@@ -1,0 +1,167 @@
+import GRDB
+import Logging
+import Perilune
+import PeriluneDependencies
+import PeriluneLua
+import PeriluneTestSupport
+import PeriluneTestTools
+import Synchronization
+import Testing
+
+/// The configuration of a database holds in both places where scripts run, or is refused as the host is made.
+@Suite(.patience) struct ConfigurationTests {
+    private func values(
+        _ source: String, _ place: ScriptPlace, _ database: ScriptHost.Configuration.Database, quota: Int? = nil
+    ) async throws -> [ScriptValue] {
+        var configuration = place.configuration(ScriptHost.Configuration(database: database))
+        configuration.diskQuota = quota
+        return try await ScriptHost(configuration).run(source: source)
+    }
+
+    private static let probe = """
+        local function outcome(sql)
+          local ok, result = pcall(db.fetch_value, db, sql)
+          return ok and result or result.kind
+        end
+        return {
+          outcome("PRAGMA foreign_keys"), outcome("PRAGMA journal_mode"), outcome('SELECT "text"'),
+          (select(2, pcall(db.execute, db, "CREATE TABLE IF NOT EXISTS t (a)")) or {}).kind or "written",
+        }
+        """
+
+    /// One change for each field of GRDB's configuration that scripts can notice.
+    private static let changes: [(name: String, change: @Sendable (inout Configuration) -> Void)] = [
+        ("nothing", { _ in }),
+        ("foreignKeysEnabled", { $0.foreignKeysEnabled = false }),
+        ("readonly", { $0.readonly = true }),
+        ("label", { $0.label = "shop" }),
+        ("acceptsDoubleQuotedStringLiterals", { $0.acceptsDoubleQuotedStringLiterals = true }),
+        ("observesSuspensionNotifications", { $0.observesSuspensionNotifications = true }),
+        ("publicStatementArguments", { $0.publicStatementArguments = true }),
+        ("allowsUnsafeTransactions", { $0.allowsUnsafeTransactions = true }),
+        ("journalMode", { $0.journalMode = .wal }),
+        ("busyMode", { $0.busyMode = .timeout(0.2) }),
+        ("maximumReaderCount", { $0.maximumReaderCount = 2 }),
+        ("qos", { $0.qos = .background }),
+        ("persistentReadOnlyConnections", { $0.persistentReadOnlyConnections = true }),
+    ]
+
+    @Test(arguments: changes.indices) func `each field of a configuration has the same effect in both places`(_ index: Int) async throws {
+        var found: [[ScriptValue]] = []
+        for place in ScriptPlace.allCases {
+            try await withTemporaryFolder { folder in
+                let path = "\(folder)/shop.sqlite"
+                try await DatabaseQueue(path: path).write { db in try db.execute(sql: "CREATE TABLE t (a)") }
+                var configuration = Configuration()
+                Self.changes[index].change(&configuration)
+                found.append(try await values(Self.probe, place, .open(DatabaseQueue(path: path, configuration: configuration))))
+            }
+        }
+        #expect(found[0] == found[1], "\(Self.changes[index].name)")
+    }
+
+    @Test func `each field of a configuration is known`() {
+        let known = Set(Self.changes.map(\.name)).union([
+            // Refused.
+            "setups", "schemaSource",
+            // Only Swift sees them.
+            "transactionClock", "_readQoS", "_writeQoS", "readQoS", "writeQoS", "targetQueue", "writeTargetQueue", "_targetQueue",
+            "_writeTargetQueue", "readonlyBusyMode", "threadingMode", "SQLiteConnectionDidOpen", "SQLiteConnectionWillClose",
+            "SQLiteConnectionDidClose",
+        ])
+        let fields = Mirror(reflecting: Configuration()).children.compactMap(\.label)
+        #expect(fields.contains("setups"))
+        #expect(Set(fields).subtracting(known) == [])
+    }
+
+    @Test func `what another process cannot have is refused as the host is made`() async throws {
+        let changes: [(String, @Sendable (inout Configuration) -> Void)] = [
+            ("prepareDatabase", { $0.prepareDatabase { db in try db.execute(sql: "PRAGMA max_page_count = 20") } }),
+            ("busy mode", { $0.busyMode = .callback { _ in false } }),
+        ]
+        for (word, change) in changes {
+            try await withTemporaryFolder { folder in
+                var configuration = Configuration()
+                change(&configuration)
+                let pool = try DatabasePool(path: "\(folder)/shop.sqlite", configuration: configuration)
+                let open = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .open(pool)))
+                let error = await #expect(throws: LuaError.self) { _ = try await ScriptHost(open) }
+                #expect(error?.code == .usage && error?.message.contains(word) == true, "\(error?.message ?? "")")
+                try await Dependencies.with { [configuration] in
+                    $0.defaultDatabase = .pool("\(folder)/other.sqlite", configuration: configuration, usesFilesInTests: true)
+                } operation: {
+                    let error = await #expect(throws: LuaError.self) { _ = try await ScriptHost(ScriptPlace.isolated.configuration()) }
+                    #expect(error?.message.contains(word) == true)
+                }
+            }
+        }
+        let error = await #expect(throws: LuaError.self) { _ = try await makeIsolatedHost { $0.extensions = ["/nonexistent.so"] } }
+        #expect(error?.message.contains("extensions") == true)
+    }
+
+    @Test(arguments: ScriptPlace.allCases) func `a quota bounds the database`(_ place: ScriptPlace) async throws {
+        try await withTemporaryFolder { folder in
+            let pool = try DatabasePool(path: "\(folder)/shop.sqlite")
+            let fill = """
+                db:execute("CREATE TABLE t (a)")
+                local _, err = pcall(function()
+                  for i = 1, 200 do db:execute("INSERT INTO t VALUES (?)", { ("x"):rep(4000) }) end
+                end)
+                return { err.kind, db:fetch_value("SELECT count(*) FROM t") < 25 }
+                """
+            for database in [ScriptHost.Configuration.Database.open(pool), .inMemory, .file("\(folder)/other.sqlite")] {
+                #expect(try await values(fill, place, database, quota: 20 * 4096) == ["full", true])
+            }
+            var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory))
+            configuration.diskQuota = 100
+            await #expect(throws: LuaError.self) { try await ScriptHost(configuration).run(source: "return 1") }
+        }
+    }
+
+    @Test(arguments: ScriptPlace.allCases) func `the statements of a traced database are reported`(_ place: ScriptPlace) async throws {
+        let log = LogLines()
+        try await Dependencies.with {
+            $0.defaultDatabase = .pool("x.sqlite", usesFilesInTests: true).traced(showsValues: true)
+            $0.logger = log.logger
+        } operation: {
+            let host = try await ScriptHost(place.configuration())
+            try await host.run(source: "db:fetch_value('SELECT ?', { 42 })")
+            #expect(await eventually { log.lines.contains("SELECT 42") })
+        }
+        let seen = Mutex<[String]>([])
+        var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory))
+        configuration.trace = SQLTrace(.profile) { event in if event.duration != nil { seen.withLock { $0.append(event.sql) } } }
+        let host = try await ScriptHost(configuration)
+        try await host.run(source: "db:fetch_value('SELECT ?', { 42 })")
+        #expect(await eventually { seen.withLock { $0.contains("SELECT ?") } })
+        withExtendedLifetime(host) {}
+    }
+}
+
+/// A logger that keeps its lines.
+private final class LogLines: Sendable {
+    private let kept = Mutex<[String]>([])
+
+    var lines: [String] { kept.withLock { $0 } }
+
+    var logger: Logger {
+        var logger = Logger(label: "test") { _ in Handler(lines: self) }
+        logger.logLevel = .trace
+        return logger
+    }
+
+    private struct Handler: LogHandler {
+        let lines: LogLines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        init(lines: LogLines) { self.lines = lines }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { lines.kept.withLock { $0.append(event.message.description) } }
+    }
+}
