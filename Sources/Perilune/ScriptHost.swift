@@ -111,6 +111,12 @@ public actor ScriptHost {
         if let limit = configuration.outputLimitInBytes, case .standardOutput = configuration.output { try state.limitOutput(toBytes: limit) }
         let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))
         self.modules = modules
+        if let effects = modules.effects {
+            ObjectEffects(refusingUndeclared: true) { state, _, _, name, arguments in
+                effects(name, try arguments.map { try state.shortText(of: $0) })
+                return []
+            }.install(in: state)
+        }
         // The state belongs to the host, and so do its modules.
         try state.addModuleResolver { [unowned state] name in try modules.table(of: name, in: state).map { .value(.table($0)) } }
         for source in configuration.modules { try state.add(source) }

@@ -69,7 +69,7 @@ extension LuaState {
     }
 
     /// What a script can keep and pass on, but not use.
-    private func missingResult(of name: String) throws -> LuaValue {
+    func missingResult(of name: String) throws -> LuaValue {
         let type = try makeUserdataType("the result of \(name), which is not called in a preview", of: MissingResult.self)
         try type.refuseUse {
             var error = LuaError(

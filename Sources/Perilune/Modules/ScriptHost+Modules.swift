@@ -98,7 +98,8 @@ final class ModuleRegistry {
 
     private func make(_ function: ScriptModule.Function, of module: RegisteredModule, in state: LuaState) throws -> LuaFunction {
         let name = "\(module.name).\(function.name)"
-        guard function.effect == .external, let effects else { return try function.make(state, name) }
-        return try function.makeRecorded(state, name, effects)
+        guard function.effect != .none, let effects else { return try function.make(state, name) }
+        if function.effect == .external { return try function.makeRecorded(state, name, effects) }
+        return try state.makeFunction(name) { _ in throw LuaError.undeclaredEffect(of: name) }
     }
 }

@@ -12,6 +12,8 @@ public final class ScriptModule {
         /// Something outside, which cannot be taken back: a letter, a payment. In previews it is recorded, not done: arguments are
         /// checked as always, and the result is what the function's `preview` answers.
         case external
+        /// An unknown effect: previews refuse the call. The default for methods of objects.
+        case undeclared
     }
 
     /// The documentation of a function.

@@ -13,7 +13,7 @@ public import PeriluneLua
 ///
 ///     static func describe(_ letter: ScriptObjectType<Letter>) {
 ///         letter.property("to") { $0.to }
-///         letter.method("greeting") { (letter, title: String) in "Dear \(title) \(letter.to)" }
+///         letter.method("greeting", effect: .none) { (letter, title: String) in "Dear \(title) \(letter.to)" }
 ///     }
 /// }
 /// ```
@@ -55,19 +55,30 @@ extension ScriptObject {
         if let equatable = self as? any Equatable { return equatable.isEqual(to: other) }
         return Self.self is AnyObject.Type && self as AnyObject === other as AnyObject
     }
+}
 
-    /// Passed through by `LuaDecoder`; other decoders cannot make one.
+/// A ``ScriptObject`` that is no data: a client, a connection, an object of closures.
+///
+/// A ``ScriptObject`` whose members are `Codable` is `Codable` as any other type, to JSON and to GRDB for example. This is for those that
+/// cannot be.
+public protocol ScriptHandle: ScriptObject {}
+
+extension ScriptHandle {
+    /// Throws: only scripts hand such a value over.
     public init(from decoder: any Decoder) throws {
-        throw LuaError(.conversion, "only LuaDecoder can decode \(Self.scriptName)")
+        throw LuaError(.conversion, "a \(Self.scriptName) is a handle, which cannot be decoded")
     }
 
-    /// Passed through by `LuaEncoder`; it means nothing to other encoders.
+    /// Throws: only scripts are handed such a value.
     public func encode(to encoder: any Encoder) throws {
-        throw LuaError(.conversion, "only LuaEncoder can encode \(Self.scriptName)")
+        throw LuaError(.conversion, "a \(Self.scriptName) is a handle, which cannot be encoded")
     }
 }
 
 /// Takes the methods and properties of a ``ScriptObject``.
+///
+/// Like functions of a ``ScriptModule`` they may have effects outside of the program and its database. In a preview a method that does not
+/// declare its effect is refused, and so is setting a property that does not: it may act for real.
 public final class ScriptObjectType<Object: ScriptObject> {
     private let type: LuaUserdataType<Object>
     /// What went wrong while the type was made: there is no memory left.
@@ -77,43 +88,227 @@ public final class ScriptObjectType<Object: ScriptObject> {
         self.type = type
     }
 
-    private func attempt(_ body: () throws(LuaError) -> Void) {
+    private func attempt(_ body: (_ state: LuaState) throws -> Void) {
         guard failure == nil else { return }
-        do throws(LuaError) { try body() } catch { failure = error }
-    }
-
-    /// Adds a property that scripts can read.
-    public func property<Value: Encodable>(_ name: String, _ get: @escaping (Object) throws -> Value) {
-        attempt { () throws(LuaError) in
-            let state = try type.openState()
-            try type.property(name) { [unowned state] in try state.encode(get($0)) }
+        do {
+            try body(type.openState())
+        } catch {
+            failure = error as? LuaError ?? LuaError(.host, "\(error)")
         }
     }
 
-    /// Adds a method.
-    public func method<each Argument: Decodable, Result: Encodable>(
-        _ name: String, _ body: @escaping (Object, repeat each Argument) throws -> Result
+    // MARK: - Properties
+
+    /// Adds a property that scripts can read.
+    ///
+    /// - Parameters:
+    ///   - name: What scripts call it.
+    ///   - effect: What reading it does outside of the program, if anything.
+    ///   - get: Returns the value.
+    ///   - preview: Returns the value in a preview, if reading has an effect outside.
+    public func property<Value: Encodable>(
+        _ name: String, effect: ScriptModule.Effect = .none, _ get: @escaping (Object) throws -> Value,
+        preview: ((Object) throws -> Value)? = nil
     ) {
-        attempt { () throws(LuaError) in
+        attempt { state in try type.property(name, getter(of: name, effect, get, preview, in: state)) }
+    }
+
+    /// Adds a property that scripts can read and set.
+    ///
+    /// - Parameters:
+    ///   - name: What scripts call it.
+    ///   - effect: What reading and setting it does outside of the program; if that is not declared, reading does nothing, and setting is
+    ///     refused in a preview.
+    ///   - get: Returns the value.
+    ///   - set: Is given the decoded value.
+    ///   - preview: Returns the value in a preview, if reading has an effect outside.
+    public func property<Value: Codable>(
+        _ name: String, effect: ScriptModule.Effect = .undeclared, _ get: @escaping (Object) throws -> Value,
+        set: @escaping (Object, Value) throws -> Void, preview: ((Object) throws -> Value)? = nil
+    ) {
+        let (typeName, fullName) = (type.name, "\(type.name).\(name)")
+        attempt { state in
+            try type.property(name, getter(of: name, effect == .undeclared ? .none : effect, get, preview, in: state)) { [unowned state] object, value in
+                let decoded: Value
+                do throws(LuaError) {
+                    decoded = try LuaDecoder().decode(from: value)
+                } catch {
+                    throw error.prefixed(fullName)
+                }
+                if try state.holdBack(effect, typeName, name, fullName, [value]) != nil { return }
+                try set(object, decoded)
+            }
+        }
+    }
+
+    private func getter<Value: Encodable>(
+        of name: String, _ effect: ScriptModule.Effect, _ get: @escaping (Object) throws -> Value, _ preview: ((Object) throws -> Value)?,
+        in state: LuaState
+    ) -> (Object) throws -> LuaValue {
+        let (typeName, fullName) = (type.name, "\(type.name).\(name)")
+        return { [unowned state] object in
+            guard let held = try state.holdBack(effect, typeName, name, fullName, []) else { return try state.encode(get(object)) }
+            return try held.first ?? state.answer(of: fullName, preview.map { preview in { try preview(object) } })
+        }
+    }
+
+    // MARK: - Methods
+
+    /// Adds a method.
+    ///
+    /// - Parameters:
+    ///   - name: What scripts call it: `letter:send(address)`.
+    ///   - effect: What it does outside of the program and its database; if that is not declared, a preview refuses to call it.
+    ///   - body: Gets the object and the decoded arguments; what it returns is encoded, what it throws becomes the error of the call.
+    ///   - preview: What the script gets in a preview from a method with effects outside; without it a script that uses the result there
+    ///     fails.
+    public func method<each Argument: Decodable & Sendable, Result: Encodable>(
+        _ name: String, effect: ScriptModule.Effect = .undeclared, _ body: @escaping (Object, repeat each Argument) throws -> Result,
+        preview: ((Object, repeat each Argument) throws -> Result)? = nil
+    ) {
+        let (typeName, fullName) = (type.name, "\(type.name):\(name)")
+        attempt { _ in
             try type.method(name) { object, arguments in
+                let state = try arguments.state
                 var position = 0
-                let result = try body(object, repeat try arguments.decodeNext((each Argument).self, &position))
-                return [try arguments.state.encode(result)]
+                let decoded = (repeat try arguments.decodeNext((each Argument).self, &position))
+                guard let held = try state.holdBack(effect, typeName, name, fullName, arguments.values) else {
+                    return [try state.encode(body(object, repeat each decoded))]
+                }
+                if !held.isEmpty { return held }
+                guard let preview else { return [try state.missingResult(of: fullName)] }
+                return [try state.encode(preview(object, repeat each decoded))]
             }
         }
     }
 
     /// Adds a method without a result.
-    public func method<each Argument: Decodable>(
-        _ name: String, _ body: @escaping (Object, repeat each Argument) throws -> Void
+    public func method<each Argument: Decodable & Sendable>(
+        _ name: String, effect: ScriptModule.Effect = .undeclared, _ body: @escaping (Object, repeat each Argument) throws -> Void
     ) {
-        attempt { () throws(LuaError) in
+        let (typeName, fullName) = (type.name, "\(type.name):\(name)")
+        attempt { _ in
             try type.method(name) { object, arguments in
                 var position = 0
-                try body(object, repeat try arguments.decodeNext((each Argument).self, &position))
+                let decoded = (repeat try arguments.decodeNext((each Argument).self, &position))
+                if let held = try arguments.state.holdBack(effect, typeName, name, fullName, arguments.values) { return held }
+                try body(object, repeat each decoded)
                 return []
             }
         }
+    }
+
+    /// Adds an asynchronous method. The script that calls it waits, and no thread does.
+    public func method<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
+        _ name: String, effect: ScriptModule.Effect = .undeclared,
+        _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result,
+        preview: (@Sendable (Object, repeat each Argument) throws -> Result)? = nil
+    ) {
+        attempt { state in
+            let fullName = "\(type.name):\(name)"
+            try addAsync(name, effect, in: state, body) { [unowned state] held, call in
+                if !held.isEmpty { return held }
+                guard let preview else { return [try state.missingResult(of: fullName)] }
+                return [try state.encode(preview(call.object, repeat each call.arguments))]
+            } results: { [unowned state] result in [try state.encode(result)] }
+        }
+    }
+
+    /// Adds an asynchronous method without a result.
+    public func method<each Argument: Decodable & Sendable>(
+        _ name: String, effect: ScriptModule.Effect = .undeclared, _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Void
+    ) {
+        attempt { state in
+            try addAsync(name, effect, in: state, body) { held, _ in held } results: { _ in [] }
+        }
+    }
+
+    /// - Parameters:
+    ///   - answer: Makes results of what held a call back.
+    ///   - results: Makes results of what the body returns.
+    private func addAsync<each Argument: Decodable & Sendable, Result: Sendable>(
+        _ name: String, _ effect: ScriptModule.Effect, in state: LuaState,
+        _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result,
+        answer: @escaping ([LuaValue], MethodCall<Object, repeat each Argument>) throws -> [LuaValue],
+        results: @escaping (Result) throws -> [LuaValue]
+    ) throws {
+        let (typeName, fullName) = (type.name, "\(type.name):\(name)")
+        let held = HeldResults()
+        let function = try state.makeAsyncFunction(fullName) { [unowned state, unowned type] values in
+            let object = try type.value(of: values.first ?? .nil, for: fullName)
+            var arguments = DecodedArguments(name: fullName, values: Array(values.dropFirst()))
+            let call = MethodCall(object: object, arguments: (repeat try arguments.next((each Argument).self)))
+            held.values = try state.holdBack(effect, typeName, name, fullName, Array(values.dropFirst())).map { try answer($0, call) }
+            return held.values == nil ? call : nil
+        } perform: { (call: MethodCall<Object, repeat each Argument>?) -> Result? in
+            guard let call else { return nil }
+            return try await body(call.object, repeat each call.arguments)
+        } results: { result in
+            guard let result else { return held.take() }
+            return try results(result)
+        }
+        try type.method(name, function)
+    }
+}
+
+/// A call of a method that may wait.
+private struct MethodCall<Object: Sendable, each Argument: Sendable>: Sendable {
+    let object: Object
+    let arguments: (repeat each Argument)
+}
+
+/// The results of a call that was held back. Between its arguments and its results nothing waits, so that there is one such call at a time.
+private final class HeldResults {
+    var values: [LuaValue]?
+
+    func take() -> [LuaValue] {
+        defer { values = nil }
+        return values ?? []
+    }
+}
+
+/// What holds back the effects of objects: kept with the state of the scripts.
+package final class ObjectEffects {
+    /// Whether what does not declare its effect is refused.
+    let refusesUndeclared: Bool
+    /// Takes a call in place of the object. Returns what the script gets, nothing: what the object answers in previews.
+    let take: (_ state: LuaState, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]) throws -> [LuaValue]
+
+    package init(
+        refusingUndeclared: Bool,
+        _ take: @escaping (_ state: LuaState, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]) throws -> [LuaValue]
+    ) {
+        (refusesUndeclared, self.take) = (refusingUndeclared, take)
+    }
+
+    /// Has the objects of a state act on nothing outside.
+    package func install(in state: LuaState) {
+        state.attachments[ObjectIdentifier(ObjectEffects.self)] = self
+    }
+}
+
+extension LuaState {
+    /// Holds a call back, if its effects are. Returns `nil` if it is to be done, else its results, if there are some.
+    fileprivate func holdBack(
+        _ effect: ScriptModule.Effect, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]
+    ) throws -> [LuaValue]? {
+        guard effect != .none,
+            let effects = attachments[ObjectIdentifier(ObjectEffects.self)] as? ObjectEffects
+        else { return nil }
+        if effect == .external { return try effects.take(self, typeName, member, fullName, arguments) }
+        guard effects.refusesUndeclared else { return nil }
+        throw LuaError.undeclaredEffect(of: fullName)
+    }
+}
+
+extension LuaError {
+    /// Why a preview refuses to call a function.
+    static func undeclaredEffect(of name: String) -> LuaError {
+        var error = LuaError(
+            .runtime,
+            "\(name) may act outside of the preview; declare it with `effect: .none` if it does not, or with `effect: .external` to have it recorded")
+        error.fields["kind"] = "preview"
+        return error
     }
 }
 
@@ -122,6 +317,8 @@ extension LuaMethodArguments {
         position += 1
         return try decode(position, as: type)
     }
+
+    fileprivate var values: [LuaValue] { count == 0 ? [] : (1...count).map { self[$0] } }
 }
 
 extension Equatable {

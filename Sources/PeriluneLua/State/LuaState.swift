@@ -19,6 +19,8 @@ public final class LuaState {
     let modules = ModuleRegistry()
     /// By Swift type. They hold the core, not this object.
     var userdataTypes: [ObjectIdentifier: AnyObject] = [:]
+    /// Objects that users of the state keep with it, by their type.
+    package var attachments: [ObjectIdentifier: AnyObject] = [:]
 
     /// Makes a state with the given libraries.
     ///

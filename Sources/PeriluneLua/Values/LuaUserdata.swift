@@ -93,6 +93,11 @@ public final class LuaUserdataType<Value> {
         try methods.rawSet(.string(LuaString(name)), .function(function))
     }
 
+    /// Adds a function as a method; it is given the userdata as its first argument.
+    package func method(_ name: String, _ function: LuaFunction) throws(LuaError) {
+        try methods.rawSet(.string(LuaString(name)), .function(function))
+    }
+
     /// Adds a property; without a setter, scripts can only read it.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
@@ -201,7 +206,10 @@ public final class LuaUserdataType<Value> {
         try self.value(of: value, for: name)
     }
 
-    private func value(of value: LuaValue, for user: String) throws(LuaError) -> Value {
+    /// The Swift value in a value of Lua.
+    ///
+    /// - Parameter user: What errors call the function that wants it.
+    package func value(of value: LuaValue, for user: String) throws(LuaError) -> Value {
         guard case .userdata(let userdata) = value, let held = found(in: userdata, held) else {
             throw LuaError(.conversion, "\(user): expected \(name), got \(value.typeName)")
         }

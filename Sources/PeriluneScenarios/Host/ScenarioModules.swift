@@ -19,6 +19,9 @@ struct ScenarioModules {
             let modules = ScenarioModules(registered: registered, effects: effects, outer: outer)
             return try modules.find(name, in: state).map { .value(.table($0)) }
         }
+        ObjectEffects(refusingUndeclared: false) { [unowned outer] state, type, member, _, arguments in
+            try ScenarioModules(registered: registered, effects: effects, outer: outer).record(type, member, arguments, in: state, nil)
+        }.install(in: state)
     }
 
     /// The modules that are registered or have stubs.
@@ -66,16 +69,23 @@ struct ScenarioModules {
         _ module: String, _ name: String, in state: LuaState,
         checking check: (@Sendable ([LuaValue], String) throws -> Void)? = nil
     ) throws -> LuaFunction {
-        let (effects, fullName) = (effects, "\(module).\(name)")
+        let (registered, effects, fullName) = (registered, effects, "\(module).\(name)")
         return try state.makeFunction(fullName) { [unowned outer] arguments in
             try check?(arguments.values, fullName)
-            let (inner, place) = (try arguments.state, arguments.callerPlace)
-            let isSame = inner === outer
-            let values = isSame ? arguments.values : try LuaTransfer(from: inner, to: outer).copy(arguments.values)
-            let results = try effects.record(
-                EffectStubs.Call(module: module, name: name, arguments: values, file: place?.file, line: place?.line))
-            return isSame ? results : try LuaTransfer(from: outer, to: inner).copy(results)
+            return try ScenarioModules(registered: registered, effects: effects, outer: outer)
+                .record(module, name, arguments.values, in: arguments.state, arguments.callerPlace)
         }
+    }
+
+    /// Records a call. Returns what the stub answers.
+    private func record(
+        _ module: String, _ name: String, _ arguments: [LuaValue], in inner: LuaState, _ place: (file: String, line: Int)?
+    ) throws -> [LuaValue] {
+        let isSame = inner === outer
+        let values = isSame ? arguments : try LuaTransfer(from: inner, to: outer).copy(arguments)
+        let results = try effects.record(
+            EffectStubs.Call(module: module, name: name, arguments: values, file: place?.file, line: place?.line))
+        return isSame ? results : try LuaTransfer(from: outer, to: inner).copy(results)
     }
 }
 

@@ -97,7 +97,7 @@ struct EmbeddingExamples {
 
         static func describe(_ letter: ScriptObjectType<Letter>) {
             letter.property("to") { $0.to }
-            letter.method("greeting") { (letter, title: String) in "Dear \(title) \(letter.to)" }
+            letter.method("greeting", effect: .none) { (letter, title: String) in "Dear \(title) \(letter.to)" }
         }
     }
     // end

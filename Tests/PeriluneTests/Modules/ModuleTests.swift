@@ -1,5 +1,7 @@
 import Foundation
+import GRDB
 import Perilune
+import PeriluneLua
 import PeriluneTestSupport
 import PeriluneTestTools
 import Synchronization
@@ -496,7 +498,7 @@ struct ModuleTests {
     }
 }
 
-final class Letter: ScriptObject {
+final class Letter: ScriptHandle {
     let to: String
     let isBurnt = Mutex(false)
 
@@ -523,4 +525,112 @@ private struct Price: ScriptObject, Equatable {
 private struct Mark: ScriptObject {
     static let scriptName = "mark"
     static func describe(_ mark: ScriptObjectType<Mark>) {}
+}
+
+/// A record of GRDB that scripts hold as an object.
+private struct Customer: Codable, FetchableRecord, PersistableRecord, ScriptObject, Equatable {
+    var id: Int64
+    var name: String
+
+    static let scriptName = "customer"
+    static func describe(_ customer: ScriptObjectType<Customer>) {
+        customer.property("name") { $0.name }
+        customer.method("greeting", effect: .none) { (customer, title: String) in "\(title) \(customer.name)" }
+    }
+}
+
+/// Something that acts outside.
+private final class Sender: ScriptHandle {
+    static let scriptName = "sender"
+    let sent = Mutex<[String]>([])
+    let address = Mutex("a")
+
+    func send(_ text: String) { sent.withLock { $0.append(text) } }
+
+    static func describe(_ sender: ScriptObjectType<Sender>) {
+        sender.method("look", effect: .none) { (sender: Sender) -> Int in sender.sent.withLock(\.count) }
+        sender.method("send") { (sender: Sender, text: String) in sender.send(text) }
+        sender.method("post", effect: .external) { (sender: Sender, text: String) -> Int in
+            sender.send(text)
+            return 1
+        } preview: { _, text in text.count }
+        sender.method("tell", effect: .external) { (sender: Sender, text: String) async -> Int in
+            await Task.yield()
+            sender.send(text)
+            return 2
+        } preview: { _, text in -text.count }
+        sender.method("drop", effect: .external) { (sender: Sender, text: String) async in sender.send(text) }
+        sender.method("wait", effect: .none) { (_: Sender, n: Int) async throws -> Int in
+            await Task.yield()
+            return n + 1
+        }
+        sender.method("ask", effect: .external) { (sender: Sender) -> Int in
+            sender.send("asked")
+            return 3
+        }
+        sender.property("address") { $0.address.withLock { $0 } } set: { sender, address in sender.address.withLock { $0 = address } }
+        sender.property("receipt", effect: .external) { (sender: Sender) -> Int in
+            sender.send("receipt")
+            return 7
+        } preview: { _ in 0 }
+    }
+}
+
+@Suite(.defaultDatabase()) struct ScriptObjectTests {
+    @Test func `a record of GRDB is a script object`() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in
+            try db.execute(sql: "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT)")
+            try Customer(id: 1, name: "Ada").insert(db)
+        }
+        let ada = try #require(try await queue.read { db in try Customer.fetchOne(db) })
+        #expect(ada == Customer(id: 1, name: "Ada"))
+        #expect(try JSONDecoder().decode(Customer.self, from: JSONEncoder().encode(ada)) == ada)
+        let host = try await ScriptHost()
+        let result: [String] = try await host.run(source: "local c = ... return { c.name, c:greeting('Ms') }", arguments: ada)
+        #expect(result == ["Ada", "Ms Ada"])
+        let back: Customer = try await host.run(source: "return (...)", arguments: ada)
+        #expect(back == ada)
+        #expect(throws: LuaError.self) { try JSONEncoder().encode(Letter(to: "x")) }
+    }
+
+    @Test func `methods may wait, and properties be set`() async throws {
+        let sender = Sender()
+        let host = try await ScriptHost()
+        let result: [Int] = try await host.run(
+            source: """
+                local s = ...
+                s.address = "b"
+                s:send("1") s:drop("2")
+                assert(not pcall(function() s.address = {} end))
+                assert(not pcall(s.wait, s, "x"))
+                return { s:wait(1), s:post("3"), s:tell("4"), s:ask(), s.receipt, s:look() }
+                """, arguments: sender)
+        #expect(result == [2, 1, 2, 3, 7, 6])
+        #expect(sender.address.withLock { $0 } == "b")
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: "local s = ... s.wait('x', 1)", arguments: sender) }
+        #expect(error?.message.contains("sender:wait: expected sender, got a string") == true)
+    }
+
+    @Test func `objects act on nothing outside in a preview`() async throws {
+        let sender = Sender()
+        let preview = try await ScriptPreview(of: .empty)
+        try await preview.host.register(module: "m") { $0.function("sender") { sender } }
+        let result: [ScriptValue] = try await preview.host.run(
+            source: """
+                local s = require("m").sender()
+                local results = { s:post("three"), s:tell("four"), s.receipt, s:wait(1), s:look(), s.address }
+                s:drop("x")
+                s:ask()
+                for _, f in ipairs{ function() s:send("x") end, function() s.address = "b" end, function() return s:ask() + 1 end } do
+                  local ok, err = pcall(f)
+                  results[#results + 1] = not ok and err.kind
+                end
+                return results
+                """)
+        #expect(result == [5, -4, 0, 2, 0, "a", "preview", "preview", "preview"])
+        #expect(sender.sent.withLock { $0 }.isEmpty && sender.address.withLock { $0 } == "a")
+        let effects = preview.effects.effects.map { "\($0.name)(\($0.arguments.joined(separator: ", ")))" }
+        #expect(effects == ["sender:post(\"three\")", "sender:tell(\"four\")", "sender.receipt()", "sender:drop(\"x\")", "sender:ask()", "sender:ask()"])
+    }
 }
