@@ -1,8 +1,10 @@
 internal import CPeriluneSQLite
 internal import Foundation
-internal import GRDB
+public import GRDB
 internal import PeriluneBindings
 internal import PeriluneCluster
+internal import PeriluneDependencies
+internal import PeriluneRecords
 
 /// Applying a plan to a database, and undoing it.
 extension PreviewPlan {
@@ -22,8 +24,13 @@ extension PreviewPlan {
     ///   - path: The file, which must exist; or the URL of a database in a cluster, where tables that have triggers are refused.
     ///   - comparison: Which columns must be as they were, or as the plan has left them if it is taken back.
     ///   - isUndoing: Makes the inverse changes: takes the plan back.
+    ///   - inEveryContext: Allows a test or a preview to write to the database, wherever it is. By default these write only to files in
+    ///     the temporary folder of the system.
     /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
-    public func apply(to path: String, comparing comparison: Comparison = .allColumns, isUndoing: Bool = false) async throws {
+    public func apply(
+        to path: String, comparing comparison: Comparison = .allColumns, isUndoing: Bool = false, inEveryContext: Bool = false
+    ) async throws {
+        if !inEveryContext { try Self.requireNotLive(path) }
         let changeset = isUndoing ? changes.changeset.inverted() : changes.changeset
         let seen = comparison == .allColumns ? changes.seen : nil
         if ClusterAddress.isMeant(by: path) {
@@ -42,15 +49,54 @@ extension PreviewPlan {
             DoubleQuotedStrings.install(on: db)
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try await run(on: queue, changeset, seen)
+        try queue.close()
+    }
+
+    /// Makes the changes of the plan to a database that is open, in memory for example: all of them, or none. Those who observe it through
+    /// this object hear of them.
+    ///
+    /// Triggers and foreign keys do nothing of their own meanwhile: what they did is part of the plan.
+    ///
+    /// - Parameters:
+    ///   - database: Not one in a cluster. It is used in every context.
+    ///   - comparison: Which columns must be as they were, or as the plan has left them if it is taken back.
+    ///   - isUndoing: Makes the inverse changes: takes the plan back.
+    /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
+    public func apply(
+        to database: any DatabaseWriter, comparing comparison: Comparison = .allColumns, isUndoing: Bool = false
+    ) async throws {
+        if let cluster = ClusterDatabase.of(database) {
+            throw PlanError(.file, "apply: name a database in a cluster by its URL, \(cluster.address)")
+        }
+        let changeset = isUndoing ? changes.changeset.inverted() : changes.changeset
+        try await run(on: database, changeset, comparison == .allColumns ? changes.seen : nil)
+    }
+
+    private func run(on database: any DatabaseWriter, _ changeset: ChangesetStream, _ seen: SeenRows?) async throws {
         let application = PlanApplication(
             changeset: changeset, outline: changes.outline, seen: seen, schemaHash: origin.schemaHash)
-        try await queue.writeWithoutTransaction { db in
+        try await database.writeWithoutTransaction { db in
+            let enforcesForeignKeys = try Bool.fetchOne(db, sql: OwnSQL.marked("PRAGMA foreign_keys")) == true
+            if enforcesForeignKeys { try db.execute(sql: OwnSQL.marked("PRAGMA foreign_keys = OFF")) }
+            defer { if enforcesForeignKeys { try? db.execute(sql: OwnSQL.marked("PRAGMA foreign_keys = ON")) } }
             try db.inTransaction(.immediate) {
                 try application.run(on: db)
                 return .commit
             }
         }
-        try queue.close()
+    }
+
+    /// Refuses, in a test or a preview, a file that may be of the program.
+    private static func requireNotLive(_ path: String) throws {
+        let context = try Dependencies.current.context
+        guard context != .live else { return }
+        func resolved(_ path: String) -> String { URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path }
+        if !ClusterAddress.isMeant(by: path), resolved(path).hasPrefix(resolved(NSTemporaryDirectory()) + "/") { return }
+        throw PlanError(
+            .context,
+            "the context is \(context.rawValue), in which plans are not applied to \(path), which may be a live database; "
+                + "use apply(to:inEveryContext: true) if that is meant")
     }
 }
 
@@ -82,6 +128,8 @@ private struct PlanApplication {
             PlanError(.schema, "the table \(table) is missing, or has changed since the plan was made")
         }
         try changeset.apply(to: db, schema: schema)
+        // SQLite makes the changes without statements of GRDB, which tell observers.
+        for table in outline.tables where table.count > 0 { try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM main.\(table.name.quotedName)")) }
         guard try foreignKeys.countViolations() <= violations else {
             throw PlanError(.foreignKey, "conflict: \(try foreignKeys.describeViolation())")
         }

@@ -2,7 +2,7 @@
 public struct PlanError: Error, CustomStringConvertible, Sendable {
     /// What programs decide by.
     public struct Code: Sendable, Equatable {
-        private enum Value { case file, format, schema, conflict, foreignKey }
+        private enum Value { case file, format, schema, conflict, foreignKey, context }
         private let value: Value
 
         /// The plan's file cannot be read or written.
@@ -15,6 +15,8 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
         public static let conflict = Code(value: .conflict)
         /// A foreign key would point nowhere.
         public static let foreignKey = Code(value: .foreignKey)
+        /// The database may be a live one, and the context is not `live`.
+        public static let context = Code(value: .context)
     }
 
     /// What went wrong, for programs.

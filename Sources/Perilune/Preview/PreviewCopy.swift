@@ -12,7 +12,7 @@ final class PreviewCopy: Sendable {
     private let folder: String?
     private let former = FormerState()
     private let extensions: SQLiteExtensions
-    private let keepsTransactions: Bool
+    private let configuration: GRDB.Configuration
 
     /// The schema by which the former state is attached.
     static let formerSchema = "perilune_former"
@@ -21,21 +21,31 @@ final class PreviewCopy: Sendable {
     ///
     /// - Parameters:
     ///   - inMemory: Else in a private temporary folder.
+    ///   - configuration: Of the original: what its connections are prepared with is there in the copy.
     ///   - extensions: What reads its virtual tables.
     ///   - keepsTransactions: Whether its connection may be left in a transaction.
     init(
-        inMemory: Bool, environment: ScriptEnvironment, extensions: SQLiteExtensions = .none, keepsTransactions: Bool = false
+        inMemory: Bool, environment: ScriptEnvironment, configuration: GRDB.Configuration = GRDB.Configuration(),
+        extensions: SQLiteExtensions = .none, keepsTransactions: Bool = false
     ) throws {
         self.extensions = extensions
-        self.keepsTransactions = keepsTransactions
+        var configuration = configuration
+        (configuration.readonly, configuration.journalMode, configuration.label) = (false, .default, nil)
+        configuration.allowsUnsafeTransactions = keepsTransactions
+        extensions.install(in: &configuration)
+        // The copy need not survive a power cut.
+        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
+        self.configuration = configuration
         if inMemory {
             folder = nil
-            writer = try Self.open(nil, environment, extensions, keepsTransactions)
+            writer = try environment.opening(nil, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
         } else {
             let folder = try TemporaryFolder.makeFolder("preview")
             self.folder = folder
             do {
-                writer = try Self.open(folder + "/copy.sqlite", environment, extensions, keepsTransactions)
+                writer = try environment.opening(folder + "/copy.sqlite", configuration) {
+                    try DatabaseQueue(path: $0, configuration: $1)
+                }
             } catch {
                 try? FileManager.default.removeItem(atPath: folder)
                 throw error
@@ -49,22 +59,11 @@ final class PreviewCopy: Sendable {
         if let folder { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
-    private static func open(
-        _ path: String?, _ environment: ScriptEnvironment, _ extensions: SQLiteExtensions, _ keepsTransactions: Bool
-    ) throws -> DatabaseQueue {
-        var configuration = GRDB.Configuration()
-        configuration.allowsUnsafeTransactions = keepsTransactions
-        extensions.install(in: &configuration)
-        // The copy need not survive a power cut.
-        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
-        return try environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
-    }
-
     /// Another copy with the same contents and the same former state.
     func clone(in environment: ScriptEnvironment) throws -> PreviewCopy {
         let clone = try PreviewCopy(
-            inMemory: folder == nil, environment: environment, extensions: extensions, keepsTransactions: keepsTransactions)
+            inMemory: folder == nil, environment: environment, configuration: configuration,
+            keepsTransactions: configuration.allowsUnsafeTransactions)
         try writer.backup(to: clone.writer)
         if let folder, let other = clone.folder {
             try FileManager.default.copyItem(atPath: folder + "/former.sqlite", toPath: other + "/former.sqlite")

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import GRDB
+public import GRDB
 internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneDependencies
@@ -30,6 +30,9 @@ public final class ScriptPreview: Sendable {
         public var recordingLimitInBytes = 64 << 20
         /// Whether scripts may change files and run programs, if their libraries let them.
         public var allowsEffects = false
+        /// How the connection of the copy is configured: for functions and collations that the schema needs. By default as the original that the
+        /// program has open.
+        public var databaseConfiguration: GRDB.Configuration?
         /// Called while a file is copied, on any thread, with the part of it that is: 0 to 1.
         public var copyProgress: (@Sendable (Double) -> Void)?
 
@@ -69,6 +72,7 @@ public final class ScriptPreview: Sendable {
         environment.context = .preview
         let copy = try PreviewCopy(
             inMemory: source.size <= options.copyLimitInBytes, environment: environment,
+            configuration: options.databaseConfiguration ?? source.connectionConfiguration,
             extensions: SQLiteExtensions(checking: configuration.extensions), keepsTransactions: configuration.keepsTransactions)
         start = try await Self.cancellable { [environment] in
             try await source.fill(copy, in: environment, options.copyProgress)
@@ -202,6 +206,13 @@ extension PreviewSource {
             }) ?? 0
         case .seed, .empty: 0
         }
+    }
+
+    /// How the connections of the original are configured.
+    fileprivate var connectionConfiguration: GRDB.Configuration {
+        guard case .database(let reader) = self else { return GRDB.Configuration() }
+        let source = (reader as? any DatabaseWriter).flatMap { OpenedDatabases.source(of: $0) }
+        return source?.configuration ?? reader.configuration
     }
 
     /// Where the original is.
