@@ -37,6 +37,10 @@ public actor ScriptHost {
     let calls: LoopCalls
     /// What keeps the loop alive while automations wait for events.
     var eventSource: LoopSource?
+    /// The globals of the scripts that ran before the first file of automations was loaded.
+    var globalsBeforeAutomations: LuaTable?
+    /// What keeps other hosts from running the same automations.
+    var automationClaim: AutomationClaim?
     /// The run that loads a file of automations.
     var loadingRun: LuaRun?
     /// Through which the modules of the library are reached.
@@ -131,6 +135,8 @@ public actor ScriptHost {
         hostCancellation = HostCancellation(queue: setup.loop.queue)
         loopSignals.names = configuration.signals
         callbackErrors = configuration.callbackErrors
+        // Who waits for the end of all is not ended by an automation that fails: it goes on, and will run again.
+        if case .handle = configuration.callbackErrors { setup.loop.takesReports = true }
         threadEnvironment = environment.map { ThreadEnvironment($0) }
         let scripts = HostScripts(loop: setup.loop, state: state, modules: modules, library: library, threadEnvironment: threadEnvironment)
         calls = LoopCalls(of: scripts, on: thread)

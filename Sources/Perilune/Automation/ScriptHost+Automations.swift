@@ -5,7 +5,11 @@ internal import PeriluneLua
 extension ScriptHost {
     /// Runs a file that defines automations, and puts them in the place of those that there were.
     ///
-    /// Whatever else the former file has started (timers, observations, tasks, handlers of signals) ends as well.
+    /// Whatever else the former file has started (timers, observations, tasks, handlers of signals) ends as well, and its global variables
+    /// are gone. Those that other scripts have set before the first file stay.
+    ///
+    /// Live automations run in one host only: as long as this host has them, no other host can load the same file for the same database, in
+    /// this or another process of the machine.
     ///
     /// - Parameters:
     ///   - path: The file.
@@ -13,25 +17,40 @@ extension ScriptHost {
     ///   - poll: How often those that observe changes look whether another process has written, if they do not say themselves;
     ///     `nil`: not at all. Where a whole table is observed, all its rows are read then.
     /// - Returns: How many there are.
-    /// - Throws: `LuaError` if the file fails: all that there was goes on then, and nothing that the file has started before;
+    /// - Throws: `LuaError` of kind `already_running` if another host runs them; `LuaError` if the file fails: all that there was goes on then, and nothing that the file has started before;
     ///   ``ScriptFileError`` if it cannot be read.
     @discardableResult
     public nonisolated func loadAutomations(file path: String, isLive: Bool = true, poll: Duration? = nil) async throws -> Int {
         let source = try ScriptFile.read(path)
         return try await exclusively { host in
             try host.requireOwnState(for: "automations")
+            let claim = isLive ? try host.claimAutomations(ofFile: path) : nil
             host.sourceTexts.add(source, named: path)
-            let chunk = try host.state.load(LuaString(source), named: path)
+            let former = try host.state.globals
+            // Until the new version has taken its place the former one is there too.
+            let restoreLimit = host.state.raiseMemoryLimit(byBytes: host.state.memoryInBytes)
+            defer { restoreLimit() }
+            try host.renewGlobals()
+            let chunk: LuaFunction
+            do {
+                chunk = try host.state.load(LuaString(source), named: path)
+            } catch {
+                try host.state.replaceGlobals(by: former)
+                throw error
+            }
             let poll = poll.map { LuaValue.number($0 / .seconds(1)) } ?? .nil
             let scope = host.loop.makeScope()
             let run = LuaRun(of: host.state)
             host.loadingRun = run
             defer { host.loadingRun = nil }
             do {
-                return try await LoopScope.$current.withValue(scope) {
+                let count: Int = try await LoopScope.$current.withValue(scope) {
                     try await host.callAutomations("load", [.function(chunk), .boolean(isLive), poll], as: run)
                 }
+                host.automationClaim = claim
+                return count
             } catch {
+                try host.state.replaceGlobals(by: former)
                 let _: Int? = try? await host.callAutomations("abandon", [.integer(Int64(scope))])
                 throw error
             }
@@ -131,7 +150,23 @@ extension ScriptHost {
         loadingRun?.cancel()
         let _: Int? = try await callAutomations("stop", [])
         if let eventSource { loop.end(eventSource) }
-        eventSource = nil
+        (eventSource, automationClaim) = (nil, nil)
+    }
+
+    /// Gives a version of a file globals of its own.
+    private func renewGlobals() throws {
+        guard case .table(let automations) = try library.require("perilune.events.automation") else { return }
+        let base = try globalsBeforeAutomations ?? state.globals
+        globalsBeforeAutomations = base
+        let make: LuaFunction = try automations.get("make_globals")
+        guard case .table(let globals)? = try make.call([.table(base)]).first else { return }
+        try state.replaceGlobals(by: globals)
+    }
+
+    /// The claim on the automations of a file: the one that this host has, if it is of the same file.
+    private func claimAutomations(ofFile path: String) throws -> AutomationClaim? {
+        if let automationClaim, automationClaim.isOf(file: path) { return automationClaim }
+        return try AutomationClaim(file: path, database: database)
     }
 
     private func callAutomations<Result: Decodable>(

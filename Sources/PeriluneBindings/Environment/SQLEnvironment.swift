@@ -48,7 +48,7 @@ package struct SQLEnvironment: Sendable {
     }
 
     /// The path of a file, of which a database knows its URI.
-    static func plainPath(of path: String) -> String {
+    package static func plainPath(of path: String) -> String {
         guard path.hasPrefix("file:"), let end = path.range(of: "?vfs=\(PSQL_ENVIRONMENT_PREFIX)") else { return path }
         let name = path[path.index(path.startIndex, offsetBy: 5)..<end.lowerBound]
         return name.removingPercentEncoding ?? String(name)

@@ -16,6 +16,11 @@ struct LoopBinding {
         let table = try state.makeTable(fieldCount: 16)
         try defineSources(in: table)
         try defineWaits(in: table, of: state)
+        // (error, scope) returns whether a handler of the script, or the program, hears of an error that ends nothing.
+        try table.setFunction("report") { [loop] arguments in
+            let state = try arguments.state
+            return [.boolean(try loop.report(arguments[1], Self.error(raising: arguments[1], in: state), in: arguments.get(2)))]
+        }
         try table.setFunction("on_error") { [loop] arguments in
             loop.errorHandlers[loop.currentScope] = arguments[1].isNil ? nil : try arguments.get(1, as: LuaFunction.self)
             return []
@@ -103,6 +108,16 @@ struct LoopBinding {
             return [.boolean(true), .boolean(source.hasBegun)]
         }
         try table.setFunction("now") { [loop] _ in [.number(loop.timers.clock.now)] }
+    }
+
+    /// The error that comes out of Lua where a value is raised.
+    private static func error(raising value: LuaValue, in state: LuaState) -> LuaError {
+        do throws(LuaError) {
+            try state.loadLibrary("error(..., 0)", named: "report").call([value])
+            return LuaError(.runtime, "")
+        } catch {
+            return error
+        }
     }
 
     private func defineWaits(in table: LuaTable, of state: LuaState) throws {

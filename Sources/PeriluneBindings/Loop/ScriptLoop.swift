@@ -19,6 +19,8 @@ package final class ScriptLoop {
     /// That of the observer which is called now, inside of a run of another scope.
     var enteredScope: Int?
 
+    /// Whether errors that are reported go where unhandled ones go.
+    package var takesReports = false
     /// Runs of scripts and of sources that go on.
     private(set) var runs = 0
     /// The journal of the run that has the thread, if one is kept.
@@ -186,6 +188,20 @@ package final class ScriptLoop {
     /// That of the scope, or else the one that was set last.
     private func errorHandler(for scope: Int) -> LuaFunction? {
         errorHandlers[scope] ?? errorHandlers.max { $0.key < $1.key }?.value
+    }
+
+    /// Reports an error that is no end of anything: to the handler of the script, or to who takes such errors.
+    ///
+    /// - Returns: Whether anybody hears of it.
+    func report(_ value: LuaValue, _ error: @autoclosure () -> LuaError, in scope: Int) throws -> Bool {
+        if isLive(scope), let handler = errorHandler(for: scope) {
+            try addSource("task", isOnce: true, scope: scope, .calling(handler, [value])).signal()
+            return true
+        }
+        guard takesReports else { return false }
+        failures.append(error())
+        queue.wake()
+        return true
     }
 
     /// Takes the first unhandled error.

@@ -222,7 +222,6 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             let colors = options.common.errorColors
             request.task = { [file, name, database = request.database] host in
                 guard let name else {
-                    try AutomationLock.take(of: file, on: database)
                     let service = AutomationService(file: file, database: database, host: host, poll: period, colors: colors)
                     guard let database, DatabaseFile.isCluster(database) else { return try await service.run() }
                     return try await AutomationLease(file: file, database: database, host: host, colors: colors).run { try await service.run() }

@@ -143,6 +143,27 @@ public final class LuaState {
         }
     }
 
+    /// Gives code that is loaded from now on other global variables.
+    package func replaceGlobals(by table: LuaTable) throws(LuaError) {
+        try core.prepare()
+        try core.checkOwnership(of: .table(table))
+        table.reference.push(on: core.L)
+        lua_rawseti(core.L, plua_registry_index(), lua_Integer(LUA_RIDX_GLOBALS))
+    }
+
+    /// Allows for more memory until the closure that is returned is called, which collects garbage first. Nothing without a limit.
+    package func raiseMemoryLimit(byBytes bytes: Int) -> () -> Void {
+        guard core.isOpen, core.context.pointee.limit > 0, bytes > 0 else { return {} }
+        let (limit, cap) = (core.context.pointee.limit, core.context.pointee.hard_cap)
+        core.context.pointee.limit = limit &+ bytes
+        if cap > 0 { core.context.pointee.hard_cap = cap &+ bytes }
+        return { [self] in
+            collectGarbage()
+            guard core.isOpen else { return }
+            (core.context.pointee.limit, core.context.pointee.hard_cap) = (limit, cap)
+        }
+    }
+
     /// Makes an empty table, with room for these numbers of elements and fields.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.

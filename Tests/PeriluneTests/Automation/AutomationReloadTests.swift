@@ -1,6 +1,9 @@
 import Foundation
+import GRDB
 import Perilune
 import PeriluneLua
+import PeriluneTestTools
+import Synchronization
 import Testing
 
 /// What a file of automations has started ends when another version takes its place, and only then.
@@ -147,6 +150,89 @@ import Testing
             try write("require('words') error('no')", to: file)
             await #expect(throws: LuaError.self) { try await host.loadAutomations(file: file) }
             #expect(try await host.call("word") == "bb")
+        }
+    }
+
+    private static func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+    @Test func `a version has none of the globals of the former one, nor its memory`() async throws {
+        try await withTemporaryFolder { folder in
+            var configuration = ScriptHost.Configuration(database: .inMemory)
+            configuration.limits = LuaLimits(memoryInBytes: 16 << 20)
+            let host = try await ScriptHost(configuration)
+            try await host.run(source: "base = 1 function add(n) base = base + n return base end")
+            let file = "\(folder)/automations.lua"
+            let version = """
+                assert(cache == nil and _G.cache == nil and print and _G._G == _G and load("return cache")() == nil)
+                cache = ("x"):rep(6 << 20)
+                load("loaded = 1")()
+                base = base + 10
+                function size() return #cache end
+                """
+            for count in 1...6 {
+                try Self.write(version, to: file)
+                try await host.loadAutomations(file: file)
+                #expect(try await host.call("size") == 6 << 20)
+                // What scripts have set before stays, and is shared.
+                #expect(try await host.call("add", 1) == 1 + 11 * count)
+            }
+            try Self.write("cache = 1 error('no')", to: file)
+            await #expect(throws: LuaError.self) { try await host.loadAutomations(file: file) }
+            #expect(try await host.call("size") == 6 << 20)
+            try Self.write("assert(loaded == nil)", to: file)
+            try await host.loadAutomations(file: file)
+            #expect(try await host.defines("size") == false)
+            try await host.run(source: "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(10000) .. i end")
+        }
+    }
+
+    @Test(arguments: [true, false]) func `automations run in one host at a time`(inMemory: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let file = "\(folder)/automations.lua"
+            try Self.write("perilune.automation{ name = 'x', on = { every = '1h' }, run = function() end }", to: file)
+            let database = try inMemory ? DatabaseQueue() : DatabaseQueue(path: "\(folder)/shop.sqlite")
+            func makeHost() async throws -> ScriptHost { try await ScriptHost(ScriptHost.Configuration(database: .open(database))) }
+            let first = try await makeHost(), second = try await makeHost()
+            try await first.loadAutomations(file: file)
+            try await first.loadAutomations(file: file)
+            let error = await #expect(throws: LuaError.self) { try await second.loadAutomations(file: file) }
+            #expect(error?.kind == "already_running")
+            #expect(error?.message.contains("are already running on") == true)
+            // Those that are only listed, and those of another file or database, are no matter.
+            try await second.loadAutomations(file: file, isLive: false)
+            try Self.write("perilune.automation{ name = 'y', on = { every = '1h' }, run = function() end }", to: "\(folder)/other.lua")
+            try await second.loadAutomations(file: "\(folder)/other.lua")
+            let third = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+            try await third.loadAutomations(file: file)
+            try await first.stopAutomations()
+            try await second.loadAutomations(file: file)
+            for host in [second, third] { try await host.stopAutomations() }
+        }
+    }
+
+    @Test func `an automation that fails is reported as a timer that fails`() async throws {
+        try await withTemporaryFolder { folder in
+            let errors = Mutex<[String]>([])
+            var configuration = ScriptHost.Configuration(database: .inMemory)
+            configuration.callbackErrors = .handle { error in errors.withLock { $0.append(error.message) } }
+            let host = try await ScriptHost(configuration)
+            let file = "\(folder)/automations.lua"
+            let automation = "perilune.automation{ name = 'x', on = { event = 'e' }, run = function() error('broken') end }"
+            try Self.write(automation, to: file)
+            try await host.loadAutomations(file: file)
+            try await host.run(source: "perilune.emit('e')")
+            #expect(await eventually { errors.withLock { $0 } == ["broken"] })
+            // An error of a run by hand is thrown, and reported nowhere else.
+            await #expect(throws: LuaError.self) { try await host.runAutomation("x") }
+            try Self.write("heard = {} perilune.on_error(function(e) heard[#heard + 1] = tostring(e):match(\"broken\") end) " + automation, to: file)
+            try await host.loadAutomations(file: file)
+            try await host.run(source: "perilune.emit('e')")
+            #expect(await eventually {
+                let heard: [String]? = try? await host.run(source: "return heard")
+                return heard == ["broken"]
+            })
+            #expect(errors.withLock { $0 } == ["broken"])
+            try await host.stopAutomations()
         }
     }
 }

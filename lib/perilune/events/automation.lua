@@ -51,6 +51,13 @@ local function log_error(self, message, e)
   perilune.log.error(message, { automation = self.name, error = e ~= nil and tostring(e) or nil, script = self.file, line = self.line })
 end
 
+--- Whether the handler of `perilune.on_error`, or the program, hears of an error.
+local function is_reported(self, e)
+  if e == nil then return false end
+  local is_ok, is_heard = pcall(native.report, e, self.scope)
+  return is_ok and is_heard
+end
+
 local keep_later
 
 --- Retry limits for a busy database: the number of attempts, and of runs.
@@ -69,7 +76,7 @@ end
 --- The outcomes that are logged and reported to `on_failure`.
 local is_failure = { failed = true, interrupted = true, diverged = true }
 
---- Keeps a run, whose end nothing may disturb. A failure is logged, unless a caller waits for the run.
+--- Keeps a run, whose end nothing may disturb. A failure is reported as those of timers are, or else logged, unless a caller waits for the run.
 -- @tparam ?boolean is_last whether nothing can be tried again later, because the program ends
 local function keep(self, details, is_awaited, is_last)
   -- A preview shows what the automation changes, not that it ran.
@@ -77,7 +84,7 @@ local function keep(self, details, is_awaited, is_last)
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
   if not is_kept and not is_last and is_delayed(details, failure) then return keep_later(self, details, is_awaited, 1.0) end
   if not is_kept then log_error(self, "the run of an automation could not be recorded", failure) end
-  if is_failure[details.outcome] and not is_awaited then
+  if is_failure[details.outcome] and not is_awaited and not is_reported(self, details.error) then
     log_error(self, ("automation %s%s"):format(details.outcome, details.reason and ": " .. details.reason or ""), details.error)
   end
 end
@@ -838,6 +845,7 @@ function automations.abandon(scope)
 end
 
 automations.module_paths = files.paths
+automations.make_globals = files.make_globals
 
 --- What people want to know of each.
 function automations.describe()

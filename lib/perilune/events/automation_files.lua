@@ -40,6 +40,27 @@ function automation_files.put_back(modules)
   for name, module in pairs(modules) do loaded[name] = module end
 end
 
+--- What each file gets for itself; other globals are those of the scripts that ran before the first one.
+local standard_names = {
+  "_VERSION", "assert", "collectgarbage", "coroutine", "db", "debug", "dofile", "error", "getmetatable", "io", "ipairs", "load", "loadfile", "math",
+  "next", "os", "package", "pairs", "pcall", "perilune", "print", "rawequal", "rawget", "rawlen", "rawset", "require", "select", "setmetatable",
+  "string", "table", "tonumber", "tostring", "type", "utf8", "warn", "xpcall",
+}
+
+--- Makes the globals of one version of a file. What it adds is gone with it.
+-- @tparam table base the globals of the scripts that ran before the first file
+function automation_files.make_globals(base)
+  local globals = {}
+  for _, name in ipairs(standard_names) do globals[name] = rawget(base, name) end
+  globals._G = globals
+  return setmetatable(globals, {
+    __index = base,
+    __newindex = function(self, name, value)
+      rawset(rawget(base, name) ~= nil and base or self, name, value)
+    end,
+  })
+end
+
 --- Where the modules may be that files have required: a path for each name and each place where it is looked for.
 function automation_files.paths()
   local package, paths = rawget(_G, "package"), {}

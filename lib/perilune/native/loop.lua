@@ -30,6 +30,12 @@ function native.current() end
 ---@param text string
 function native.note_output(text) end
 
+--- Reports an error that ends nothing, as an unhandled one.
+---@param err any
+---@param scope integer
+---@return boolean is_heard whether a handler of the script, or the program, hears of it
+function native.report(err, scope) end
+
 --- Calls a function whenever the program gets a signal.
 ---@param name string
 ---@param f fun(name: string)

@@ -1,0 +1,110 @@
+internal import Foundation
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+internal import GRDB
+internal import PeriluneBindings
+internal import PeriluneCluster
+internal import PeriluneLua
+internal import Synchronization
+
+/// The right of one host to run the automations of a file on a database: in two, each schedule and each change would trigger them twice.
+///
+/// Within the process it is an entry in a table. Between processes it is a lock on a byte of the database far behind its end, of a kind that
+/// does not meet those of SQLite. Both end with this object, and with the process.
+final class AutomationClaim: Sendable {
+    /// A database in a file, or one that only this process has.
+    private enum Place: Hashable, Sendable {
+        case file(device: UInt64, number: UInt64)
+        case cluster(String)
+        case object(ObjectIdentifier)
+    }
+
+    private struct Key: Hashable, Sendable {
+        let place: Place
+        let file: String
+    }
+
+    private struct Table: Sendable {
+        var claimed: Set<Key> = []
+        /// Open files, one for each database. They stay open: closing one would take the locks of SQLite from the process.
+        var descriptors: [Place: CInt] = [:]
+    }
+
+    /// F_OFD_SETLK of Linux, which belongs to the open file and not to the process; Swift does not see the name.
+    private static let setLock: CInt = 37
+    private static let table = Mutex(Table())
+
+    private let key: Key
+    /// Keeps a database alive whose address identifies it.
+    private let database: any DatabaseWriter
+
+    /// Claims them.
+    ///
+    /// - Throws: `LuaError` of kind `already_running` if another host has the claim.
+    init(file: String, database: any DatabaseWriter) throws {
+        self.database = database
+        let path = SQLEnvironment.plainPath(of: database.path)
+        key = Key(place: Self.place(of: database, path), file: Self.realPath(of: file))
+        try Self.table.withLock { [key] table in
+            guard !table.claimed.contains(key) else {
+                throw Self.alreadyRunning(file, path, "another host of this process")
+            }
+            if case .file = key.place {
+                let descriptor = table.descriptors[key.place] ?? open(path, O_RDWR | O_CLOEXEC)
+                if descriptor >= 0 {
+                    table.descriptors[key.place] = descriptor
+                    guard Self.lock(descriptor, key.file, F_WRLCK) || errno != EAGAIN && errno != EACCES else {
+                        throw Self.alreadyRunning(file, path, "another process")
+                    }
+                }
+            }
+            table.claimed.insert(key)
+        }
+    }
+
+    deinit {
+        Self.table.withLock { [key] table in
+            table.claimed.remove(key)
+            if let descriptor = table.descriptors[key.place] { _ = Self.lock(descriptor, key.file, F_UNLCK) }
+        }
+    }
+
+    func isOf(file: String) -> Bool { key.file == Self.realPath(of: file) }
+
+    private static func lock(_ descriptor: CInt, _ file: String, _ kind: some BinaryInteger) -> Bool {
+        var lock = flock()
+        lock.l_type = Int16(kind)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = (1 << 62) + off_t(number(of: file))
+        lock.l_len = 1
+        return fcntl(descriptor, setLock, &lock) == 0
+    }
+
+    private static func alreadyRunning(_ file: String, _ database: String, _ place: String) -> LuaError {
+        let name = database.isEmpty || database == ":memory:" || database.contains("mode=memory") ? "this database" : database
+        var error = LuaError(.host, "the automations of \(file) are already running on \(name), in \(place)")
+        error.fields["kind"] = .string("already_running")
+        return error
+    }
+
+    private static func place(of database: any DatabaseWriter, _ path: String) -> Place {
+        if let cluster = ClusterDatabase.of(database) { return .cluster(cluster.address.description) }
+        var information = stat()
+        guard stat(path, &information) == 0 else { return .object(ObjectIdentifier(database)) }
+        return .file(device: UInt64(information.st_dev), number: UInt64(information.st_ino))
+    }
+
+    private static func realPath(of path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// The same in all processes (FNV-1a).
+    private static func number(of text: String) -> UInt32 {
+        text.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+    }
+}
