@@ -1,3 +1,4 @@
+internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
@@ -15,13 +16,46 @@ extension ScriptHost {
     ) async throws -> Result {
         let id = ObjectIdentifier(self)
         if Self.waitingRuns[id]?.isGoingOn == true { return try await operation(self) }
-        guard await lock.acquire() else { throw LuaError(.cancelled, "the task was cancelled before the script began") }
+        guard await lock.acquire() else { throw CancellationError() }
+        if isClosed.load(ordering: .acquiring) {
+            lock.release()
+            throw LuaError(.usage, "the host is closed")
+        }
         let run = OngoingUse()
         defer {
             run.end()
             lock.release()
         }
         return try await Self.$waitingRuns.withValue(Self.waitingRuns.merging([id: run]) { $1 }) { try await perform(operation) }
+    }
+
+    /// Ends what runs, and what scripts have left behind, and releases the state, the functions that were registered and the process of the
+    /// scripts. Later calls, and those that wait, throw a `LuaError` with code `usage`.
+    ///
+    /// Not to be called by a function that a script of the host waits for.
+    public nonisolated func close() async {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        cancelRuns()
+        // In a task that is not cancelled: it has its turn in any case.
+        await Task {
+            guard await lock.acquire() else { return }
+            await endForGood()
+            lock.release()
+        }.value
+    }
+
+    private nonisolated func cancelRuns() {
+        if let worker { worker.cancel() } else { cancellation.cancelRuns() }
+    }
+
+    private func endForGood() async {
+        if worker == nil { loop.endAll() }
+        cancellation.cancelRuns()
+        automationClaim = nil
+        isolatedModules = [:]
+        modules.removeAll()
+        worker?.close()
+        state.close()
     }
 
     /// Runs an operation, while others may run that wait for it.

@@ -2,6 +2,7 @@ package import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
+internal import Synchronization
 
 /// Runs scripts against a database.
 ///
@@ -49,6 +50,7 @@ public actor ScriptHost {
     /// Wakes the waiters when nothing goes on.
     nonisolated let hostCancellation: HostCancellation
     nonisolated let lock = FIFOLock()
+    nonisolated let isClosed = Atomic(false)
     /// The process in which the scripts run, if they do not run in this one. The state runs none then: it encodes and decodes values,
     /// and calls functions of Swift.
     nonisolated let worker: WorkerConnection?

@@ -52,6 +52,9 @@ public actor ScriptPool {
     private var missing: Int
     private var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
     private var count = 0
+    private var isClosed = false
+    /// The hosts that calls have.
+    private var lent: [ObjectIdentifier: ScriptHost] = [:]
 
     /// Makes a pool, and its first host; the others are made when they are needed.
     ///
@@ -101,11 +104,31 @@ public actor ScriptPool {
         let id = ObjectIdentifier(self)
         if let loan = Self.loans[id], loan.use.isGoingOn { return try await loan.perform(operation) }
         let loan = Loan(host: try await takeHost())
+        lent[ObjectIdentifier(loan.host)] = loan.host
         defer {
             loan.use.end()
+            lent[ObjectIdentifier(loan.host)] = nil
             giveBack(loan.hasPassedLimit ? nil : loan.host)
         }
         return try await Self.$loans.withValue(Self.loans.merging([id: loan]) { $1 }) { try await loan.perform(operation) }
+    }
+
+    /// Closes the pool and its hosts, once the calls that run have ended. Calls that wait for a host, and those to come, get a `LuaError` with
+    /// code `usage`.
+    ///
+    /// Not to be called by a function that a script of the pool waits for.
+    ///
+    /// - Parameter limit: How long to wait for the calls; then they are cancelled.
+    public func close(within limit: Duration = .seconds(5)) async {
+        isClosed = true
+        for item in waiting { item.continuation.resume(returning: true) }
+        waiting = []
+        let idle = free + spares
+        (free, spares) = ([], [])
+        for host in idle { await host.close() }
+        let end = ContinuousClock.now + limit
+        while !lent.isEmpty, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(5)) }
+        for host in lent.values { await host.close() }
     }
 
     /// Calls a function as `ScriptHost.call(_:_:)` does, in any of the hosts.
@@ -167,6 +190,10 @@ public actor ScriptPool {
     private func add(spare host: ScriptHost?) {
         isMakingSpare = false
         guard let host else { return }
+        if isClosed {
+            Task { await host.close() }
+            return
+        }
         spares.append(host)
         makeSpares()
     }
@@ -176,6 +203,7 @@ public actor ScriptPool {
 
     /// Takes a host back, or the place of one.
     private func giveBack(_ host: ScriptHost?) {
+        if isClosed, let host { Task { await host.close() } }
         if let host { free.append(host) } else { missing += 1 }
         if !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: true) }
     }

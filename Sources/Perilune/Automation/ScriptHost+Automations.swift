@@ -107,10 +107,36 @@ extension ScriptHost {
         try await exclusively { host in try await host.callAutomations("status", [.number(limit / .seconds(1))]) }
     }
 
+    /// Runs the automations of a file until the task is cancelled: the whole life of a service.
+    ///
+    /// With ServiceLifecycle it is the body of a service, inside of `cancelWhenGracefulShutdown`.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - poll: As in ``loadAutomations(file:isLive:poll:)``.
+    ///   - limit: How long to wait for the runs at the end, see ``stopAutomations(within:)``.
+    /// - Throws: What ``loadAutomations(file:isLive:poll:)`` throws; what ``waitUntilIdle()`` throws before the task is cancelled.
+    public nonisolated func serveAutomations(
+        file path: String, poll: Duration? = nil, stoppingWithin limit: Duration = .seconds(5)
+    ) async throws {
+        try await waitForEvents()
+        let result: Result<Void, any Error>
+        do {
+            try await loadAutomations(file: path, poll: poll)
+            try await waitUntilIdle()
+            result = .success(())
+        } catch {
+            result = Task.isCancelled ? .success(()) : .failure(error)
+        }
+        // In a task that is not cancelled: the runs may clean up.
+        try await Task { try await stopAutomations(within: limit) }.value
+        try result.get()
+    }
+
     /// Has ``waitUntilIdle()`` go on waiting though nothing but events can set automations off, until ``stopAutomations(within:)``.
     ///
     /// - Throws: `LuaError` if the state is closed.
-    public func waitForEvents() throws {
+    package func waitForEvents() throws {
         try requireOwnState(for: "automations")
         guard eventSource == nil else { return }
         eventSource = try loop.addSource("program", .nothing)

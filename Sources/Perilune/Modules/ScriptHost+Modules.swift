@@ -66,6 +66,9 @@ final class ModuleRegistry {
 
     var all: [RegisteredModule] { modules.values.sorted { $0.name < $1.name } }
 
+    /// Lets go of the functions, which may refer to the host.
+    func removeAll() { modules = [:] }
+
     func add(_ module: RegisteredModule) throws(LuaError) {
         guard !Self.taken.contains(module.name) else {
             let thing = module.name == "perilune" ? "the table" : "the library of Lua"

@@ -364,6 +364,9 @@ final class WorkerConnection: Sendable {
         try? process.channel.post(frame)
     }
 
+    /// Ends the process, with nothing under way.
+    func close() { process.channel.shutDown() }
+
     /// Whether the process has ended.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
