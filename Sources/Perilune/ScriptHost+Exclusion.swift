@@ -10,7 +10,7 @@ extension ScriptHost {
 
     /// Runs an operation when no other script runs in this host.
     ///
-    /// - Throws: `LuaError` with code `cancelled` if the task is cancelled before its turn.
+    /// - Throws: `CancellationError` if the task is cancelled, before its turn too.
     nonisolated func exclusively<Result: Sendable>(
         _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -68,6 +68,7 @@ extension ScriptHost {
             return try await operation(self)
         } catch let error as LuaError where error.code == .cancelled {
             hostCancellation.notice()
+            if Task.isCancelled { throw CancellationError() }
             throw error
         } catch let error as LuaError {
             throw explained(error)

@@ -26,7 +26,7 @@ extension ScriptHost {
 
     /// Runs a file; what it returns is ignored.
     ///
-    /// - Throws: `LuaError` if the file does not compile, raises, exceeds a limit, or, with code `cancelled`, if the task is cancelled;
+    /// - Throws: `LuaError` if the file does not compile, raises, or exceeds a limit; `CancellationError` if the task is cancelled;
     ///   ``ScriptFileError`` if the file cannot be read.
     public nonisolated func run<each Argument: Encodable & Sendable>(
         file path: String, arguments argument: repeat each Argument
@@ -43,7 +43,7 @@ extension ScriptHost {
     /// - Parameter source: The text of the script.
     /// - Parameter argument: What the script sees as `...`.
     /// - Throws: `LuaError` if the text does not compile, raises, exceeds a limit, or returns what does not decode as
-    ///   `Result`; with code `cancelled` if the task is cancelled.
+    ///   `Result`; `CancellationError` if the task is cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument
     ) async throws -> Result {
@@ -54,7 +54,7 @@ extension ScriptHost {
 
     /// Runs source text; what it returns is ignored.
     ///
-    /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit; with code `cancelled` if the task
+    /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit; `CancellationError` if the task
     ///   is cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument
@@ -74,7 +74,7 @@ extension ScriptHost {
     /// - Parameter function: Names with dots between; a colon before the last one calls a method of what is before it.
     /// - Parameter argument: The arguments of the function.
     /// - Throws: `LuaError` if the function does not exist, raises, exceeds a limit, or returns what does not decode as
-    ///   `Result`; with code `cancelled` if the task is cancelled.
+    ///   `Result`; `CancellationError` if the task is cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument
     ) async throws -> Result {
@@ -85,7 +85,7 @@ extension ScriptHost {
 
     /// Calls a function that a script has left in a global variable; what it returns is ignored.
     ///
-    /// - Throws: `LuaError` if the function does not exist, raises, or exceeds a limit; with code `cancelled` if the task
+    /// - Throws: `LuaError` if the function does not exist, raises, or exceeds a limit; `CancellationError` if the task
     ///   is cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
         try await exclusively { host in

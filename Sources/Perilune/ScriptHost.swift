@@ -165,9 +165,16 @@ public actor ScriptHost {
         worker.limitTime(to: time)
     }
 
-    /// Ends the script that runs, or the next one if there is none, from anywhere; what it has begun is rolled back. The call that runs it
-    /// throws a `LuaError` with code `cancelled`.
+    /// Ends the script that runs, and who waits until the host is idle, from anywhere; what the script has begun is rolled back. The call that
+    /// runs it throws a `LuaError` with code `cancelled`. Nothing that comes later is ended.
     public nonisolated func cancel() {
+        if let worker { return worker.cancel() }
+        cancellation.cancelRuns()
+        hostCancellation.cancelWaits()
+    }
+
+    /// Ends what runs, or else the next run or wait: for a command that a signal ends.
+    package nonisolated func cancelRunOrNext() {
         if let worker { return worker.cancel() }
         cancellation.cancel()
         hostCancellation.cancel()

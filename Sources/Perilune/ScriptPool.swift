@@ -33,7 +33,8 @@ public actor ScriptPool {
             do {
                 return try await operation(host)
             } catch {
-                if let code = (error as? LuaError)?.code, code.isLimit || code == .crashed { limit.store(true, ordering: .releasing) }
+                let code = (error as? LuaError)?.code
+                if error is CancellationError || code?.isLimit == true || code == .crashed { limit.store(true, ordering: .releasing) }
                 throw error
             }
         }
@@ -97,7 +98,7 @@ public actor ScriptPool {
 
     /// Runs an operation with a host that nothing else uses meanwhile; waits until one is free.
     ///
-    /// - Throws: What the operation throws; `LuaError` with code `cancelled` if the task is cancelled before its turn.
+    /// - Throws: What the operation throws; `CancellationError` if the task is cancelled before its turn.
     public func withHost<Result: Sendable>(
         _ operation: @Sendable (ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -151,7 +152,8 @@ public actor ScriptPool {
 
     private func takeHost() async throws -> ScriptHost {
         while true {
-            guard !Task.isCancelled else { throw Self.cancelled }
+            guard !Task.isCancelled else { throw CancellationError() }
+            guard !isClosed else { throw LuaError(.usage, "the pool is closed") }
             if let host = free.popLast() {
                 if !host.hasCrashed { return host }
                 missing += 1
@@ -216,7 +218,8 @@ public actor ScriptPool {
         } onCancel: {
             Task { await self.giveUp(number) }
         }
-        guard isFree else { throw Self.cancelled }
+        guard isFree else { throw CancellationError() }
+        if isClosed { return }
         // Cancelled at the last moment: the next one gets what was meant for this one.
         if Task.isCancelled, !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: true) }
     }
@@ -226,7 +229,4 @@ public actor ScriptPool {
         waiting.remove(at: index).continuation.resume(returning: false)
     }
 
-    private static var cancelled: LuaError {
-        LuaError(.cancelled, "the task was cancelled before a host was free")
-    }
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Lets those who wait for a host hear of its cancellation, which may come from any thread.
 final class HostCancellation: Sendable {
-    private let counts = Mutex((cancelled: 0, noticed: 0))
+    private let counts = Mutex((cancelled: 0, noticed: 0, waiting: 0))
     private let queue: LoopQueue
 
     init(queue: LoopQueue) {
@@ -16,6 +16,21 @@ final class HostCancellation: Sendable {
     /// Something ends with the cancellations so far.
     func notice() {
         counts.withLock { $0.noticed = $0.cancelled }
+    }
+
+    /// Counts a wait. Returns the function that ends it.
+    func beginWait() -> () -> Void {
+        counts.withLock { $0.waiting += 1 }
+        return { [self] in counts.withLock { $0.waiting -= 1 } }
+    }
+
+    /// Wakes the waits that have begun, and no later ones.
+    func cancelWaits() {
+        let areWaiting = counts.withLock { counts in
+            if counts.waiting > 0 { counts.cancelled += 1 }
+            return counts.waiting > 0
+        }
+        if areWaiting { queue.wake() }
     }
 
     /// Has them look.

@@ -18,18 +18,21 @@ extension ScriptHost {
     /// Waits until the scripts wait for nothing any more: until there is no timer, no observation, no task.
     ///
     /// - Throws: The first error that a function which was called left unhandled, if the configuration says
-    ///   ``CallbackErrors/fail``; `LuaError` with code `cancelled` after ``cancel()`` or if the task is cancelled, with code
-    ///   `exit` if a script has ended the program.
+    ///   ``CallbackErrors/fail``; `LuaError` with code `cancelled` after ``cancel()``, with code `exit` if a script has ended the program;
+    ///   `CancellationError` if the task is cancelled.
     public func waitUntilIdle() async throws {
         if let worker {
             _ = try await request(.wait, [], of: worker)
             return
         }
         var isCancelled = false
+        let endWait = hostCancellation.beginWait()
+        defer { endWait() }
         while true {
             if let failure = loop.takeFailure() { throw failure }
             if isCancelled || hostCancellation.isCancelled {
                 hostCancellation.notice()
+                if Task.isCancelled { throw CancellationError() }
                 throw LuaError(.cancelled, "the script was cancelled while it waited")
             }
             if loop.isIdle { return }

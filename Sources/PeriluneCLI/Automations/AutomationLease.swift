@@ -31,7 +31,7 @@ struct AutomationLease: Sendable {
             guard !Task.isCancelled else { return }
             isLost.store(true, ordering: .releasing)
             try? await host.stopAutomations()
-            host.cancel()
+            host.cancelRunOrNext()
         }
         defer {
             keeping.cancel()

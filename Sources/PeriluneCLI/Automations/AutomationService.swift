@@ -31,7 +31,7 @@ struct AutomationService: Sendable {
                 if let place, let database, FilePlace(database) != place {
                     isReplaced.store(true, ordering: .releasing)
                     try? await host.stopAutomations()
-                    return host.cancel()
+                    return host.cancelRunOrNext()
                 }
                 guard let changed = files.look().first else { continue }
                 await reload(since: changed)

@@ -40,10 +40,10 @@ final class GracefulStop: Sendable {
             state.hasStopped = state.status != nil
             return state.hasStopped
         }
-        guard endsInOwnTime else { return host.cancel() }
+        guard endsInOwnTime else { return host.cancelRunOrNext() }
         Task {
             try? await host.stopAutomations(within: limit)
-            host.cancel()
+            host.cancelRunOrNext()
         }
         endProcess(after: limit + Self.grace)
     }

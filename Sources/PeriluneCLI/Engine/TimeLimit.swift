@@ -40,7 +40,7 @@ final class TimeLimit: Sendable {
             wait(until: deadline + .milliseconds(100))
             for _ in 0..<Self.grace.looks {
                 guard pass() else { return }
-                host?.cancel()
+                host?.cancelRunOrNext()
                 wait(until: ContinuousClock.now + Self.grace.pause)
             }
             endProcessUnlessEnded()

@@ -72,7 +72,7 @@ struct MigrationSession {
     private func attempt(
         _ body: (ScriptHost, MigrationRequest) async throws -> Void
     ) async -> (failure: CommandFailure, migration: String?)? {
-        Interrupts.onFirst { [host] in host.cancel() }
+        Interrupts.onFirst { [host] in host.cancelRunOrNext() }
         do {
             try await body(host, request)
             return nil

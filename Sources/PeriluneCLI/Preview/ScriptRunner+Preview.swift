@@ -73,7 +73,7 @@ extension ScriptRunner {
         do {
             let preview = try await TimeLimit.bounding(timeLimit) { try await opening.value }
             // Not the preview itself, which removes the copy when it goes.
-            interruption.set { [host = preview.host] in host.cancel() }
+            interruption.set { [host = preview.host] in host.cancelRunOrNext() }
             return preview
         } catch let failure as CommandFailure {
             opening.cancel()

@@ -200,7 +200,7 @@ func makeIsolatedHost(
         let task = Task { try await host.run(source: "require('test').began() while true do end") }
         await began.wait(for: 1)
         task.cancel()
-        #expect(await (#expect(throws: LuaError.self) { try await task.value })?.code == .cancelled)
+        await #expect(throws: CancellationError.self) { try await task.value }
         let other = Task { try await host.run(source: "require('test').began() while true do end") }
         await began.wait(for: 2)
         host.cancel()

@@ -60,7 +60,10 @@ extension ScriptHost {
                 while true {
                     switch await pending.next() {
                     case .question(let question): answer(question)
-                    case .ended(let result): return try result.get()
+                    case .ended(.success(let values)): return values
+                    case .ended(.failure(let error)):
+                        if (error as? LuaError)?.code == .cancelled, Task.isCancelled { throw CancellationError() }
+                        throw error
                     }
                 }
             }

@@ -155,7 +155,8 @@ final class WorkerServer: Sendable {
             return Frame(.result, frame.request, try await host.serve(message, frame.values))
         } catch {
             var failure = error as? LuaError ?? LuaError(.host, "\(error)")
-            if error is CancellationError { failure.underlying = error }
+            // Its host knows whether a task was cancelled there.
+            if error is CancellationError { failure = LuaError(.cancelled, "the script was cancelled") }
             return Frame(.failure, frame.request, [WireValue(failure)])
         }
     }
