@@ -36,7 +36,7 @@ public final class CallRecorder: Sendable {
 extension ScriptModule {
     /// Adds a function that keeps its calls, and returns nothing.
     public func recording(_ name: String, in recorder: CallRecorder) {
-        recording(name, in: recorder, returning: ScriptValue.none)
+        recording(name, in: recorder, returning: ScriptValue.nil)
     }
 
     /// Adds a function that keeps its calls, and returns always the same.

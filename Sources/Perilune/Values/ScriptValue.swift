@@ -14,7 +14,7 @@ public import PeriluneLua
 /// fields, records and rows among them. What is not plain data stays behind: ``other(_:)``.
 public enum ScriptValue: Sendable {
     /// `nil`.
-    case none
+    case `nil`
     /// `perilune.null`: NULL where a table could not hold `nil`.
     case null
     /// A boolean.
@@ -61,7 +61,7 @@ extension ScriptValue: LuaCoded {
 
     private static func copy(_ value: LuaValue, depth: Int) throws(LuaError) -> ScriptValue {
         switch value {
-        case .nil: return .none
+        case .nil: return .nil
         case .boolean(let value): return .boolean(value)
         case .integer(let value): return .integer(value)
         case .number(let value): return .number(value)
@@ -109,7 +109,7 @@ extension ScriptValue: LuaCoded {
 
     public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
         switch self {
-        case .none: return .nil
+        case .nil: return .nil
         case .null: return try state.makeNull()
         case .boolean(let value): return .boolean(value)
         case .integer(let value): return .integer(value)
@@ -121,7 +121,7 @@ extension ScriptValue: LuaCoded {
             let table = try state.makeTable(arrayCount: elements.count)
             for (index, element) in elements.enumerated() {
                 // A hole would end the list; what stands for NULL in a table does not.
-                if case .none = element { throw LuaError(.conversion, "element \(index + 1) of a list is nil; use null") }
+                if case .nil = element { throw LuaError(.conversion, "element \(index + 1) of a list is nil; use null") }
                 try table.rawSet(.integer(Int64(index + 1)), element.toLua(in: state))
             }
             return .table(table)
@@ -150,7 +150,7 @@ extension LuaValue {
 // MARK: - Other formats
 
 extension ScriptValue {
-    /// From JSON and the like: dates and bytes are text there, as their types are coded.
+    /// From JSON and the like: dates and bytes have the form for which the decoder is set up. `null` is ``null``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let value = try? container.decode(Bool.self) {
@@ -166,14 +166,15 @@ extension ScriptValue {
         } else if let value = try? container.decode([String: ScriptValue].self) {
             self = .fields(value)
         } else {
-            self = .none
+            // A list holds it, other than `nil`.
+            self = .null
         }
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
-        case .none, .null: try container.encodeNil()
+        case .nil, .null: try container.encodeNil()
         case .boolean(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
@@ -195,7 +196,7 @@ extension ScriptValue: Equatable {
     /// Numbers are equal as in Lua: 2 and 2.0 are one.
     public static func == (left: ScriptValue, right: ScriptValue) -> Bool {
         switch (left, right) {
-        case (.none, .none), (.null, .null): true
+        case (.nil, .nil), (.null, .null): true
         case (.boolean(let left), .boolean(let right)): left == right
         case (.integer(let left), .integer(let right)): left == right
         case (.number(let left), .number(let right)): left == right
@@ -212,11 +213,89 @@ extension ScriptValue: Equatable {
     }
 }
 
+extension ScriptValue: Hashable {
+    /// The same for values that are equal, such as 2 and 2.0.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .nil: hasher.combine(0)
+        case .null: hasher.combine(1)
+        case .boolean(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        // As the integer that it is equal to.
+        case .number(let value): if let integer = Int64(exactly: value) { hasher.combine(integer) } else { hasher.combine(value) }
+        case .string(let value): hasher.combine(value)
+        case .bytes(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value)
+        case .list(let value): hasher.combine(value)
+        case .fields(let value): hasher.combine(value)
+        case .other(let value): hasher.combine(value)
+        }
+    }
+}
+
+extension ScriptValue {
+    /// The boolean; `nil` if it is none.
+    public var bool: Bool? { if case .boolean(let value) = self { value } else { nil } }
+
+    /// The integer, also of a float that is one; `nil` if it is none.
+    public var int: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .number(let value): Int64(exactly: value)
+        default: nil
+        }
+    }
+
+    /// The number, also of an integer; `nil` if it is none.
+    public var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
+    /// The text; `nil` if it is none.
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
+
+    /// The bytes of a blob or a string; `nil` if it is neither.
+    public var data: Data? {
+        switch self {
+        case .bytes(let value): value
+        case .string(let value): Data(value.utf8)
+        default: nil
+        }
+    }
+
+    /// The date; `nil` if it is none.
+    public var date: Date? { if case .date(let value) = self { value } else { nil } }
+
+    /// The elements of a list; `nil` if it is none.
+    public var array: [ScriptValue]? { if case .list(let elements) = self { elements } else { nil } }
+
+    /// The fields, none of an empty list; `nil` if it has none.
+    public var dictionary: [String: ScriptValue]? {
+        switch self {
+        case .fields(let fields): fields
+        case .list([]): [:]
+        default: nil
+        }
+    }
+
+    /// Decodes the value, as the result of a script is decoded.
+    ///
+    /// - Throws: `LuaError` with code `conversion` if it does not decode as the type.
+    public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(LuaError) -> Value {
+        let state = try LuaState(libraries: [])
+        return try LuaDecoder().decode(from: toLua(in: state))
+    }
+}
+
 extension ScriptValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// Makes `nil`.
-    public init(nilLiteral: ()) { self = .none }
+    public init(nilLiteral: ()) { self = .nil }
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(floatLiteral value: Double) { self = .number(value) }
@@ -230,7 +309,7 @@ extension ScriptValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Exp
 extension ScriptValue: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .none: "nil"
+        case .nil: "nil"
         case .null: "null"
         case .boolean(let value): "\(value)"
         case .integer(let value): "\(value)"

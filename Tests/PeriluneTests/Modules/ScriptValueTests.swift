@@ -5,7 +5,7 @@ import Testing
 /// Values of scripts whose shape Swift does not know.
 @Suite struct ScriptValueTests {
     @Test(arguments: ScriptPlace.allCases, [
-        ("nil", .none), ("perilune.null", .null), ("true", true), ("-7", -7), ("2.5", 2.5), ("1 << 62", .integer(1 << 62)), ("'é'", "é"),
+        ("nil", .nil), ("perilune.null", .null), ("true", true), ("-7", -7), ("2.5", 2.5), ("1 << 62", .integer(1 << 62)), ("'é'", "é"),
         ("''", ""), ("'\\xFF\\0'", .bytes(Data([0xFF, 0]))), ("perilune.blob('ab')", .bytes(Data("ab".utf8))),
         ("perilune.date('2026-03-17 12:00:00')", .date(Date(timeIntervalSince1970: 1_773_748_800))),
         ("{}", []), ("{ 1, 'a', { x = perilune.null } }", [1, "a", ["x": .null]]), ("{ a = { b = {} } }", ["a": ["b": []]]),
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases, [
-        (.none, "nil", "nil"), (.null, "userdata", "null"), (true, "boolean", "true"), (7, "number", "7"), (2.0, "number", "2.0"),
+        (.nil, "nil", "nil"), (.null, "userdata", "null"), (true, "boolean", "true"), (7, "number", "7"), (2.0, "number", "2.0"),
         ("é", "string", "é"), (.bytes(Data([0x61, 0])), "string", "a\0"), (.date(Date(timeIntervalSince1970: 0)), "userdata", "1970-01-01 00:00:00.000"),
     ] as [(ScriptValue, String, String)])
     func `values of all kinds go into scripts`(_ place: ScriptPlace, _ values: (ScriptValue, String, String)) async throws {
@@ -101,7 +101,7 @@ import Testing
 
     @Test(arguments: ScriptPlace.allCases) func `what stays in Lua, and a hole in a list, cannot go in`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
-        for value in [ScriptValue.other("a function"), [1, .none]] {
+        for value in [ScriptValue.other("a function"), [1, .nil]] {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: "return", arguments: value) }
             #expect(error?.code == .conversion)
         }
@@ -112,7 +112,25 @@ import Testing
     @Test func `they are written and read as JSON`() throws {
         let value: ScriptValue = ["a": [1, 2.5, "x", true, .null], "b": ["c": -1]]
         let data = try JSONEncoder().encode(value)
-        #expect(try JSONDecoder().decode(ScriptValue.self, from: data) == ["a": [1, 2.5, "x", true, .none], "b": ["c": -1]])
+        #expect(try JSONDecoder().decode(ScriptValue.self, from: data) == ["a": [1, 2.5, "x", true, .null], "b": ["c": -1]])
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([ScriptValue.other("a function")]) }
+    }
+
+    @Test func `readers give what a value is`() throws {
+        let value: ScriptValue = ["n": 12, "x": 12.5, "whole": 3.0, "s": "text", "b": true, "list": [1, "a"], "none": nil]
+        #expect(value["n"]?.int == 12 && value["n"]?.double == 12 && value["x"]?.int == nil && value["x"]?.double == 12.5)
+        #expect(value["whole"]?.int == 3 && value["s"]?.string == "text" && value["b"]?.bool == true && value["s"]?.int == nil)
+        #expect(value["list"]?.array == [1, "a"] && value.dictionary?.count == 7 && ScriptValue.list([]).dictionary == [:])
+        #expect(ScriptValue.date(Date(timeIntervalSince1970: 1)).date == Date(timeIntervalSince1970: 1))
+        #expect(ScriptValue.bytes(Data([255])).data == Data([255]) && value["s"]?.data == Data("text".utf8))
+        struct Order: Decodable, Equatable { let n: Int; let list: [ScriptValue] }
+        #expect(try value.decode(as: Order.self) == Order(n: 12, list: [1, "a"]))
+        #expect(throws: LuaError.self) { try value.decode(as: [Int].self) }
+    }
+
+    @Test func `values that are equal have the same hash`() {
+        let values: Set<ScriptValue> = [1, 1.0, 2.5, "a", nil, .null, [1, 2], [1.0, 2.0], ["a": 1], ["a": 1.0]]
+        #expect(values.count == 7)
+        #expect(values.contains(.number(1)) && values.contains(.fields(["a": .number(1)])))
     }
 }

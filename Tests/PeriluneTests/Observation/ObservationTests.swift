@@ -446,6 +446,6 @@ import Testing
         var optional = host.values(of: "nothing", as: Int?.self).makeAsyncIterator()
         #expect(try await optional.next() == .some(nil))
         var plain = host.observation(of: "nothing", as: ScriptValue.self).values.makeAsyncIterator()
-        #expect(try await plain.next() == ScriptValue.none)
+        #expect(try await plain.next() == ScriptValue.nil)
     }
 }
