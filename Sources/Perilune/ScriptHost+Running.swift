@@ -13,10 +13,11 @@ extension ScriptHost {
     /// - Parameters:
     ///   - path: The file; a first line that begins with `#` is skipped.
     ///   - argument: What the script sees as `...`, encoded: structures are tables, dates `perilune.date`.
-    /// - Throws: `LuaError`, with code `conversion` if an argument or the result does not fit, with code `cancelled` if the task is
-    ///   cancelled; ``ScriptFileError`` if the file cannot be read.
+    ///   - type: What the result is decoded as, where nothing else says it: without it, and without a type around, the result is ignored.
+    /// - Throws: `LuaError`, with code `conversion` if an argument or the result does not fit; `CancellationError` if the task is cancelled;
+    ///   ``ScriptFileError`` if the file cannot be read.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
-        file path: String, arguments argument: repeat each Argument
+        file path: String, arguments argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
         let source = try ScriptFile.read(path)
         return try await exclusively { host in
@@ -45,7 +46,7 @@ extension ScriptHost {
     /// - Throws: `LuaError` if the text does not compile, raises, exceeds a limit, or returns what does not decode as
     ///   `Result`; `CancellationError` if the task is cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
-        source: String, named name: String = "script", arguments argument: repeat each Argument
+        source: String, named name: String = "script", arguments argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
         try await exclusively { host in
             try host.decode(await host.start(Array(source.utf8), named: name) { try $0.encode(repeat each argument, for: name) }, of: name)
@@ -76,7 +77,7 @@ extension ScriptHost {
     /// - Throws: `LuaError` if the function does not exist, raises, exceeds a limit, or returns what does not decode as
     ///   `Result`; `CancellationError` if the task is cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
-        _ function: String, _ argument: repeat each Argument
+        _ function: String, _ argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
         try await exclusively { host in
             try host.decode(await host.invoke(function) { try $0.encode(repeat each argument, for: function) }, of: function)

@@ -136,7 +136,7 @@ public actor ScriptPool {
     ///
     /// - Throws: As `ScriptHost.call(_:_:)`; also what making a host throws, if one is missing.
     public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
-        _ function: String, _ argument: repeat each Argument
+        _ function: String, _ argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
         try await withHost { host in try await host.call(function, repeat each argument) }
     }

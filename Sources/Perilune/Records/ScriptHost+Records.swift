@@ -46,7 +46,7 @@ extension ScriptHost {
         ///
         /// - Throws: `LuaError`, with kind `record_not_found` if there is no such record.
         public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
-            _ method: String, _ argument: repeat each Argument
+            _ method: String, _ argument: repeat each Argument, as type: Result.Type = Result.self
         ) async throws -> Result {
             try await host.value(of: steps.adding(.init(method, repeat each argument)))
         }

@@ -22,7 +22,7 @@ public struct LuaError: Error {
         public static let errorHandling = Code(value: .errorHandling)
         /// The time limit was passed.
         public static let timeout = Code(value: .timeout)
-        /// The host ended the run.
+        /// The host ended the run, or its task was cancelled.
         public static let cancelled = Code(value: .cancelled)
         /// The instruction limit was passed.
         public static let budget = Code(value: .budget)
@@ -76,9 +76,15 @@ public struct LuaError: Error {
     /// The value that the script raised, to be raised again as itself.
     var value: LuaReference?
 
-    package init(_ code: Code, _ message: String) {
+    /// Makes an error, as a fake of a host throws in the tests of a program.
+    ///
+    /// - Parameters:
+    ///   - message: What went wrong, for people, without the position.
+    ///   - fields: Those of an error object, such as `kind`.
+    public init(_ code: Code, _ message: String, fields: [String: LuaScalar] = [:]) {
         self.code = code
         self.message = message
+        self.fields = fields
     }
 
     /// The field `kind` of an error object: what programs decide by, `constraint_unique` for example.
