@@ -70,7 +70,8 @@ public actor ScriptHost {
     /// Prepares a state for scripts. They get the default database, the clock, the random numbers and the log of the
     /// container of dependencies that the current task sees, for the whole life of the host.
     ///
-    /// - Throws: `DependencyError` if the default database was not prepared; an error of GRDB if one cannot be opened.
+    /// - Throws: `DependencyError` if the default database was not prepared; an error of GRDB if one cannot be opened; `LuaError` with code
+    ///   `usage` for options that do not fit together, or a folder of modules that does not exist.
     public init(_ configuration: Configuration = Configuration()) async throws {
         let container = Dependencies.current
         let environment = try await ScriptEnvironment.resolve(in: container)
@@ -125,7 +126,10 @@ public actor ScriptHost {
         }
         // The state belongs to the host, and so do its modules.
         try state.addModuleResolver { [unowned state] name in try modules.table(of: name, in: state).map { .value(.table($0)) } }
-        for source in configuration.modules { try state.add(source) }
+        for source in configuration.modules {
+            try source.check()
+            try state.add(source)
+        }
         if configuration.moduleFolder != nil || configuration.modules.isEmpty {
             try FileModules.install(in: state, folder: configuration.moduleFolder, willLook: configuration.willLookForModule)
         }

@@ -46,6 +46,13 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
                 let migrations = try ScriptMigrations(in: state)
                 try migrations.register(folder: path)
                 try migrations.migrate(upTo: nil) { _, _ in }
+                let status = try migrations.status()
+                if !status.unknown.isEmpty {
+                    environment.logger.warning("the database has migrations that \(path) lacks: \(status.unknown.joined(separator: ", "))")
+                }
+                if !status.edited.isEmpty {
+                    environment.logger.warning("migrations of \(path) were edited after they were applied: \(status.edited.joined(separator: ", "))")
+                }
             }
         }
     }

@@ -4,9 +4,18 @@ internal import PeriluneLua
 /// Where `require` looks for modules written in Lua.
 public struct ModuleSource: Sendable {
     let find: @Sendable (_ name: String) throws -> (text: [UInt8], file: String)?
+    /// The folder in which it looks, if it does.
+    private let folder: String?
 
-    init(_ find: @escaping @Sendable (String) throws -> (text: [UInt8], file: String)?) {
-        self.find = find
+    init(folder: String? = nil, _ find: @escaping @Sendable (String) throws -> (text: [UInt8], file: String)?) {
+        (self.folder, self.find) = (folder, find)
+    }
+
+    /// Throws unless there is the folder.
+    func check() throws {
+        var isFolder = ObjCBool(false)
+        guard let folder, !(FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) && isFolder.boolValue) else { return }
+        throw LuaError(.usage, "modules: the folder \(folder) does not exist; the current folder is \(FileManager.default.currentDirectoryPath)")
     }
 
     /// The text of a module, and the file that it is in; `nil` for an unknown name.
@@ -17,7 +26,7 @@ public struct ModuleSource: Sendable {
     /// The files of a folder: `shop.orders` is `shop/orders.lua` or `shop/orders/init.lua` in it, and nothing outside of it: links
     /// that lead out of it lead nowhere.
     public static func folder(_ path: String) -> ModuleSource {
-        ModuleSource { name in
+        ModuleSource(folder: path) { name in
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             guard !parts.contains(where: { $0.isEmpty || $0.contains("/") || $0.contains("\0") }) else { return nil }
             let base = ([path] + parts.map(String.init)).joined(separator: "/")

@@ -95,9 +95,19 @@ struct EnvironmentBinding {
         }
         var metadata: Logger.Metadata = [:]
         for (key, value) in try table.pairs() {
-            metadata[try String.fromLua(key)] = .string(try state.text(of: value))
+            metadata[try String.fromLua(key)] = try Self.metadata(of: value, in: state)
         }
         return metadata
+    }
+
+    /// A plain table as what is in it, a list or a dictionary; anything else as its text.
+    private static func metadata(of value: LuaValue, in state: LuaState, depth: Int = 1) throws -> Logger.Metadata.Value {
+        guard case .table(let table) = value, depth < 8, try table.metatable() == nil else { return .string(try state.text(of: value)) }
+        let pairs = try table.pairs(), list = try table.array()
+        if list.count == pairs.count, !list.isEmpty { return .array(try list.map { try metadata(of: $0, in: state, depth: depth + 1) }) }
+        var fields: Logger.Metadata = [:]
+        for (key, value) in pairs { fields[try state.text(of: key)] = try metadata(of: value, in: state, depth: depth + 1) }
+        return .dictionary(fields)
     }
 }
 

@@ -46,6 +46,10 @@ package struct SQLiteExtensions: Sendable {
     private static let loading = Mutex(())
 
     private static func load(_ path: String, on db: Database) throws {
+        // SQLite adds the suffix of libraries to a name that it does not find, and reports that name.
+        guard [path, path + ".so", path + ".dylib"].contains(where: { FileManager.default.fileExists(atPath: $0) }) else {
+            throw ExtensionError(path: path, reason: "file not found")
+        }
         var message: UnsafeMutablePointer<CChar>?
         let code = loading.withLock { _ in psql_load_extension(db.sqliteConnection, path, &message) }
         defer { sqlite3_free(message) }
