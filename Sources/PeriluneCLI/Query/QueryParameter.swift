@@ -6,8 +6,15 @@ struct QueryParameter: Equatable {
     let name: String
     let value: Cell
 
-    /// Reads `name=value` or `name:type=value`.
+    /// Reads `name=value` or `name:type=value`, as an option of the command line.
     init(_ text: String) throws {
+        try self.init(text, bytes: RawArguments.bytes(ofValueAfterEqualsIn: text))
+    }
+
+    /// Reads `name=value` or `name:type=value`.
+    ///
+    /// - Parameter bytes: Those of the value, if the text does not say them: they are not UTF-8.
+    init(_ text: String, bytes: [UInt8]?) throws {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw ValidationError("expected name=value")
         }
@@ -15,10 +22,11 @@ struct QueryParameter: Equatable {
         var name = text[..<equals]
         if let sign = name.first, ":@$?".contains(sign) { name = name.dropFirst() }
         if let colon = name.lastIndex(of: ":") {
-            self.value = try Self.read(value, as: String(name[name.index(after: colon)...]))
+            let type = String(name[name.index(after: colon)...])
+            self.value = type == "text" ? .text(bytes ?? Array(value.utf8)) : try Self.read(value, as: type)
             name = name[..<colon]
         } else {
-            self.value = Self.guess(value)
+            self.value = bytes.map { .text($0) } ?? Self.guess(value)
         }
         guard !name.isEmpty else { throw ValidationError("expected name=value") }
         self.name = String(name)

@@ -128,6 +128,18 @@ import Testing
 
     // MARK: - Exit status
 
+    @Test func `a parameter keeps bytes that are not UTF-8`() throws {
+        func value(_ argument: [UInt8], _ text: String) throws -> Cell {
+            try QueryParameter(text, bytes: RawArguments.bytes(ofValueAfterEqualsIn: text, among: [Array("query".utf8), argument])).value
+        }
+        let bytes = Array("1=a=".utf8) + [0xFF, 0xC3] + Array("b".utf8)
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(try value(bytes, text) == .text(Array("a=".utf8) + [0xFF, 0xC3] + Array("b".utf8)))
+        #expect(try value(Array("-p".utf8) + bytes, text) == .text(Array(bytes.dropFirst(2))))
+        // The character itself is text as any other.
+        #expect(try value(Array("1=\u{FFFD}".utf8), "1=\u{FFFD}") == .text(Array("\u{FFFD}".utf8)))
+    }
+
     @Test(arguments: [
         ("runtime", 1), ("syntax", 65), ("timeout", 5), ("memory", 5), ("budget", 5), ("cancelled", 130), ("busy", 75),
         ("busy_snapshot", 75), ("locked", 75), ("notadb", 65), ("corrupt_index", 65), ("ioerr_read", 74),
