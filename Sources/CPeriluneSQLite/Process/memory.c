@@ -115,7 +115,7 @@ static void release(void *bytes) {
 
 static void *resize(void *bytes, int size) {
     header *block = (header *)bytes - 1, former = *block;
-    /* What SQLite gives back of a text would lie between blocks of others, too small for the next text and too small for them. */
+    /* SQLite shrinks the buffer of each text. The rest would be too small for the next text, and for the blocks of others around it. */
     bool is_little_less = size <= (int)former.size && size > (int)former.size / 4 * 3;
     if (is_little_less) return bytes;
     psql_account *account = current_account();

@@ -168,8 +168,7 @@ void plua_end_watch(plua_context *context);
 /* Interrupts the run after it has been cancelled, from any thread. Does nothing if no run is watched. */
 void plua_wake(plua_context *context);
 
-/* Makes the runs of a state without limits watched ones, which can be cancelled, and uses this signal in place of SIGURG. Returns 0, or an
-** errno. */
+/* Watches the runs of a state without limits too, so that they can be cancelled, and replaces SIGURG by this signal. Returns 0, or an errno. */
 int plua_listen(plua_context *context, int signal_number);
 
 /* CLOCK_MONOTONIC in nanoseconds. */

@@ -37,7 +37,7 @@ struct ScriptRunner {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }
         if let note { CommandOutput.note(note, colors) }
-        // No limit, no hook: the signal lets a loop notice that it was cancelled.
+        // Without limits nothing else ends a loop that is cancelled.
         await host.listen(for: SIGUSR2)
         let gracefulStop = GracefulStop(status: request.gracefulStopStatus)
         Interrupts.onSignal { name in
