@@ -238,7 +238,7 @@ struct RunningTests {
             try await host.run(source: "ran = true")
         }
         task.cancel()
-        await #expect(throws: LuaError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.value }
         let ran: Bool? = try await host.run(source: "return ran")
         #expect(ran == nil)
     }
