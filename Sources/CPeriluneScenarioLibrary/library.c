@@ -69,6 +69,9 @@ static const module modules[] = {
     {"scenarios.given", (const char[]){
 #embed "../../lib/scenarios/given.lua"
         , 0}},
+    {"scenarios.lookalikes", (const char[]){
+#embed "../../lib/scenarios/lookalikes.lua"
+        , 0}},
     {"scenarios.matchers", (const char[]){
 #embed "../../lib/scenarios/matchers.lua"
         , 0}},

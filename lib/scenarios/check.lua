@@ -7,6 +7,7 @@ local failures = lazily "scenarios.failures"
 local display = lazily "scenarios.display"
 local differences = lazily "scenarios.differences"
 local texts = lazily "scenarios.texts"
+local lookalikes = lazily "scenarios.lookalikes"
 
 local comparisons = {
   ["=="] = function(left, right) return left == right end,
@@ -47,6 +48,7 @@ local function add_operands(details, operator, left_source, right_source, left, 
   end
   add_operand(details, left_source, left)
   add_operand(details, right_source, right)
+  details[#details + 1] = operator == "==" and lookalikes.line(right, left, "the right one has", "the left one") or nil
 end
 
 --- A comparison that must hold.
@@ -77,6 +79,8 @@ local function shown(operands)
       add_operand(parts, operand.right_source, operand.right)
       details[#details + 1] = ("%s %s %s is %s%s"):format(operand.left_source, operand.operator, operand.right_source,
         tostring(operand.holds), #parts > 0 and ": " .. table.concat(parts, ", ") or "")
+      local is_unequal = operand.operator == "==" and not operand.holds
+      details[#details + 1] = is_unequal and lookalikes.line(operand.right, operand.left, "the right one has", "the left one") or nil
     else
       add_operand(details, operand.source, operand.value)
     end

@@ -2,6 +2,7 @@
 
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
+local lookalikes = lazily "scenarios.lookalikes"
 
 local scenario_differences = {}
 
@@ -81,6 +82,7 @@ function scenario_differences.lines(list)
       lines[#lines + 1] = place .. display.show(actual) .. " was not expected"
     else
       lines[#lines + 1] = place .. "expected " .. display.show(expected) .. ", got " .. display.show(actual)
+      lines[#lines + 1] = lookalikes.line(expected, actual)
     end
   end
   if #list >= most then lines[#lines + 1] = "... and perhaps more" end

@@ -5,6 +5,7 @@ local checks = require "perilune.runtime.checks"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
 local failures = lazily "scenarios.failures"
+local texts = lazily "scenarios.texts"
 local sql_names = require "perilune.runtime.names"
 
 local function message_of(err)
@@ -42,8 +43,23 @@ local function check_kind(err, wanted)
   return kind == wanted, ("expected an error of kind %s, got %s"):format(display.show(wanted), got)
 end
 
+--- A text as a Lua pattern that finds it.
+local function escaped(text)
+  return (text:gsub("[%^%$%(%)%%%.%[%]%*%+%-%?]", "%%%0"))
+end
+
 local function check_pattern(err, wanted)
-  return message_of(err):find(wanted) ~= nil, ("expected a message with %s"):format(display.show(wanted))
+  local message = message_of(err)
+  local is_pattern, position = pcall(string.find, message, wanted)
+  if not is_pattern then
+    return false, ("%s is not a Lua pattern: %s; write %s to find this text")
+      :format(display.show(wanted), texts.message(position), display.show(escaped(wanted)))
+  end
+  local line = ("expected a message that matches the pattern %s"):format(display.show(wanted))
+  if position == nil and message:find(wanted, 1, true) then
+    line = line .. ("; the message has this text, but %s is needed to find it"):format(display.show(escaped(wanted)))
+  end
+  return position ~= nil, line
 end
 
 --- What may be said of an error: functions (error, wanted) that return whether it is so, and what was expected. `code` is the

@@ -8,11 +8,14 @@ local differences = lazily "scenarios.differences"
 local row_source = lazily "scenarios.row_source"
 local rows = lazily "scenarios.rows"
 local texts = lazily "scenarios.texts"
+local lookalikes = lazily "scenarios.lookalikes"
 
 local matchers = {}
 
 local function show_difference(expected, actual)
-  return function() return { "expected " .. display.show(expected), "got      " .. display.show(actual) } end
+  return function()
+    return { "expected " .. display.show(expected), "got      " .. display.show(actual), lookalikes.line(expected, actual) }
+  end
 end
 
 local most_text = 20
@@ -78,7 +81,7 @@ function matchers.near(expectation, expected, tolerance)
   return is_near, function()
     local lines = show_difference(expected, value)()
     if type(value) == "number" then
-      lines[3] = ("they differ by %s, at most %s was expected")
+      lines[#lines + 1] = ("they differ by %s, at most %s was expected")
         :format(display.show(distance(value, expected)), display.show(tolerance))
     end
     return lines
@@ -106,7 +109,9 @@ function matchers.matches(expectation, pattern)
   if type(value) ~= "string" and type(value) ~= "number" then
     errors.raise("argument", "matches: expected text in expect(...), got " .. errors.describe(value))
   end
-  return tostring(value):find(pattern) ~= nil, show_absence("the pattern " .. display.show(pattern), value)
+  local is_pattern, position = pcall(string.find, tostring(value), pattern)
+  if not is_pattern then state.mistake("matches: %s is not a Lua pattern: %s", display.show(pattern), texts.message(position)) end
+  return position ~= nil, show_absence("the pattern " .. display.show(pattern), value)
 end
 
 function matchers.is_nil(expectation)

@@ -6,6 +6,7 @@ local cells = lazily "scenarios.cells"
 local text_table = lazily "scenarios.text_table"
 local matching = lazily "scenarios.row_matching"
 local row_source = lazily "scenarios.row_source"
+local lookalikes = lazily "scenarios.lookalikes"
 
 local scenario_rows = {}
 
@@ -42,13 +43,22 @@ end
 
 -- Showing
 
+--- How the text of a cell differs from a value that looks the same; nil for other cells.
+local function likeness(comparison, cell, actual, column)
+  local source = comparison.source
+  if not source.value or cell.kind ~= "text" and cell.kind ~= "bare" then return nil end
+  return lookalikes.line(cell.text, source.value(source.items[actual], column))
+end
+
 --- What is wrong with a row that is like a line: the cells that differ.
 local function cell_notes(comparison, pair)
   local notes = {}
   for index, cell in ipairs(comparison.table.rows[pair.expected]) do
     local column = comparison.table.names[index]
     if not comparison.source.matches(cell, comparison.source.items[pair.actual], column, comparison.names) then
-      notes[#notes + 1] = column .. ": expected " .. cells.text(cell, comparison.names)
+      local note = column .. ": expected " .. cells.text(cell, comparison.names)
+      local line = likeness(comparison, cell, pair.actual, column)
+      notes[#notes + 1] = line and note .. " (" .. line .. ")" or note
     end
   end
   return #notes > 0 and table.concat(notes, "; ") or "a name has another value above"

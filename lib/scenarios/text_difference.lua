@@ -1,5 +1,7 @@
 --- The differences between two texts, by lines.
 
+local lookalikes = lazily "scenarios.lookalikes"
+
 local around, most_compared, most_shown = 2, 1000000, 100
 
 local function lines_of(text)
@@ -67,6 +69,16 @@ local function compared(old, new)
   return list
 end
 
+--- A note after the second of two lines that differ and look the same; nil elsewhere.
+local function likeness(list, index)
+  local former, entry = list[index - 1], list[index]
+  if not former or former[1] == " " or entry[1] == " " or former[1] == entry[1] then return nil end
+  local expected, actual = former, entry
+  if former[1] == "-" then expected, actual = entry, former end
+  local line = lookalikes.line(expected[2], actual[2])
+  return line and "  " .. line
+end
+
 --- Lines with marks: `+` was expected and is missing, `-` is there and was not expected. Lines far from both are left out.
 return function(expected, actual)
   local list, is_near, shown, is_hidden = compared(lines_of(expected), lines_of(actual)), {}, {}, false
@@ -82,6 +94,7 @@ return function(expected, actual)
       break
     elseif is_near[index] then
       shown[#shown + 1] = entry[1] .. " " .. entry[2]
+      shown[#shown + 1] = likeness(list, index)
     elseif not is_hidden then
       shown[#shown + 1] = "  ..."
     end

@@ -1,6 +1,7 @@
 --- The difference between two texts that are too long to show side by side.
 
 local display = lazily "scenarios.display"
+local lookalikes = lazily "scenarios.lookalikes"
 
 local texts = {}
 
@@ -27,7 +28,7 @@ local function of_one_line(expected, actual, expected_name, actual_name)
   local function line(name, text) return name .. (" "):rep(width - #name) .. " " .. excerpt(text, position) end
   return {
     ("they differ from byte %d on; expected %d bytes, got %d"):format(position, #expected, #actual),
-    line(expected_name, expected), line(actual_name, actual),
+    line(expected_name, expected), line(actual_name, actual), lookalikes.line(expected, actual),
   }
 end
 
@@ -38,6 +39,11 @@ function texts.difference(expected, actual, expected_name, actual_name)
   if (expected .. actual):find("\n", 1, true) then return require("scenarios.text_difference")(expected, actual) end
   if math.max(#expected, #actual) <= longest_whole then return nil end
   return of_one_line(expected, actual, expected_name, actual_name)
+end
+
+--- The message of an error of Lua's own, without a position.
+function texts.message(err)
+  return (tostring(err):gsub("^[^\n]-:%d+: ", ""))
 end
 
 return texts

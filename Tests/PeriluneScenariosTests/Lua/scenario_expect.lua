@@ -205,3 +205,64 @@ test("expect_error fails if there is no error, and lets failures through", funct
   equal(failure("expect_error(function() check(1 == 2) end)").message, "check(1 == 2)")
   equal(failure("expect_error(function() end, { cod = 'x' })").kind, "unknown_option")
 end)
+
+-- Texts that look the same
+
+--- Pairs of texts that look the same, with a part of what names their difference.
+local lookalikes = {
+  { "a b", "a\u{a0}b", "character 2: expected U+0020 (space), got U+00A0 (no-break space)" },
+  { "a b", "a\u{2009}b", "U+2009 (space of another width)" },
+  { "caf\u{e9}", "cafe\u{301}", "character 4: expected U+00E9 \u{e9}, got U+0065 e; one is composed (NFC: expected), the other decomposed (NFD: got)" },
+  { "cafe\u{301}", "caf\u{e9}", "(NFC: got), the other decomposed (NFD: expected)" },
+  { "\u{c4}o\u{308}", "\u{c4}\u{f6}", "character 2" },
+  { "\u{ac00}", "\u{1100}\u{1161}", "got U+1100 (Hangul part); one is composed (NFC: expected), the other decomposed (NFD: got)" },
+  { "ab", "a\u{200b}b", "got U+200B (zero-width space)" },
+  { "ab", "\u{feff}ab", "character 1: expected U+0061 a, got U+FEFF (byte order mark)" },
+  { "ab", "ab\u{200e}", "character 3: expected the end of the text, got U+200E (left-to-right mark)" },
+  { "ab", "a\u{ad}b", "soft hyphen" },
+  { "paypal", "p\u{430}ypal", "character 2: expected U+0061 a, got U+0430 (Cyrillic)" },
+  { "O", "\u{39f}", "U+039F (Greek)" },
+  { "A", "\u{ff21}", "full-width form" },
+  { "a-b", "a\u{2011}b", "no-break hyphen" },
+  { "1-2", "1\u{2212}2", "minus sign" },
+  { "it's", "it\u{2019}s", "right single quotation mark" },
+  { "\u{c5}", "\u{212b}", "Angstrom sign" },
+  { "file", "\u{fb01}le", "character 1" },
+  { "a...", "a\u{2026}", "character 2" },
+  { "\u{2764}", "\u{2764}\u{fe0f}", "variation selector" },
+}
+
+test("the difference between texts that look the same is named, wherever they are compared", function()
+  db:execute("CREATE TABLE a (name TEXT)")
+  for _, pair in ipairs(lookalikes) do
+    local expected, got, named = ("%q"):format(pair[1]), ("%q"):format(pair[2]), pair[3]
+    matches(failure(("expect(%s):equals(%s)"):format(got, expected)).details[3], named)
+    matches(failure(("expect(%s):is(%s)"):format(got, expected)).details[3], named)
+    matches(failure(("expect({ a = %s }):equals{ a = %s }"):format(got, expected)).details[2], named)
+    local details = table.concat(failure(("local a, b = %s, %s\ncheck(a == b)"):format(got, expected)).details, "\n")
+    matches(details, "they look alike: character ")
+    details = table.concat(failure(("expect(%s .. '\\nx'):equals(%s .. '\\nx')"):format(got, expected)).details, "\n")
+    matches(details, named)
+    local rows = ("expect({ { name = %s } }):rows [[\n| name |\n| %s |\n]]"):format(got, pair[1])
+    matches(table.concat(failure(rows).details, "\n"), named)
+  end
+end)
+
+test("texts that look different, and those that are not text, are not commented on", function()
+  for _, pair in ipairs{ { "a", "b" }, { "ab", "a" }, { "日本", "中国" }, { "a\xff", "a" }, { "hello", "he" }, { "\u{1f600}", "\u{1f601}" } } do
+    local found = failure(("expect(%q):equals(%q)"):format(pair[1], pair[2]))
+    equal(#found.details, 2)
+  end
+end)
+
+test("an expected message is called a pattern, and one that has the text shows how to find it", function()
+  local function details(raised, pattern)
+    return failure(("expect_error(function() error(%q) end, %q)"):format(raised, pattern)).details[1]
+  end
+  equal(details("user-id missing", "user-id missing"), 'expected a message that matches the pattern "user-id missing"; '
+    .. 'the message has this text, but "user%-id missing" is needed to find it')
+  matches(details("100% sure", "100% sure"), '"100%% sure" is needed to find it')
+  matches(details("f(", "f("), '"f(" is not a Lua pattern: unfinished capture; write "f%(" to find this text')
+  matches(details("f(a(b)", "f(a(b"), '"f%(a%(b" is needed to find it')
+  equal(details("other", "user-id"), 'expected a message that matches the pattern "user-id"')
+end)
