@@ -280,6 +280,7 @@ import Testing
         #expect(try process.wait().status == 0)
         let trace = try folder.perilune("automations", "trace", "--database", "x.sqlite", "--format", "csv")
         #expect(trace.output.contains(",cancelled,the program has ended,1,"), "\(trace.output)")
+        #expect(trace.output.contains("a.lua:3: no"), "the error of the last attempt: \(trace.output)")
     }
 
     @Test func `a run that loops is cancelled when the service is asked to end`() throws {
