@@ -60,6 +60,9 @@ static const module modules[] = {
     {"perilune.databases.clusters", (const char[]){
 #embed "../../lib/perilune/databases/clusters.lua"
         , 0}},
+    {"perilune.databases.foreign_names", (const char[]){
+#embed "../../lib/perilune/databases/foreign_names.lua"
+        , 0}},
     {"perilune.databases.open_blobs", (const char[]){
 #embed "../../lib/perilune/databases/open_blobs.lua"
         , 0}},

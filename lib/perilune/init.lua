@@ -75,6 +75,6 @@ on_first_call(perilune, "perilune.records.single_row", { "single_row" })
 perilune.json = {}
 on_first_call(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" })
 
-require "perilune.runtime.unknown_methods"(databases.methods)
+require "perilune.runtime.unknown_methods"(databases.methods, "perilune.databases.foreign_names")
 
 return perilune

@@ -1,8 +1,14 @@
 --- Makes an unknown method an error with the nearest name, in place of Lua's "attempt to call a nil value".
 -- @tparam table methods those that there are
+-- @tparam ?string advice the name of a module with advice for names that other libraries have
 
-return function(methods)
+return function(methods, advice)
   setmetatable(methods, { __index = function(_, name)
-    if type(name) == "string" then require("perilune.runtime.checks").raise_unknown_method(methods, name) end
+    if type(name) ~= "string" then return nil end
+    local use = advice and require(advice)[name]
+    if use then
+      require("perilune.native.errors").raise("unknown_method", ("no method `%s`: %s"):format(name, use), { name = name, advice = use })
+    end
+    require("perilune.runtime.checks").raise_unknown_method(methods, name)
   end })
 end
