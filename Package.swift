@@ -155,7 +155,7 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         // An extension of SQLite's, which tests load.
-        .target(name: "CPeriluneTestExtension", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")], path: "Tests/CPeriluneTestExtension"),
+        .target(name: "CPeriluneTestExtension", dependencies: ["CPeriluneLua", .product(name: "GRDBSQLite", package: "GRDB.swift")], path: "Tests/CPeriluneTestExtension"),
         // What tests of several targets share: waiting without time.
         .target(name: "PeriluneTestTools", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneTestTools", swiftSettings: swiftSettings),
         // What tests that are written in Lua run in.

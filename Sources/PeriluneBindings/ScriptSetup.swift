@@ -12,10 +12,12 @@ package struct ScriptSetup {
     package var keepsTransactions = false
     /// Clock, random numbers and the like.
     package var environment: ScriptEnvironment
-    /// Whether scripts run on a copy, and what they may do outside of it. In previews nothing by default.
-    package var previewMode: PreviewMode?
+    /// Effects outside of the database that scripts cannot have, whatever their libraries allow. In previews all of them by default.
+    package var withheld: OutsideEffects
     /// What each connection loads before the script uses it.
     package var extensions = SQLiteExtensions.none
+    /// Whether the default database is the global `db`, too. It always is `perilune.database`.
+    package var definesGlobal = true
     /// What scripts wait for. The host drives it.
     package let loop: ScriptLoop
     /// Lua modules beside those of every state.
@@ -27,7 +29,7 @@ package struct ScriptSetup {
         self.database = database
         self.allowsFiles = allowsFiles
         self.environment = environment
-        previewMode = environment.context == .preview ? .holdingBackEffects : nil
+        withheld = environment.context == .preview ? .all : []
         loop = ScriptLoop(environment: environment)
     }
 
@@ -45,26 +47,38 @@ package struct ScriptSetup {
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
         let library = try ScriptLibrary(
             in: state, environment: environment, modules: modules, migrations: migrations, loop: loop)
-        try DatabaseOpener(allowsFiles: allowsFiles, isPreview: previewMode != nil, environment: environment, extensions: extensions)
+        let isPreview = withheld.contains(.databases)
+        try DatabaseOpener(allowsFiles: allowsFiles, isPreview: isPreview, environment: environment, extensions: extensions)
             .install(in: library.perilune, of: state)
-        ClusterOpener(isAllowed: allowsFiles, isPreview: previewMode != nil).install(in: library.loader)
+        ClusterOpener(isAllowed: allowsFiles, isPreview: isPreview).install(in: library.loader)
         let rights = ScriptDatabase.Rights(
-            allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil, extensions: extensions,
-            keepsTransactions: keepsTransactions)
+            allowsFiles: allowsFiles, allowsClosing: false, isPreview: isPreview, extensions: extensions, keepsTransactions: keepsTransactions)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
         try library.perilune.set("database", value)
         try state.withUnsafeStack([value]) { L, _ in pdb_set_default_database(L) }
-        try state.globals.set("db", value)
-        if previewMode == .holdingBackEffects { try library.holdBackEffects() }
+        if definesGlobal { try state.globals.set("db", value) }
+        try library.withhold(withheld, in: state)
         try extending?(library.loader, state)
         return library.loader
     }
 }
 
-/// What a script may do outside of the copy on which it is previewed.
-package enum PreviewMode: Sendable {
-    /// What its libraries allow.
-    case allowingEffects
-    /// Nothing that changes files or runs programs.
-    case holdingBackEffects
+/// Effects that scripts can have outside of their database.
+package struct OutsideEffects: OptionSet, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// Writing, renaming and removing files.
+    package static let files = OutsideEffects(rawValue: 1)
+    /// Running programs.
+    package static let programs = OutsideEffects(rawValue: 2)
+    /// Loading modules in machine code, which can do anything.
+    package static let native = OutsideEffects(rawValue: 4)
+    /// Opening other databases that are files.
+    package static let databases = OutsideEffects(rawValue: 8)
+    /// All of them.
+    package static let all: OutsideEffects = [.files, .programs, .native, .databases]
 }

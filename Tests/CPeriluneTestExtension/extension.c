@@ -1,7 +1,10 @@
-/* An extension of SQLite's for tests: a function `thrice(x)`. */
+/* A library for tests: an extension of SQLite's with a function `thrice(x)`, and a native module of Lua. */
 #include "include/perilune_test_extension.h"
 
 #include <stddef.h>
+#include <stdio.h>
+
+#include <lauxlib.h>
 
 #include <sqlite3ext.h>
 
@@ -17,4 +20,24 @@ int sqlite3_extension_init(sqlite3 *db, char **message, const struct sqlite3_api
     /* Once: functions of other connections read it at any time. One loads after the other. */
     if (!sqlite3_api) SQLITE_EXTENSION_INIT2(api);
     return sqlite3_create_function_v2(db, "thrice", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, thrice, NULL, NULL, NULL);
+}
+
+/* module.message(f, ...): the message of the error that a function raises, as C functions read it; nil if it has none. */
+static int message(lua_State *L) {
+    if (lua_pcall(L, lua_gettop(L) - 1, 0, 0) == LUA_OK) return 0;
+    const char *text = lua_tostring(L, -1);
+    lua_pushstring(L, text);
+    return 1;
+}
+
+/* module.write(path): writes an empty file. */
+static int write(lua_State *L) {
+    FILE *file = fopen(luaL_checkstring(L, 1), "w");
+    if (file) fclose(file);
+    return 0;
+}
+
+int luaopen_libPeriluneTestExtension(lua_State *L) {
+    luaL_newlib(L, ((const luaL_Reg[]){{"message", message}, {"write", write}, {NULL, NULL}}));
+    return 1;
 }

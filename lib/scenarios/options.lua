@@ -81,7 +81,7 @@ local function fails(value)
   return { reason = value.reason or "", aspects = require("scenarios.error_aspects").read("option fails", aspects) }
 end
 
-local known_grants = { files = true, programs = true, effects = true }
+local known_grants = { files = true, programs = true, native = true, effects = true }
 
 local function grants(value)
   local list = list_of_texts(value)
@@ -105,7 +105,7 @@ local readers = { group = {}, scenario = {
   clock = { instant, 'a date ("2026-03-31T18:00:00Z")' },
   seed = { seed, "an integer or a string" },
   max_queries = { count, "a count from 0" },
-  grants = { grants, '"files", "programs" or "effects", or a list of these' },
+  grants = { grants, '"files", "programs", "native" or "effects", or a list of these' },
 } }
 
 --- Options that groups do not have.

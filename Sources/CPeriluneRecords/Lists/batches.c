@@ -276,7 +276,7 @@ static bool try_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua
     lua_pushlightuserdata(L, batch);
     if (plua_pcall(L, 1, 0) == LUA_OK) return true;
     if (insertion->is_ahead) insertion->database->remote.expect(insertion->database->remote.context, 0, NULL);
-    if (!is_about_row(L)) lua_error(L);
+    if (!is_about_row(L)) plua_throw(L);
     give_up(L, insertion, batch, position);
     insertion->singles = position + batch->count;
     return false;

@@ -100,7 +100,7 @@ static int raise_for_element(lua_State *L, lua_Integer position) {
         lua_pushinteger(L, position);
         lua_call(L, 2, 0);
     }
-    return lua_error(L);
+    return plua_throw(L);
 }
 
 /* Pushes the list of records, and returns true; or an error, with all records what they were. */

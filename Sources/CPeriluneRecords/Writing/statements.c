@@ -143,7 +143,7 @@ static void check_value(lua_State *L, prec_record_write *work, int column, int i
     lua_pushvalue(L, index);
     if (plua_pcall(L, 4, 0) == LUA_OK) return;
     pdb_end_run(work->call.statement);
-    lua_error(L);
+    plua_throw(L);
 }
 
 void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int column, int index) {
@@ -178,7 +178,7 @@ void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int 
                            : pdb_bind_plain(L, handle, parameter, index, is_blob);
     if (expected == NULL) return;
     pdb_end_run(work->call.statement);
-    if (expected == pdb_conversion_failed) lua_error(L);
+    if (expected == pdb_conversion_failed) plua_throw(L);
     raise_value(L, work, column, expected, index);
 }
 
@@ -197,7 +197,7 @@ void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count
         const char *expected = pdb_bind_plain(L, work->call.statement->handle, parameter, index, false);
         if (expected == NULL) continue;
         pdb_end_run(work->call.statement);
-        if (expected == pdb_conversion_failed) lua_error(L);
+        if (expected == pdb_conversion_failed) plua_throw(L);
         plua_raise(L, "argument", "%s: expected %s, got %s", work->verb, expected, plua_type_name(L, index));
     }
 }

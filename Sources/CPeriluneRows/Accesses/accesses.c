@@ -212,7 +212,7 @@ int pdb_end_read(sqlite3 *handle) {
 static int finish(lua_State *L, pdb_state *rows, pdb_access_request *request, int result, int base) {
     if (request->status != LUA_OK) {
         pdb_drop_pending_error(L); /* one from a trace of the rollback: what the block failed with counts */
-        return lua_error(L);
+        return plua_throw(L);
     }
     if (result == 0 && !rows->has_pending_error) return lua_gettop(L) - base;
     if (pdb_is_cancelled(rows)) plua_raise_cancellation(L);

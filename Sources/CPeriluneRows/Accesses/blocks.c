@@ -67,7 +67,7 @@ static int run_unenforced_block(lua_State *L) {
     if (is_enforced) sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0, NULL);
     int status = plua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET);
     if (is_enforced) sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
-    return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+    return status == LUA_OK ? lua_gettop(L) : plua_throw(L);
 }
 
 /* Stack: handle, function, arguments. */

@@ -46,7 +46,7 @@ int pdb_raise_failure(lua_State *L, pdb_statement *statement) {
     if (rows->has_pending_error) {
         pdb_take_pending_error(L);
         if (statement) pdb_end_run(statement);
-        return lua_error(L);
+        return plua_throw(L);
     }
     if (plua_is_error(L, -1)) {
         if (statement && statement->handle && has_field(L, "extended_code")) {
@@ -63,7 +63,7 @@ int pdb_raise_failure(lua_State *L, pdb_statement *statement) {
         pdb_end_run(statement);
         if (rows->explain_failure) rows->explain_failure(L, rows, statement);
     }
-    return lua_error(L);
+    return plua_throw(L);
 }
 
 int pdb_raise_sqlite(lua_State *L, pdb_connection *connection, pdb_statement *statement, int code) {

@@ -287,7 +287,7 @@ static int run_deferred_in_access(lua_State *L, pdb_connection *connection) {
 }
 
 void pdb_run_deferred_callbacks(lua_State *L, pdb_connection *connection) {
-    if (run_deferred_in_access(L, connection) != LUA_OK) lua_error(L);
+    if (run_deferred_in_access(L, connection) != LUA_OK) plua_throw(L);
 }
 
 void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *connection) {

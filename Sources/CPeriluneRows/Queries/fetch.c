@@ -60,7 +60,7 @@ static void take_all_rows_paused(lua_State *L, loop *loop, int list) {
     if (is_running) lua_gc(L, LUA_GCRESTART);
     if (status != LUA_OK) {
         pdb_end_run(loop->rows.call->statement);
-        lua_error(L);
+        plua_throw(L);
     }
 }
 

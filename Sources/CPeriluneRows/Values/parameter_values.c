@@ -100,6 +100,6 @@ int pdb_plain_value(lua_State *L) {
 void pdb_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what) {
     index = lua_absindex(L, index);
     const char *expected = bind_plain(L, statement, parameter, index);
-    if (expected == pdb_conversion_failed) lua_error(L);
+    if (expected == pdb_conversion_failed) plua_throw(L);
     if (expected) plua_raise(L, "argument", "%s: expected %s, got %s", what, expected, plua_type_name(L, index));
 }

@@ -32,7 +32,7 @@ static int call_swift(lua_State *L) {
 
 static int swift_function(lua_State *L) {
     int result = call_swift(L);
-    return result >= 0 ? result : lua_error(L);
+    return result >= 0 ? result : plua_throw(L);
 }
 
 /* Resumed by the driver with true and the results, or with false and the error. */
@@ -41,7 +41,7 @@ static int async_finished(lua_State *L, int status, lua_KContext nested_calls) {
     plua_context_of(L)->nested_calls = (int)nested_calls;
     if (lua_toboolean(L, 1)) return lua_gettop(L) - 1;
     lua_settop(L, 2);
-    return lua_error(L);
+    return plua_throw(L);
 }
 
 static int refuse_to_wait(lua_State *L, const char *name) {
@@ -59,7 +59,7 @@ static int refuse_to_wait(lua_State *L, const char *name) {
 static int swift_async_function(lua_State *L) {
     if (!plua_context_of(L)->has_driver || !lua_isyieldable(L)) return refuse_to_wait(L, lua_tostring(L, lua_upvalueindex(2)));
     int result = call_swift(L);
-    if (result != PLUA_YIELD) return result >= 0 ? result : lua_error(L);
+    if (result != PLUA_YIELD) return result >= 0 ? result : plua_throw(L);
     lua_settop(L, 0);
     lua_pushlightuserdata(L, (void *)&plua_async_marker);
     return lua_yieldk(L, 1, plua_context_of(L)->nested_calls, async_finished);

@@ -251,7 +251,7 @@ static int raise_failure(lua_State *L, lua_State *coroutine) {
         }
     }
     if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) add_caller_position(L);
-    return lua_error(L);
+    return plua_throw(L);
 }
 
 static int finish_wrap(lua_State *L, lua_State *coroutine, int outcome) {

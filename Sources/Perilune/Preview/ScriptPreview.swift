@@ -28,7 +28,8 @@ public final class ScriptPreview: Sendable {
         /// The memory for recording changes; a quarter of the size of the database is enough, and 16 MB of it always. If they take more,
         /// the tables that were written to are compared row by row with what they were.
         public var recordingLimitInBytes = 64 << 20
-        /// Whether scripts may change files and run programs, if their libraries let them.
+        /// Whether scripts may change files, run programs and load native modules, if their libraries let them. What those do for real is
+        /// not in the report.
         public var allowsEffects = false
         /// How the connection of the copy is configured: for functions and collations that the schema needs. By default as the original that the
         /// program has open.
@@ -89,7 +90,7 @@ public final class ScriptPreview: Sendable {
         effects = configuration.effects ?? EffectRecorder()
         var configuration = configuration
         configuration.effects = effects
-        configuration.previewMode = options.allowsEffects ? .allowingEffects : .holdingBackEffects
+        configuration.previewWithholds = options.allowsEffects ? .databases : .all
         host = try ScriptHost(configuration, database: copy.writer, environment: environment)
     }
 
@@ -110,8 +111,17 @@ public final class ScriptPreview: Sendable {
         }
         var report = found.report
         report.effects = effects.effects
+        report.warnings += await host.nativeModuleWarnings
         guard let changes = found.changes else { return (report, nil) }
         return (report, PreviewPlan(origin: origin, changes: changes, effects: report.effects))
+    }
+}
+
+extension ScriptHost {
+    /// A warning that native modules can have changed more than a report of the database shows; none if no script has loaded one.
+    fileprivate var nativeModuleWarnings: [String] {
+        guard let paths = try? state.nativeLibraries(), !paths.isEmpty else { return [] }
+        return ["native modules were loaded (\(paths.joined(separator: ", "))); what they change themselves is done, and is not in this report"]
     }
 }
 
@@ -131,6 +141,7 @@ extension ScriptPreview {
         }
         var report = found.report
         report.effects = effects.effects
+        report.warnings += await host.nativeModuleWarnings
         return (report, found.changes.map { PreviewPlan(origin: origin, changes: $0, effects: report.effects) })
     }
 

@@ -15,4 +15,10 @@ extension LuaState {
         lua_pushcclosure(core.L, function, 0)
         return LuaFunction(LuaReference(takingTopOf: core))
     }
+
+    /// The paths of the libraries of native modules that scripts have loaded, sorted.
+    package func nativeLibraries() throws(LuaError) -> [String] {
+        guard case .table(let paths)? = try makeFunction(c: plua_native_libraries).call([]).first else { return [] }
+        return try paths.array().compactMap { if case .string(let path) = $0 { path.description } else { nil } }.sorted()
+    }
 }

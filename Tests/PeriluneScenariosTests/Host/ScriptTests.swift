@@ -1,4 +1,5 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 @testable import PeriluneScenarios
@@ -52,6 +53,38 @@ import Testing
             "local a, b = ... return a .. b .. arg[2]",
             "scenario('script', function(t) check(t.run('script.lua', { 'x', 'y' }).value == 'xyy') end)")
         #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
+    }
+
+    @Test func `each grant gives what the article on the sandbox says`() async throws {
+        let table = try #require(GrantTable(firstGrant: "withheld"))
+        let project = try ScenarioProject([:])
+        try FileManager.default.createDirectory(atPath: project.path, withIntermediateDirectories: true)
+        for (column, grant) in table.grants.enumerated() where grant != "--allow-effects" {
+            let grants = grant == "withheld" ? "{}" : "{ \(grant) }"
+            var checks = ""
+            for (number, row) in table.rows.enumerated() {
+                try project.write(try #require(GrantTable.script(using: row.capability, in: project.path)), to: "\(number).lua")
+                checks += "expect(t.run('\(number).lua').value, '\(row.capability)'):equals(\(row.isGiven[column]))\n"
+            }
+            try project.write("scenario('grants', { grants = \(grants) }, function(t)\n\(checks)end)", to: "scenarios/a_scenario.lua")
+            try GrantTable.prepare(project.path)
+            let run = try await project.run(.pretty)
+            #expect(run.summary.count(.passed) == 1, "\(grant): \(run[.pretty])")
+        }
+    }
+
+    @Test func `a refused effect names its grant`() async throws {
+        let refusals = [
+            "os.remove('x')": "files", "os.tmpname()": "files", "io.output('x')": "files", "io.output(1)": "files", "io.open('x', 'a')": "files",
+            "perilune.queue('x.sqlite')": "files", "os.execute('true')": "programs", "io.popen('true')": "programs",
+            "package.loadlib('x', '*')": "native",
+            "package.cpath = '\((GrantTable.library as NSString).deletingLastPathComponent)/?.so' require 'libPeriluneTestExtension'": "native",
+        ]
+        for (code, grant) in refusals {
+            let run = try await run(code, "scenario('refused', function(t) t.run('script.lua') end)")
+            let details = try run.result("refused").failures[0].details
+            #expect(details.contains("the scenario option grants = { \"\(grant)\" } allows it"), "\(code): \(run[.pretty])")
+        }
     }
 
     @Test func `an error of a script fails the scenario at the script's line, and can be looked at`() async throws {

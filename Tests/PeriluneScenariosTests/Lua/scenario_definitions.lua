@@ -113,7 +113,7 @@ test("options of a wrong type say what is expected", function()
   mistake("argument", 'scenario("s", { cases = {} }, function() end)', "a non-empty list of tables")
   mistake("argument", 'scenario("s", { clock = "noon" }, function() end)', "expected a date")
   mistake("argument", 'scenario("s", { fails = true }, function() end)', "expected the reason")
-  mistake("argument", 'scenario("s", { grants = "mail" }, function() end)', 'option `grants`: expected "files", "programs" or "effects", or a list')
+  mistake("argument", 'scenario("s", { grants = "mail" }, function() end)', 'option `grants`: expected "files", "programs", "native" or "effects", or a list')
   mistake("argument", 'scenario("s", 7, function() end)', "expected a table of options")
 end)
 

@@ -1,39 +1,57 @@
---- What a preview prevents outside of its database: the functions of Lua's own libraries that change files
--- or run programs refuse. Reading stays. No wall against a script that means harm: that is what the sandbox is for.
+--- Withholds effects outside of the database: functions of Lua's own libraries refuse that change files, run programs or load
+-- native modules. Reading files stays possible. This does not stop a script that means harm: the sandbox does.
 
 local errors = require "perilune.native.errors"
+local withheld = require "perilune.native.withheld"
 
-local function refuse(name, what)
-  errors.raise("preview", name .. ": a preview " .. what)
+local refusals = {
+  files = "cannot change files", programs = "cannot run programs", native = "cannot load native modules",
+}
+
+local function refuse(name, effect)
+  errors.raise("preview", name .. ": a preview " .. refusals[effect], { grant = effect })
 end
 
-local function refusing(name, what)
-  return function() refuse(name, what) end
+--- Replaces the functions of a library that a state has.
+local function withhold(library, effect, names)
+  if not (_G[library] and withheld[effect]) then return end
+  for _, name in ipairs(names) do
+    local full_name = library .. "." .. name
+    if _G[library][name] then _G[library][name] = function() refuse(full_name, effect) end end
+  end
 end
 
-local writes, runs = "cannot change files", "cannot run programs"
+withhold("os", "programs", { "execute" })
+withhold("os", "files", { "remove", "rename", "tmpname" })
+withhold("io", "programs", { "popen" })
+withhold("package", "native", { "loadlib" })
 
-if os and os.execute then
-  os.execute, os.remove, os.rename = refusing("os.execute", runs), refusing("os.remove", writes), refusing("os.rename", writes)
-  os.tmpname = refusing("os.tmpname", writes)
-end
-
-if io then
+if io and withheld.files then
   local open, output = io.open, io.output
-  io.popen = refusing("io.popen", runs)
 
   function io.open(name, mode, ...)
-    if type(mode) == "string" and mode:find("[wa+]") then refuse("io.open", writes) end
+    if type(mode) == "string" and mode:find("[wa+]") then refuse("io.open", "files") end
     return open(name, mode, ...)
   end
 
+  --- A number is the name of a file, too.
   function io.output(file, ...)
-    if type(file) == "string" then refuse("io.output", writes) end
+    if type(file) == "string" or type(file) == "number" then refuse("io.output", "files") end
     return output(file, ...)
   end
 end
 
-if package and package.loadlib then
-  package.loadlib = refusing("package.loadlib", runs)
-  for _ = 1, 2 do package.searchers[#package.searchers] = nil end -- those of libraries in C, which know loadlib as it was
+if package and package.searchers and withheld.native then
+  local searchpath = package.searchpath
+  -- The searchers of native modules keep the function that loads them.
+  for _ = 1, 2 do package.searchers[#package.searchers] = nil end
+  package.searchers[#package.searchers + 1] = function(name)
+    for _, candidate in ipairs{ name, name:match("^[^.]+") } do
+      local file = searchpath(candidate, package.cpath)
+      if file then
+        errors.raise("preview", ("require: module `%s` is native code (%s), which a preview cannot load"):format(name, file),
+          { grant = "native" })
+      end
+    end
+  end
 end

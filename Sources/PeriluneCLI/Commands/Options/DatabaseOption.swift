@@ -28,6 +28,9 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     /// The database and where its name comes from, for `--verbose`.
     var note: String { "database: \(path ?? "private, in memory")\(value?.origin ?? "")" }
 
+    /// Whether the option was given.
+    var isGiven: Bool { database != nil }
+
     /// The path of the file, for commands that do nothing without one.
     func requirePath() throws -> String {
         guard let path else {

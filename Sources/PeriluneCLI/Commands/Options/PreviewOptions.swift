@@ -34,7 +34,7 @@ struct PreviewOptions: ParsableArguments {
 
     @OptionGroup var report: PreviewReportOptions
 
-    @Flag(help: "Allow the previewed script to change files and run programs.")
+    @Flag(help: "Allow the previewed script to change files, run programs and load native modules, for real and without a report.")
     var allowEffects = false
 
     @OptionGroup var creating: CreateOption

@@ -1,0 +1,68 @@
+import Foundation
+import PeriluneLua
+import PeriluneTestTools
+import Testing
+
+@testable import Perilune
+
+/// What the tables of the Sandbox article promise of hosts and previews.
+@Suite struct GrantTests {
+    private static func configuration(_ grant: String) -> ScriptHost.Configuration? {
+        var configuration = ScriptHost.Configuration(database: .inMemory)
+        switch grant {
+        case "sandbox": break
+        case ".io": configuration.libraries.insert(.io)
+        case ".os": configuration.libraries.insert(.os)
+        case ".files": configuration.libraries.insert(.files)
+        case ".package": configuration.libraries.insert(.package)
+        case ".debug": configuration.libraries.insert(.debug)
+        case ".bytecode": configuration.libraries.insert(.bytecode)
+        case ".trusted": configuration.libraries = .trusted
+        case "allowsFiles": configuration.allowsFiles = true
+        default: return nil
+        }
+        return configuration
+    }
+
+    private func has(_ capability: String, _ host: ScriptHost, in folder: String) async throws -> Bool {
+        try GrantTable.prepare(folder)
+        let script = try #require(GrantTable.script(using: capability, in: folder), "no script for \(capability)")
+        let isGiven: Bool = try await host.run(source: script)
+        return isGiven
+    }
+
+    @Test func `each grant of a host gives what the article says, in a process of its own nothing`() async throws {
+        let table = try #require(GrantTable(firstGrant: "sandbox"))
+        try await withTemporaryFolder { folder in
+            for (column, grant) in table.grants.enumerated() {
+                let configuration = try #require(Self.configuration(grant), "no configuration for \(grant)")
+                let host = try await ScriptHost(configuration)
+                for row in table.rows {
+                    let isGiven = try await has(row.capability, host, in: folder)
+                    #expect(isGiven == row.isGiven[column], "\(grant): \(row.capability)")
+                }
+                if column > 0 { #expect(throws: LuaError.self, "\(grant)") { try configuration.checkIsolation() } }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true]) func `a preview withholds effects, or allows those that the article names`(isAllowed: Bool) async throws {
+        let grant = isAllowed ? "--allow-effects" : "withheld"
+        let table = try #require(GrantTable(firstGrant: "withheld"))
+        let column = try #require(table.grants.firstIndex(of: grant))
+        try await withTemporaryFolder { folder in
+            var configuration = ScriptHost.Configuration()
+            configuration.libraries = .trusted
+            configuration.allowsFiles = true
+            var options = ScriptPreview.Options()
+            options.allowsEffects = isAllowed
+            let preview = try await ScriptPreview(of: .empty, configuration: configuration, options: options)
+            for row in table.rows {
+                let isGiven = try await has(row.capability, preview.host, in: folder)
+                #expect(isGiven == row.isGiven[column], "\(grant): \(row.capability)")
+            }
+            let warnings = try await preview.finish().report.warnings
+            #expect(warnings.contains { $0.contains("native modules were loaded") } == isAllowed)
+        }
+    }
+}
