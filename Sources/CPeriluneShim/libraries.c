@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "CPeriluneShim/Limited/limited.h"
+#include "CPeriluneShim/Order/order.h"
 
 /* MARK: - Text chunks only */
 
@@ -67,6 +68,7 @@ static void refuse_bytecode(lua_State *L) {
 
 static void open_base(lua_State *L, unsigned which) {
     luaL_requiref(L, LUA_GNAME, luaopen_base, 1);
+    plua_note_protected_calls(L);
     if (!(which & PLUA_LIBRARY_BYTECODE)) refuse_bytecode(L);
     if (!(which & PLUA_LIBRARY_LOADFILE)) {
         set_or_remove(L, "loadfile", NULL, false);
@@ -116,6 +118,12 @@ static void open_string(lua_State *L, unsigned which) {
     plua_pop(L, 1);
 }
 
+/* Calls `limit` with the library's table on top, if there is such a library. */
+static void limit_library(lua_State *L, const char *name, void (*limit)(lua_State *)) {
+    if (lua_getglobal(L, name) == LUA_TTABLE) limit(L);
+    plua_pop(L, 1);
+}
+
 static int open_libraries(lua_State *L) {
     static const char *const harmless_os[] = {"time", "date", "clock", "difftime", NULL};
     static const char *const harmless_debug[] = {"traceback", NULL};
@@ -132,6 +140,10 @@ static int open_libraries(lua_State *L) {
     if (which & PLUA_LIBRARY_MATH) open_library(L, LUA_MATHLIBNAME, luaopen_math, NULL);
     if (which & PLUA_LIBRARY_UTF8) open_library(L, LUA_UTF8LIBNAME, luaopen_utf8, NULL);
     if (which & PLUA_LIBRARY_IO) open_library(L, LUA_IOLIBNAME, luaopen_io, NULL);
+    if (plua_is_deterministic(L)) {
+        plua_open_order(L);
+        limit_library(L, LUA_TABLIBNAME, plua_open_sort);
+    }
     return 0;
 }
 
@@ -142,12 +154,6 @@ int plua_open_libraries(lua_State *L, unsigned which) {
 }
 
 /* MARK: - Limits */
-
-/* Calls `limit` with the library's table on top, if there is such a library. */
-static void limit_library(lua_State *L, const char *name, void (*limit)(lua_State *)) {
-    if (lua_getglobal(L, name) == LUA_TTABLE) limit(L);
-    plua_pop(L, 1);
-}
 
 /* Methods of strings must be the replaced functions also where the table `string` is not to be had. [-0, +0, m] */
 static void limit_string_methods(lua_State *L) {
@@ -166,6 +172,7 @@ static int open_limited(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_pushglobaltable(L);
     plua_limit_base(L);
+    plua_note_protected_calls(L);
     plua_pop(L, 1);
     limit_library(L, LUA_COLIBNAME, plua_limit_coroutine);
     limit_library(L, LUA_STRLIBNAME, plua_limit_string);
@@ -186,8 +193,11 @@ int plua_open_limits(lua_State *L) {
 /* MARK: - States */
 
 static int prepare(lua_State *L) {
+    if (plua_is_deterministic(L)) plua_measure_objects(L);
     plua_open_errors(L);
     return 0;
 }
 
-lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *)) { return plua_make_state(owner, call, prepare); }
+lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *), bool is_deterministic) {
+    return plua_make_state(owner, call, prepare, is_deterministic);
+}

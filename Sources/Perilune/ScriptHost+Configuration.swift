@@ -30,6 +30,9 @@ extension ScriptHost {
         public var libraries: LuaLibraries = .sandboxed
         /// What one run may use up.
         public var limits: LuaLimits = .none
+        /// Whether what scripts see of Lua is the same in each process: `pairs` and `next` visit keys in a fixed order, and numbers stand for
+        /// addresses. In tests and previews it always is. Clock and random numbers are those of the container.
+        public var isDeterministic = false
         /// Whether scripts may open database files and use SQL that reaches files (`ATTACH`, `VACUUM INTO`).
         public var allowsFiles = false
         /// The paths of SQLite extensions, which each connection that scripts use loads. They are native code, which no limit holds: list
@@ -55,6 +58,8 @@ extension ScriptHost {
         public var callbackErrors = CallbackErrors.log
         /// The signals that the program passes on by ``ScriptHost/deliver(signal:)``, without "SIG".
         public var signals: [String] = []
+        /// Whether scripts have the default database as the global `db`.
+        package var definesGlobalDatabase = true
         /// Called with the path of each file in which `require` looks for a module in ``moduleFolder``.
         package var willLookForModule: (@Sendable (String) -> Void)?
         /// Where scripts run: in the process of the host, by default.
@@ -64,16 +69,20 @@ extension ScriptHost {
         package var keepsTransactions = false
         /// How the connection of a process that runs scripts is configured, as the host asks for it.
         var connection: ConnectionSettings?
-        /// Whether scripts run on a copy, and what they may do outside of it.
-        var previewMode: PreviewMode?
+        /// The effects that scripts on a copy cannot have; `nil` unless they run on a copy.
+        var previewWithholds: OutsideEffects?
         /// Lua modules for the library, beside those of every state.
         package var libraryModules: [LibraryModules] = []
         /// Is given what loads the modules of the library, to add to what scripts have.
         package var extending: (@Sendable (LibraryLoader, LuaState) throws -> Void)?
 
         /// Makes a configuration for scripts that are not trusted.
-        public init(database: Database = .prepared) {
+        ///
+        /// - Parameter database: The default database.
+        /// - Parameter deterministic: See ``isDeterministic``.
+        public init(database: Database = .prepared, deterministic: Bool = false) {
             self.database = database
+            isDeterministic = deterministic
         }
     }
 }

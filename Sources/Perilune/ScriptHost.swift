@@ -100,7 +100,9 @@ public actor ScriptHost {
         output = configuration.output
         runTimeLimit = configuration.limits.time
         thread = LuaThread()
-        let state = try LuaState(libraries: configuration.libraries, limits: configuration.limits)
+        let isLive = environment.map { $0.context == .live } ?? true
+        let state = try LuaState(
+            libraries: configuration.libraries, limits: configuration.limits, isDeterministic: configuration.isDeterministic || !isLive)
         self.database = database
         if let quota = configuration.diskQuota { try database.limitSize(toBytes: quota) }
         self.environment = environment ?? .machine
@@ -108,9 +110,10 @@ public actor ScriptHost {
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
         // No script runs in this state: what it took of a source that is seeded, those in their process would miss.
         if worker != nil { setup.environment.random = .system }
-        if let mode = configuration.previewMode { setup.previewMode = mode }
+        if let effects = configuration.previewWithholds { setup.withheld = effects }
         setup.modules = configuration.libraryModules
         setup.keepsTransactions = configuration.keepsTransactions
+        setup.definesGlobal = configuration.definesGlobalDatabase
         setup.extensions = try SQLiteExtensions(checking: configuration.extensions)
         setup.extending = configuration.extending
         library = try setup.installWithChangesets(in: state)

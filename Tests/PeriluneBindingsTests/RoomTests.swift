@@ -6,7 +6,7 @@ import PeriluneLuaFileTools
 private let order = [
     CTarget("CPeriluneCluster", rooms: ["Wire", "Carriers"]),
     CTarget("CPeriluneSQLite", rooms: ["Process", "Clock"]),
-    CTarget("CPeriluneShim", rooms: ["Text", "State", "Calls", "Limited"]),
+    CTarget("CPeriluneShim", rooms: ["Text", "State", "Order", "Calls", "Limited"]),
     CTarget(
         "CPeriluneRows",
         rooms: ["State", "Values", "Errors", "Connections", "Rows", "Accesses", "Functions", "Queries", "Observers"],

@@ -42,7 +42,7 @@ static int fail(lua_State *L, const pdb_arguments *arguments, const char *format
 /* The same with the error on top of the stack, which a conversion has raised. */
 static int fail_conversion(lua_State *L, const pdb_arguments *arguments) {
     if (arguments->statement) pdb_end_run(arguments->statement);
-    return lua_error(L);
+    return plua_throw(L);
 }
 
 /* Records, which are made above, say so by the name of their metatable. */
@@ -201,7 +201,7 @@ static const char *nearest_name(lua_State *L, int names, const char *name) {
     for (lua_pushnil(L); lua_next(L, names); lua_pop(L, 1)) count++;
     const char **list = lua_newuserdatauv(L, (size_t)count * sizeof *list + 1, 0);
     count = 0;
-    for (lua_pushnil(L); lua_next(L, names); lua_pop(L, 1)) {
+    for (lua_pushnil(L); plua_next_in_order(L, names); lua_pop(L, 1)) {
         if (lua_type(L, -2) == LUA_TSTRING) list[count++] = lua_tostring(L, -2);
     }
     int position = pdb_state_of(L)->callbacks.sql.nearest(name, list, count);
@@ -231,7 +231,7 @@ static int count_names(lua_State *L, int table) {
 /* A row may have more columns than the statement has parameters; any other table may not have more names. */
 static void check_names(lua_State *L, const pdb_arguments *arguments, int names) {
     if (pdb_is_row(L, arguments->table) || count_names(L, arguments->table) == arguments->named) return;
-    for (lua_pushnil(L); lua_next(L, arguments->table); lua_pop(L, 1)) {
+    for (lua_pushnil(L); plua_next_in_order(L, arguments->table); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) continue;
         bool is_known = false;
         if (names) {

@@ -46,7 +46,7 @@ static void add_value(lua_State *L, luaL_Buffer *buffer, int index) {
         return;
     }
     if (is_string) luaL_addchar(buffer, '"');
-    luaL_tolstring(L, index, NULL);
+    plua_tolstring(L, index, NULL);
     luaL_addvalue(buffer);
     if (is_string) luaL_addchar(buffer, '"');
 }
@@ -126,7 +126,7 @@ static int next_field(lua_State *L) {
     push_columns(L);
     if (position == count + 1) lua_pushnil(L);
     else lua_pushvalue(L, 2);
-    while (lua_next(L, lua_upvalueindex(TABLE))) {
+    while (plua_next_in_order(L, lua_upvalueindex(TABLE))) {
         if (!is_left_out(L, count, 3)) return 2;
         lua_pop(L, 1);
     }

@@ -145,7 +145,7 @@ int plua_raise(lua_State *L, const char *kind, const char *format, ...) {
     va_end(arguments);
     plua_push_error(L, kind, "%s", message);
     plua_add_position(L);
-    return lua_error(L);
+    return plua_throw(L);
 }
 
 /* Sets each string key of the table on top of the stack as a field of the error below it, if it has none of that name. [-1, +0] */
@@ -177,7 +177,7 @@ int plua_raise_error(lua_State *L) {
         add_fields(L);
     }
     plua_add_position(L);
-    return lua_error(L);
+    return plua_throw(L);
 }
 
 int plua_add_error_fields(lua_State *L) {
@@ -245,8 +245,8 @@ static int error_to_string(lua_State *L) {
 
 /* So that "failed: " .. err works as it does with messages. */
 static int error_concatenate(lua_State *L) {
-    luaL_tolstring(L, 1, NULL);
-    luaL_tolstring(L, 2, NULL);
+    plua_tolstring(L, 1, NULL);
+    plua_tolstring(L, 2, NULL);
     lua_concat(L, 2);
     return 1;
 }
@@ -254,7 +254,7 @@ static int error_concatenate(lua_State *L) {
 static int error_next(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 2);
-    if (lua_next(L, 1)) return 2;
+    if (plua_next_in_order(L, 1)) return 2;
     lua_pushnil(L);
     return 1;
 }
@@ -365,7 +365,7 @@ void plua_push_failure(lua_State *L, int index) {
 
 int plua_raise_again(lua_State *L) {
     plua_context_of(L)->raises_again = true;
-    return lua_error(L);
+    return plua_throw(L);
 }
 
 /* Whether the error is raised by a function that passes on what it caught: level 0 is the handler, 1 who raised. */

@@ -48,7 +48,7 @@ static int less(lua_State *L) {
 }
 
 static int to_string(lua_State *L) {
-    luaL_tolstring(L, 1, NULL);
+    plua_tolstring(L, 1, NULL);
     return 1;
 }
 
@@ -95,7 +95,7 @@ static int raise_too_many_steps(lua_State *L, const source *rest) {
     bool is_file = *rest->name == '@' || *rest->name == '=';
     lua_pushfstring(L, "%s:%d: more than %d indexing steps in one expression", is_file ? rest->name + 1 : "chunk",
                     rest->scanner.line, PLUA_STEP_LIMIT);
-    return lua_error(L);
+    return plua_throw(L);
 }
 
 /* Small pieces, so that compiling text that takes long (a chain of 40,000 operands is quadratic) meets the limits. */

@@ -77,6 +77,9 @@ void plua_limit_coroutine(lua_State *L);
 void plua_limit_string(lua_State *L);
 void plua_limit_table(lua_State *L);
 
+/* table.sort alone, whose order of equal elements depends on nothing but the table: stock Lua takes pivots by the clock. [-0, +0, m] */
+void plua_open_sort(lua_State *L);
+
 /* coroutine.* in our own version, for every state: passes asynchronous calls through to the driver, keeps the
 ** traceback of a failing coroutine, survives long chains of close. Leaves the table. [-0, +1, m] */
 int plua_open_coroutine(lua_State *L);

@@ -15,7 +15,7 @@ static int bounded_print(lua_State *L) {
     size_t total = count > 0 ? (size_t)count : 1; /* tabs and the line break */
     for (int i = 1; i <= count; i++) {
         size_t length;
-        luaL_tolstring(L, i, &length);
+        plua_tolstring(L, i, &length);
         lua_replace(L, i);
         total += length;
     }

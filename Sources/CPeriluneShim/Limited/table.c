@@ -281,6 +281,10 @@ static int limited_sort(lua_State *L) {
 
 /* MARK: - Installing */
 
+void plua_open_sort(lua_State *L) {
+    plua_replace_functions(L, (const luaL_Reg[]){{"sort", limited_sort}, {NULL, NULL}});
+}
+
 void plua_limit_table(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"concat", limited_concat}, {"insert", limited_insert}, {"move", limited_move},

@@ -11,7 +11,26 @@
 typedef struct {
     plua_context context; /* first: a context is a state's whole record */
     plua_pool pool;
+    size_t header; /* bytes in front of each block: room for the number of an object in a deterministic state, else 0 */
 } record;
+
+enum { number_header = 16 }; /* keeps blocks aligned */
+
+uint64_t plua_number_of_block(const void *start) { return *(const uint64_t *)((const char *)start - number_header); }
+
+static bool is_numbered(int type) {
+    return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
+}
+
+/* A new block as Lua gets it: after its header, which has the number of an object. `type` is Lua's, or 0. */
+static void *begin_block(record *state, void *block, int type) {
+    if (state->header == 0) return block;
+    plua_context *context = &state->context;
+    *(uint64_t *)block = is_numbered(type) ? ++context->object_count : 0;
+    void *start = (char *)block + state->header;
+    if (is_numbered(type)) context->last_object = start;
+    return start;
+}
 
 /* Refuses a request if a test asks for it: the n-th, and its repetition after Lua's emergency collection. */
 static bool is_chosen_to_fail(plua_context *context) {
@@ -109,7 +128,9 @@ static void *allocate_anew(record *state, void *block, size_t size, size_t new_s
     size_t old_size = block ? size : 0;
     if (is_refused(context, block ? 0 : (int)size, old_size, new_size)) return NULL;
     state->pool.is_bounded = context->limit != 0;
-    void *result = plua_pool_resize(&state->pool, block, old_size, new_size);
+    size_t header = state->header;
+    void *former = block ? (char *)block - header : NULL;
+    void *result = plua_pool_resize(&state->pool, former, block ? old_size + header : 0, new_size + header);
     if (result == NULL) {
         if (new_size <= old_size) return block; /* Lua relies on shrinking never to fail */
         if (context->may_refuse) return NULL;
@@ -120,7 +141,7 @@ static void *allocate_anew(record *state, void *block, size_t size, size_t new_s
     count_use(context, old_size, new_size);
     bool is_spread = context->limit != 0 && held(context) > most_held(context->limit);
     if (is_spread && context->armed != context->running) plua_arm_count_hook(context);
-    return result;
+    return block ? (char *)result + header : begin_block(state, result, (int)size);
 }
 
 /* Without a block, `size` is the type of the object that Lua makes. A small block is neither a stack nor a long string. */
@@ -129,16 +150,16 @@ static void *allocate(void *user_data, void *block, size_t size, size_t new_size
     plua_context *context = &state->context;
     if (new_size == 0) {
         if (block == NULL || size == 0) return NULL;
-        plua_pool_release(&state->pool, block, size);
+        plua_pool_release(&state->pool, (char *)block - state->header, size + state->header);
         context->used -= size;
         return NULL;
     }
-    bool is_usual = block == NULL && new_size <= plua_pool_small && context->fail_at == -1 &&
+    bool is_usual = block == NULL && new_size + state->header <= plua_pool_small && context->fail_at == -1 &&
                     (context->hard_cap == 0 || context->used + new_size <= context->hard_cap);
-    void *reused = is_usual ? plua_pool_reuse(&state->pool, new_size) : NULL;
+    void *reused = is_usual ? plua_pool_reuse(&state->pool, new_size + state->header) : NULL;
     if (reused == NULL) return allocate_anew(state, block, size, new_size);
     count_use(context, 0, new_size);
-    return reused;
+    return begin_block(state, reused, (int)size);
 }
 
 static int panic(lua_State *L) {
@@ -147,7 +168,7 @@ static int panic(lua_State *L) {
     abort();
 }
 
-lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare) {
+lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare, bool is_deterministic) {
     plua_context *context = calloc(1, sizeof(record));
     if (context == NULL) return NULL;
     context->fail_at = -1;
@@ -157,6 +178,8 @@ lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CF
     context->owner = owner;
     context->call = call;
     context->may_refuse = true;
+    context->is_deterministic = is_deterministic;
+    ((record *)context)->header = is_deterministic ? number_header : 0;
     lua_State *L = lua_newstate(allocate, context);
     if (L == NULL) {
         free(context);
@@ -192,6 +215,7 @@ void plua_close_state(lua_State *L, void (*release)(void *object)) {
     plua_pool_close(&((record *)context)->pool);
     release_garbage(context, release);
     free(context->garbage);
+    free(context->kept_lists);
     plua_free_coverage(context->coverage);
     free(context);
 }

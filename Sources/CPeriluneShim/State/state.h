@@ -5,7 +5,10 @@
 #include <perilune_shim.h>
 
 /* A state as plua_new_state makes it, once `prepare`, called under protection, has opened what every state has. [-0, +0, -] */
-lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare);
+lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare, bool is_deterministic);
+
+/* The number of the object that begins at an address, in a deterministic state. */
+uint64_t plua_number_of_block(const void *start);
 
 /* Whether the state has more memory than its limit after a full collection: garbage does not count. */
 bool plua_exceeds_memory_limit(plua_context *context);

@@ -40,6 +40,16 @@ enum {
     PLUA_YIELD = -2, /* an asynchronous call has been started; the driver will resume with its outcome */
 };
 
+/* A traversal of a table by `next` in a deterministic state: the key that was visited last, by its position. */
+typedef struct {
+    uint64_t table; /* the number of the table; 0 if there is none */
+    int64_t position, sequence, total;
+    const void *last; /* the address of the key, if it has one */
+    uint64_t used;    /* when it was used last */
+} plua_cursor;
+
+enum { plua_cursor_count = 4 };
+
 /* Which lines have run; see plua_cover_lines. */
 typedef struct plua_coverage plua_coverage;
 
@@ -74,6 +84,18 @@ typedef struct plua_context {
     struct plua_context *next_watched, **link_watched;
     struct plua_context *volatile outer_watched; /* on the same thread: a run whose Swift function has begun this one in another state */
 
+    /* Whether keys of tables are visited in a fixed order, and objects have numbers in place of addresses. */
+    bool is_deterministic;
+    uint64_t object_count;   /* objects created so far */
+    const void *last_object; /* the one that was created last */
+    ptrdiff_t userdata_offsets[3], thread_offset; /* from the start of an object to its address in Lua; by user values */
+    uint64_t shown_count; /* objects whose number was shown */
+    lua_CFunction format_function; /* string.format as Lua has it */
+    plua_cursor cursors[plua_cursor_count];
+    uint64_t cursor_uses;
+    void *kept_lists;  /* of strings that are keys; or NULL */
+    bool free_visitor; /* a function of `pairs` can be used again */
+
     /* What a library on top of this one keeps for the state; not owned. */
     void *extension;
 
@@ -82,6 +104,7 @@ typedef struct plua_context {
 
     uint64_t run_count; /* runs begun; only where there are limits */
     uint64_t count;     /* which count the run belongs to: what is taken outside of Lua counts for all runs of one together */
+    lua_CFunction pcall_function, xpcall_function; /* those of scripts */
     bool raises_again; /* the error that is raised next has been caught before; see plua_raise_again */
     bool is_closing; /* finalizers may still call Swift functions: those are refused */
 
@@ -118,8 +141,9 @@ plua_context *plua_running_context(void);
 /* Whether the run on this thread is to end, by plua_poll; false where none runs. Raises nothing. */
 bool plua_is_run_cancelled(void);
 
-/* Creates a state with an empty global table and no libraries; NULL if memory is short. [-0, +0, -] */
-lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *));
+/* Creates a state with an empty global table and no libraries; NULL if memory is short. In one that is deterministic nothing that a script
+** sees depends on addresses. [-0, +0, -] */
+lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *), bool is_deterministic);
 
 /* Closes the state and frees its context. Finalizers of userdata run, so `garbage` must be taken first and after: pass a function
 ** that gets every Swift object left. [-n, +0, -] */
@@ -174,11 +198,41 @@ int plua_listen(plua_context *context, int signal_number);
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t plua_now(void);
 
+/* MARK: - Order */
+
+/* As lua_next; in a deterministic state keys come in a fixed order. The table may be changed as by the loop of a script. [-1, +(2|0), e] */
+int plua_next_in_order(lua_State *L, int table);
+
+/* As luaL_tolstring; in a deterministic state with numbers in place of addresses. [-0, +1, e] */
+const char *plua_tolstring(lua_State *L, int index, size_t *length);
+
+/* Whether the state is deterministic. */
+static inline bool plua_is_deterministic(lua_State *L) { return plua_context_of(L)->is_deterministic; }
+
+/* The number of an object, in the order of their creation; 0 for other values, and in a state that is not deterministic. [-0, +0, -] */
+uint64_t plua_object_number(lua_State *L, int index);
+
 /* MARK: - Coverage */
 
 /* Notes from now on how often each line of the chunks that come from files runs. For states with limits, before anything runs in
 ** them. Returns false without memory. */
 bool plua_cover_lines(plua_context *context);
+
+/* The lines that have run, in order. */
+typedef struct {
+    uint32_t *entries;    /* the first ones: the number of the file in the upper 12 bits, the line in the others */
+    size_t count;
+    uint64_t total, hash; /* of all of them */
+} plua_line_trace;
+
+/* Notes from now on in which order lines run, up to a number of them, and covers them. As plua_cover_lines. */
+bool plua_trace_lines(plua_context *context, size_t limit);
+
+/* The trace so far, or NULL. */
+const plua_line_trace *plua_read_line_trace(plua_context *context);
+
+/* The name of a file of the trace, or NULL. */
+const char *plua_traced_file(plua_context *context, size_t file);
 
 /* Gives each line that has run to a function. */
 void plua_read_coverage(plua_context *context, void (*take)(void *receiver, const char *file, int line, uint32_t count),
@@ -260,6 +314,16 @@ int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *
 
 /* Raises the error value on top, which plua_pcall has just caught: what is kept of its failure stays. [-1, +0, v] */
 int plua_raise_again(lua_State *L);
+
+/* As lua_error. Functions of native modules read a message by lua_tostring, which finds none in an error object: if such a function would
+** catch the error, its text is raised. [-1, +0, v] */
+int plua_throw(lua_State *L);
+
+/* Returns the paths of the libraries of native modules that scripts have loaded, as a list. A lua_CFunction. */
+int plua_native_libraries(lua_State *L);
+
+/* Notes the functions pcall and xpcall of the table of globals, on top. [-0, +0, m] */
+void plua_note_protected_calls(lua_State *L);
 
 /* Traceback and position ("file", line) kept for the error value on top, as plua_pcall's handler saw them.
 ** Pushes traceback (string or nil), file (string or nil), line (integer or nil), and forgets them. [-0, +3, -] */

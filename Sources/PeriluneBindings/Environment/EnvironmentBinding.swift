@@ -46,9 +46,17 @@ struct EnvironmentBinding {
         try seed.call(numbers)
     }
 
-    /// Has `os.time()` and `os.date(format)` follow the clock.
+    /// Replaces `os.time()` and `os.date(format)` by functions that follow the clock, and `os.clock()` by one that counts its calls: a clock
+    /// that stands still would never end a loop that waits for it.
     private func replaceTime() throws {
         guard case .table(let os) = try state.globals.get("os") else { return }
+        if case .function = try os.get("clock") {
+            var count = 0
+            try os.setFunction("clock") { _ in
+                count += 1
+                return [.number(Double(count) / 1_000_000)]
+            }
+        }
         let seconds = { [environment] in LuaValue.integer(try environment.now().wholeUnixSeconds) }
         if case .function(let time) = try os.get("time") {
             try os.setFunction("time") { arguments in

@@ -8,7 +8,7 @@ enum RunArguments {
     /// The long options that do not.
     static let flags: Set<String> = [
         "--readonly", "--sandbox", "--verbose", "--trace-values", "--preview", "--check", "--allow-effects",
-        "--create", "--watch", "--isolate", "--no-isolate",
+        "--create", "--watch", "--isolate", "--no-isolate", "--no-database", "--deterministic",
     ]
 
     /// Moves the options that stand right after the script in front of it, and marks where the script's own arguments

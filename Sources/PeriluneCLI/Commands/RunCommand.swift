@@ -34,10 +34,11 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             PREVIEW: With --preview the script runs on a private copy of the database, and
             a report shows what it would change: rows before and after, and the schema. The
             database itself is only read. A previewed script cannot open other database
-            files, change files or run programs; --allow-effects allows the last two. --save
-            writes the changes to a plan file for `perilune apply`. With --format json only
-            the report goes to standard output; what the script prints goes to standard
-            error.
+            files, change files, run programs or load native modules; --allow-effects allows
+            the last three, which act for real: files, and databases that a native module
+            opens by itself, are changed, and the report does not show it. --save writes the
+            changes to a plan file for `perilune apply`. With --format json only the report
+            goes to standard output; what the script prints goes to standard error.
 
               perilune run close_month.lua --database shop.sqlite --preview --save month.plan
               perilune run nightly.lua --database shop.sqlite --preview --check || echo "there is work to do"
@@ -58,6 +59,12 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
     var code: [String] = []
 
     @OptionGroup var database: DatabaseOption<RunCommand>
+
+    @Flag(help: "Use no database, and define no global `db`: for scripts that open databases with a library of their own.")
+    var noDatabase = false
+
+    @Flag(help: "Visit keys of tables in a fixed order, as in tests and previews.")
+    var deterministic = false
 
     @Flag(help: "Open the database read-only.")
     var readonly = false
@@ -83,6 +90,11 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             throw ValidationError("expected a FILE, - for standard input, or -e CODE")
         }
         try isolating.validate(isSandboxed: limits.sandbox)
+        if noDatabase {
+            if database.isGiven { throw ValidationError("--no-database cannot be combined with --database") }
+            if previewing.preview { throw ValidationError("--no-database cannot be combined with --preview") }
+            if readonly { throw ValidationError("--no-database cannot be combined with --readonly") }
+        }
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
         if watch, file == nil || file == "-" { throw ValidationError("expected a FILE to watch, got \(file ?? "-e")") }
         // The command itself reports a variable that names no context.
@@ -101,11 +113,11 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         if isolating.isolates(request), try await SupervisedRun.run(request, isolating, colors) { return }
         if common.verbose {
             let isReplaced = database.path != nil && request.database == nil
-            CommandOutput.note(isReplaced ? "database: private, in memory" : database.note, colors)
+            CommandOutput.note(noDatabase ? "database: none" : isReplaced ? "database: private, in memory" : database.note, colors)
             if let file { CommandOutput.note("script: \(file)", colors) }
             for note in limits.notes + [self.context.note].compactMap({ $0 }) { CommandOutput.note(note, colors) }
         }
-        try await RunCommand.run(request, in: context, database: database.path, colors)
+        try await RunCommand.run(request, in: context, database: noDatabase ? nil : database.path, colors)
     }
 
     /// Runs a request, and ends the command if it says so.
@@ -132,8 +144,10 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
     func makeRequest() throws -> ScriptRequest { try makeRequest(in: context.resolved()) }
 
     func makeRequest(in context: CommandContext) -> ScriptRequest {
-        var request = ScriptRequest(code: code, file: file, arguments: arguments, database: database.path, in: context)
+        var request = ScriptRequest(code: code, file: file, arguments: arguments, database: noDatabase ? nil : database.path, in: context)
+        request.definesGlobalDatabase = !noDatabase
         request.isReadonly = readonly
+        request.isDeterministic = deterministic
         limits.apply(to: &request)
         request.trace = tracing.request
         request.color = common.color

@@ -32,10 +32,14 @@ struct ScriptRequest: Sendable {
     var arguments: [[UInt8]] = []
     /// `nil` means a private database in memory.
     var database: String?
+    /// Whether scripts have the global `db`.
+    var definesGlobalDatabase = true
     /// Whether a missing database is created, with a note; otherwise it is an error.
     var makesDatabase = true
     var isReadonly = false
     var isSandboxed = false
+    /// Whether keys of tables are visited in a fixed order in the live context, too.
+    var isDeterministic = false
     /// The paths of SQLite extensions.
     var extensions: [String] = []
     /// Whether this process was started for it by another one.

@@ -172,6 +172,8 @@ struct ScriptRunner {
     func makeConfiguration(_ trace: TraceWriter?) -> ScriptHost.Configuration {
         var configuration = ScriptHost.Configuration(database: request.database.map { .file($0) } ?? .inMemory)
         configuration.isReadonly = request.isReadonly
+        configuration.isDeterministic = request.isDeterministic
+        configuration.definesGlobalDatabase = request.definesGlobalDatabase
         configuration.libraries = request.isSandboxed ? .sandboxed : .trusted
         configuration.limits = LuaLimits(memoryInBytes: request.memoryInBytes, time: request.timeout, diskInBytes: request.diskInBytes)
         configuration.outputLimitInBytes = request.outputInBytes

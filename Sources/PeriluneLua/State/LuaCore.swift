@@ -42,8 +42,8 @@ package final class LuaCore: @unchecked Sendable {
     private let hasReleased = Atomic(false)
     let runs = Mutex<RunList>(RunList())
 
-    init() throws(LuaError) {
-        guard let L = plua_new_state(nil, callSwiftFunction) else {
+    init(isDeterministic: Bool) throws(LuaError) {
+        guard let L = plua_new_state(nil, callSwiftFunction, isDeterministic) else {
             throw LuaError(.memory, "not enough memory for a Lua state")
         }
         self.L = L

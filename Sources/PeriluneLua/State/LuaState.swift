@@ -27,9 +27,11 @@ public final class LuaState {
     /// - Parameters:
     ///   - libraries: Which standard functions scripts have.
     ///   - limits: What one run may use up.
+    ///   - isDeterministic: Whether what scripts see is the same in each process: `pairs` and `next` visit keys in a fixed order, numbers
+    ///     stand for addresses, and `table.sort` takes no pivots by the clock.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough.
-    public init(libraries: LuaLibraries = .sandboxed, limits: LuaLimits = .none) throws(LuaError) {
-        core = try LuaCore()
+    public init(libraries: LuaLibraries = .sandboxed, limits: LuaLimits = .none, isDeterministic: Bool = false) throws(LuaError) {
+        core = try LuaCore(isDeterministic: isDeterministic)
         self.limits = limits
         self.libraries = libraries
         core.limits = limits

@@ -92,7 +92,8 @@ public struct LuaTable {
         plua_pop(core.L, 1)
     }
 
-    /// All keys and values, without metamethods, in no order: it changes from process to process.
+    /// All keys and values, without metamethods. Their order is fixed in a deterministic state, and changes from process to process in
+    /// any other.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func pairs() throws(LuaError) -> [(key: LuaValue, value: LuaValue)] {
@@ -102,15 +103,18 @@ public struct LuaTable {
         let table = lua_gettop(L)
         defer { lua_settop(L, table - 1) }
         var pairs: [(key: LuaValue, value: LuaValue)] = []
+        var order: [KeyOrder] = []
+        let isOrdered = plua_is_deterministic(L)
         lua_pushnil(L)
         // Nothing changes the table meanwhile, so that lua_next cannot raise: making handles creates no object in Lua, and
         // only that collects garbage, which could run finalizers of a script.
         while lua_next(L, table) != 0 {
             try core.chargeCopy(textInBytes: textInBytes(at: -2) + textInBytes(at: -1))
             pairs.append((core.value(at: -2), core.value(at: -1)))
+            if isOrdered { order.append(KeyOrder(pairs[pairs.count - 1].key, number: plua_object_number(L, -2))) }
             plua_pop(L, 1)
         }
-        return pairs
+        return isOrdered ? pairs.indices.sorted { order[$0] < order[$1] }.map { pairs[$0] } : pairs
     }
 
     private func textInBytes(at index: Int32) -> Int {

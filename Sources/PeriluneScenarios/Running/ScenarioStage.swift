@@ -82,11 +82,11 @@ final class ScenarioStage {
     ///
     /// - Returns: The state, what loads the modules of the library, and what scripts in the state wait for.
     func makeState(
-        limits: LuaLimits, previewMode: PreviewMode? = nil, output: @escaping @Sendable ([UInt8]) -> Void
+        limits: LuaLimits, withholding effects: OutsideEffects = [], output: @escaping @Sendable ([UInt8]) -> Void
     ) throws -> (LuaState, LibraryLoader, ScriptLoop) {
-        let state = try LuaState(libraries: .trusted, limits: limits)
+        let state = try LuaState(libraries: .trusted, limits: limits, isDeterministic: true)
         var setup = ScriptSetup(database: writer, allowsFiles: true, environment: environment)
-        setup.previewMode = previewMode
+        setup.withheld = effects
         setup.extensions = extensions
         setup.modules = [.scenarios]
         let loader = try setup.installWithChangesets(in: state)

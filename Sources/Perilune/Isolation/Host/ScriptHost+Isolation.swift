@@ -20,6 +20,7 @@ extension ScriptHost {
         let trace = configuration.trace ?? database.makeTrace(in: environment)
         if let trace { (setup.trace, setup.tracesValues) = (trace.events, trace.showsValues) }
         setup.libraries = configuration.libraries
+        setup.isDeterministic = configuration.isDeterministic
         setup.limits = configuration.limits
         setup.outputLimitInBytes = configuration.countedOutputLimit
         if case .none = configuration.output { setup.prints = false }
@@ -305,7 +306,7 @@ extension ScriptHost.Configuration {
         guard !allowsFiles else { throw refuse("other database files (allowsFiles)") }
         guard moduleFolder == nil else { throw refuse("a package.path (moduleFolder): use modules") }
         guard extensions.isEmpty else { throw refuse("extensions of SQLite, which are native code") }
-        guard previewMode == nil else { throw refuse("previews") }
+        guard previewWithholds == nil else { throw refuse("previews") }
         guard libraryModules.isEmpty, extending == nil else { throw refuse("modules that are part of a program") }
     }
 }

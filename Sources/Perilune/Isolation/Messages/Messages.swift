@@ -53,6 +53,7 @@ struct WorkerSetup {
     var trace: SQLTrace.Events?
     var tracesValues = false
     var libraries = LuaLibraries.sandboxed
+    var isDeterministic = false
     var limits = LuaLimits.none
     var outputLimitInBytes: Int?
     /// Whether what scripts print is wanted.
@@ -81,7 +82,7 @@ struct WorkerSetup {
             ("cancellable", .boolean(limits.isCancellable)),
             ("output", outputLimitInBytes.map { .integer(Int64($0)) }), ("prints", .boolean(prints)), ("context", .text(context.rawValue)),
             ("date", .boolean(asksForDate)), ("clock", clock.map { .integer($0) }), ("modules", .boolean(hasModules)), ("uuid", .boolean(asksForUUID)), ("random", .boolean(asksForRandom)),
-            ("fails", .boolean(failsForCallbacks)), ("signals", .list(signals.map { .text($0) })), ("log", .text(logLevel)),
+            ("fails", .boolean(failsForCallbacks)), ("deterministic", .boolean(isDeterministic)), ("signals", .list(signals.map { .text($0) })), ("log", .text(logLevel)),
         ])
     }
 
@@ -106,6 +107,7 @@ struct WorkerSetup {
         context = value["context"]?.text.flatMap { DependencyContext(rawValue: $0) } ?? .live
         clock = value["clock"]?.integerValue
         hasModules = value["modules"]?.booleanValue == true
+        isDeterministic = value["deterministic"]?.booleanValue == true
         asksForDate = value["date"]?.booleanValue == true
         asksForUUID = value["uuid"]?.booleanValue == true
         asksForRandom = value["random"]?.booleanValue == true

@@ -81,6 +81,7 @@ final class WorkerServer: Sendable {
             }
         }
         configuration.libraries = setup.libraries
+        configuration.isDeterministic = setup.isDeterministic
         configuration.limits = setup.limits
         configuration.signals = setup.signals
         configuration.output = .none

@@ -1,0 +1,16 @@
+/* What makes runs repeatable: the order of keys, and numbers in place of addresses. For states that are deterministic. */
+#ifndef PERILUNE_SHIM_ORDER_H
+#define PERILUNE_SHIM_ORDER_H
+
+#include "CPeriluneShim/State/state.h"
+
+/* Learns where the numbers of objects are. Before any other object is numbered. [-0, +0, m] */
+void plua_measure_objects(lua_State *L);
+
+/* Replaces next, pairs, tostring, print, string.format and the text of files. [-0, +0, m] */
+void plua_open_order(lua_State *L);
+
+/* Replaces functions of the table of globals, on top. [-0, +0, m] */
+void plua_open_traversal(lua_State *L);
+
+#endif
