@@ -130,11 +130,21 @@ local function run(what, path, arguments)
   return setmetatable(result, result_metatable)
 end
 
+--- The name of a module that an error of Lua's own `require` is about; nil for other errors.
+local function missing_module(err)
+  local message = failures.is_error_object(err) and err.message or err
+  return type(message) == "string" and message:match("module '([^']+)' not found:\n")
+end
+
 --- How a scenario lets its scripts do what they were refused, as a line; nil for other errors.
 local function cure_of(err)
-  if err.kind == "preview" then
-    local name = tostring(err.message):find("program", 1, true) and "programs" or "files"
-    return ('the scenario option grants = { "%s" } allows it'):format(name)
+  local name = missing_module(err)
+  if name then
+    return ('t.effects["%s"]:stub("function", value) replaces a module that only the host provides'):format(name)
+  elseif not failures.is_error_object(err) then
+    return nil
+  elseif err.kind == "preview" then
+    return ('the scenario option grants = { "%s" } allows it'):format(err.grant or "files")
   elseif err.kind == "module_not_found" then
     return 't.effects.NAME:stub("function", value) replaces a module that only the host provides'
   end
@@ -145,11 +155,13 @@ function members.run(path, arguments)
   local result = run("t.run", path, arguments)
   if result.error == nil then return result end
   local message, file, line = failures.describe(result.error)
+  if missing_module(result.error) then message = message:match("^[^\n]*not found") end
   local details = {}
   if failures.is_error_object(result.error) and result.error.sql then
     details[1] = "SQL   " .. result.error.sql:gsub("%s+", " ")
   end
-  details[#details + 1] = failures.is_error_object(result.error) and cure_of(result.error) or nil
+  details[#details + 1] = cure_of(result.error)
+  details[#details + 1] = failures.suggestion(result.error)
   local calls = failures.is_error_object(result.error) and failures.places(tostring(result.error.traceback)) or {}
   if #calls > 1 then details[#details + 1] = "trace " .. table.concat(calls, " < ") end
   local place = file and ("%s:%s"):format(file, line or "?") or path

@@ -135,6 +135,16 @@ local function shortened(message)
   return ("%s... (%d bytes)"):format(start, #message)
 end
 
+--- A line that names the nearest table or view for an error about one that does not exist; nil for other errors.
+function scenario_failures.suggestion(value)
+  local name = is_error_object(value) and value.suggestion == nil and tostring(value.message):match("no such table: (.+)$")
+  if not name then return nil end
+  local names = state.has("table_names") and state.host("table_names")() or {}
+  local _, unknown = pcall(errors.raise_unknown, "table", name:gsub("^main%.", ""), names)
+  local nearest = is_error_object(unknown) and unknown.suggestion
+  return nearest and "help  did you mean `" .. tostring(nearest) .. "`?"
+end
+
 --- Lines that an error object has beside its message.
 local function details_of(value)
   if not is_error_object(value) then return {} end
@@ -148,6 +158,7 @@ local function details_of(value)
   if value.suggestion and not value.message:find(value.suggestion, 1, true) then
     details[#details + 1] = "help  did you mean `" .. tostring(value.suggestion) .. "`?"
   end
+  details[#details + 1] = scenario_failures.suggestion(value)
   return details
 end
 

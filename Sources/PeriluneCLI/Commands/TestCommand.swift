@@ -74,7 +74,7 @@ struct TestCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The seed of the order and of all random values.", valueName: "seed"))
     var seed: String?
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all scenarios n times.", valueName: "n"))
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all scenarios n times with the same seed; one that goes another way in a later round fails.", valueName: "n"))
     var rounds = 1
 
     @Option(help: ArgumentHelp("Run each scenario n times with different seeds, until it fails.", valueName: "n"))
@@ -109,8 +109,14 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "Review new and changed snapshots one by one.")
     var review = false
 
-    @Option(help: ArgumentHelp("Write the line coverage of Lua to coverage.info, or to the file of lcov:FILE.", valueName: "lcov[:file]"))
-    var coverage: String?
+    @Option(
+        help: ArgumentHelp(
+            "Measure the line coverage of Lua: table shows it, lcov writes it to coverage.info or to FILE; repeatable.",
+            valueName: "table|lcov[:file]"))
+    var coverage: [String] = []
+
+    @Option(help: ArgumentHelp("List the n slowest scenarios.", valueName: "n"))
+    var durations: Int?
 
     @Option(
         help: ArgumentHelp("""
@@ -140,7 +146,7 @@ struct TestCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let seed, RunSeed(seed) == nil { throw ValidationError("--seed: expected hexadecimal digits, as a run shows them, got \(seed)") }
-        for (name, number) in [("--jobs", jobs), ("--max-failures", maxFailures), ("--repeat", rounds), ("--stress", stress)] {
+        for (name, number) in [("--jobs", jobs), ("--max-failures", maxFailures), ("--repeat", rounds), ("--stress", stress), ("--durations", durations)] {
             if let number, number < 1 { throw ValidationError("\(name): expected a number of at least 1, got \(number)") }
         }
         for text in report where ReportSet.Request(text) == nil {
@@ -149,7 +155,9 @@ struct TestCommand: AsyncParsableCommand {
         }
         for text in filter + skip { try Self.check(text) }
         if json, !list { throw ValidationError("--json requires --list") }
-        if let coverage, CoverageRequest(coverage) == nil { throw ValidationError("--coverage: expected lcov or lcov:FILE, got \(coverage)") }
+        for text in coverage where CoverageRequest(text) == nil {
+            throw ValidationError("--coverage: expected table, lcov or lcov:FILE, got \(text)")
+        }
         if review, updateSnapshots { throw ValidationError("--review cannot be combined with --update-snapshots") }
         if watch, list || review || types != nil {
             throw ValidationError("--watch cannot be combined with --list, --review or --types")
@@ -210,8 +218,9 @@ extension TestCommand {
         var request = TestRequest(options: options)
         request.reports = report.compactMap { ReportSet.Request($0) }
         request.options.keepsDetails = request.reports.contains { $0.format == .html }
-        request.coverage = coverage.flatMap { CoverageRequest($0) }
-        request.options.coversLines = request.coverage != nil
+        request.coverage = coverage.compactMap { CoverageRequest($0) }
+        request.options.coversLines = !request.coverage.isEmpty
+        request.durations = durations ?? 0
         (request.onlyFailed, request.onlyChanged) = (failed, onlyChanged)
         request.isIsolated = isolate
         (request.isWatching, request.isReviewing) = (watch, review)

@@ -8,8 +8,9 @@ struct TestRequest: Sendable {
 
     var options: ScenarioOptions
     var reports: [ReportSet.Request] = []
-    /// `nil` for none.
-    var coverage: CoverageRequest?
+    var coverage: [CoverageRequest] = []
+    /// How many of the slowest scenarios are listed.
+    var durations = 0
     var onlyFailed = false
     var onlyChanged = false
     var isWatching = false
@@ -23,14 +24,22 @@ struct TestRequest: Sendable {
     var isVerbose = false
 }
 
-/// Where the coverage of lines is written.
-struct CoverageRequest: Sendable, Equatable {
-    let path: String
+/// How the coverage of lines is shown.
+enum CoverageRequest: Sendable, Equatable {
+    /// After the results.
+    case table
+    /// In a file for other programs.
+    case lcov(path: String)
 
-    /// Reads `lcov` or `lcov:FILE`.
+    /// Reads `table`, `lcov` or `lcov:FILE`.
     init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts[0] == "lcov", parts.count == 1 || !parts[1].isEmpty else { return nil }
-        path = parts.count > 1 ? String(parts[1]) : "coverage.info"
+        if text == "table" {
+            self = .table
+        } else if parts[0] == "lcov", parts.count == 1 || !parts[1].isEmpty {
+            self = .lcov(path: parts.count > 1 ? String(parts[1]) : "coverage.info")
+        } else {
+            return nil
+        }
     }
 }

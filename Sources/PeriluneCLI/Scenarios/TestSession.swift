@@ -122,6 +122,7 @@ struct TestSession {
         style.isColored = colors.isOn
         style.isVerbose = request.isVerbose
         style.command = request.options.command
+        style.slowest = request.durations
         let requests = request.reports.contains { $0.path == nil } ? request.reports : [.init(.pretty)] + request.reports
         return ReportSet(requests, style: style) { text in
             do {
@@ -135,8 +136,11 @@ struct TestSession {
 
     private func finish(_ summary: ScenarioSummary, _ reports: ReportSet) -> Int32 {
         var failures = reports.failures
-        if let coverage = request.coverage {
-            if let failure = LCOVFile(summary.coverage).write(to: coverage.path) { failures.append(failure) }
+        for coverage in request.coverage {
+            switch coverage {
+            case .lcov(let path): if let failure = LCOVFile(summary.coverage).write(to: path) { failures.append(failure) }
+            case .table: try? StandardStreams.write(Array(DisplayText.escaped(summary.coverage.table, keepingLineBreaks: true).utf8))
+            }
         }
         for failure in failures { StandardStreams.writeError("error: \(DisplayText.escaped(failure))\n") }
         if summary.foundCount == 0, summary.results.isEmpty { StandardStreams.writeError(helpForNone() + "\n") }

@@ -9,6 +9,22 @@ extension LuaState {
         _ = plua_cover_lines(core.context)
     }
 
+    /// Notes from now on in which order lines of the chunks run that come from files. As ``coverLines()``.
+    package func traceLines(upTo limit: Int) {
+        guard core.isOpen, limits.isLimited else { return }
+        _ = plua_trace_lines(core.context, limit)
+    }
+
+    /// The lines that have run since ``traceLines(upTo:)``, in order.
+    package func lineTrace() -> LuaLineTrace {
+        var trace = LuaLineTrace()
+        guard core.isOpen, let read = plua_read_line_trace(core.context)?.pointee else { return trace }
+        trace.entries = Array(UnsafeBufferPointer(start: read.entries, count: read.count))
+        (trace.count, trace.hash) = (Int(read.total), read.hash)
+        while let name = plua_traced_file(core.context, trace.files.count) { trace.files.append(String(cString: name)) }
+        return trace
+    }
+
     /// Gives each line that has run to a closure, with its count.
     package func readCoverage(_ take: (_ file: String, _ line: Int, _ count: Int) -> Void) {
         guard core.isOpen else { return }
@@ -21,6 +37,25 @@ extension LuaState {
                     receiver.take(String(cString: file!), Int(line), Int(count))
                 }, Unmanaged.passUnretained(receiver).toOpaque())
         }
+    }
+}
+
+/// The lines that a state has run, in order.
+package struct LuaLineTrace: Codable, Sendable, Equatable {
+    /// The files, by number.
+    package var files: [String] = []
+    /// The first lines: the number of the file in the upper 12 bits, the line in the others.
+    package var entries: [UInt32] = []
+    /// How many lines have run.
+    package var count = 0
+    /// Of all lines that have run.
+    package var hash: UInt64 = 0
+
+    /// A line as `FILE:LINE`.
+    package func place(at index: Int) -> String {
+        let entry = entries[index]
+        let file = Int(entry >> 20)
+        return "\(files.indices.contains(file) ? files[file] : "?"):\(entry & 0xFFFFF)"
     }
 }
 

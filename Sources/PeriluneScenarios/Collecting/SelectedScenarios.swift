@@ -17,6 +17,8 @@ public struct SelectedScenarios: Sendable {
     public private(set) var isFocused = false
     /// Where it stands.
     public private(set) var focused: [Scenario] = []
+    /// The folders of projects, in which scripts and modules are, with those of scenarios.
+    private(set) var projects: Set<ProjectFolder> = []
     /// The folders that were given.
     private(set) var folders: [String] = []
     /// What the files define that were looked into as a whole, chosen or not.
@@ -43,6 +45,7 @@ public struct SelectedScenarios: Sendable {
             if path.line == nil, !path.path.hasSuffix(".lua") { folders.append(path.path == "." ? "" : path.path) }
             for place in try ScenarioFiles.find(path.path) {
                 let file = ScenarioLocation.pathFromCurrentFolder(place.path)
+                projects.insert(ProjectFolder(path: place.project, scenarios: place.root))
                 guard seen.insert("\(file):\(path.line ?? 0):\(path.position ?? 0)").inserted else { continue }
                 if let files = options.selection.files, !files.contains(file) {
                     unreadCount += 1

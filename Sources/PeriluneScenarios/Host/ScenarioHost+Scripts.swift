@@ -110,7 +110,7 @@ final class ScriptRun {
 
     /// Closes the state, when the scenario has ended.
     func close() {
-        host.attempt.coverage?.add(state)
+        host.didRun(state)
         state.close()
     }
 
@@ -118,17 +118,30 @@ final class ScriptRun {
         var limits = host.limits
         // The scenario ends before.
         limits.time = host.remainingTime + .milliseconds(100)
-        let grants = Set(host.attempt.scenario.grants)
-        let mode: PreviewMode? = grants.isDisjoint(with: ["files", "programs", "effects"]) ? .holdingBackEffects : nil
-        let (state, _, loop) = try host.stage.makeState(limits: limits, previewMode: mode) { [stage = host.stage.output] bytes in
+        let effects = OutsideEffects.all.subtracting(granted(by: host.attempt.scenario.grants))
+        let (state, _, loop) = try host.stage.makeState(limits: limits, withholding: effects) { [stage = host.stage.output] bytes in
             output.write(bytes)
             stage.write(bytes)
         }
         if host.attempt.coverage != nil { state.coverLines() }
+        if host.attempt.options.comparesRounds { state.traceLines(upTo: ScenarioTrace.mostLines) }
         try host.state.modules.install(in: state)
         let folder = ScenarioLocation.folder(of: path)
         try FileModules.install(in: state, folder: folder.isEmpty ? "." : folder)
         return (state, loop)
+    }
+
+    /// The effects that the names in the option `grants` of a scenario stand for.
+    private static func granted(by names: [String]) -> OutsideEffects {
+        names.reduce(into: []) { effects, name in
+            switch name {
+            case "files": effects.formUnion([.files, .databases])
+            case "programs": effects.formUnion(.programs)
+            case "native": effects.formUnion(.native)
+            case "effects": effects.formUnion(.all)
+            default: break
+            }
+        }
     }
 
     /// A list is given as from the command line, one argument for each; anything else is one argument.

@@ -19,6 +19,7 @@ extension ScenarioHost {
             let lines = try host.plan(of: arguments.get(1), in: arguments.state)
             return [try arguments.state.encode(lines)]
         }
+        try function("table_names") { host, arguments in [try arguments.state.encode(host.tableNames)] }
         try function("begin_queries") { host, _ in
             [.integer(Int64(host.recordings.add(.statements(host.stage.trace.collect()))))]
         }
@@ -26,6 +27,14 @@ extension ScenarioHost {
             guard case .statements(let collection) = try host.recordings.take(arguments.get(1)) else { return [] }
             host.stage.trace.end(collection)
             return [try host.list(collection.statements, in: arguments.state)]
+        }
+    }
+
+    /// The names of tables and views, also in the middle of a block of the database.
+    private var tableNames: [String] {
+        stage.trace.pausing {
+            let sql = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
+            return (try? stage.writer.unsafeReentrantWrite { db in try String.fetchAll(db, sql: sql) }) ?? []
         }
     }
 

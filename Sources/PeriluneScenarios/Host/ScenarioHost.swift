@@ -22,6 +22,8 @@ final class ScenarioHost {
     var scripts: [ScriptRun] = []
     /// What is being watched, by the numbers that Lua has.
     var recordings = HostRecordings()
+    /// The lines that the states have run which are closed, if rounds are compared.
+    private(set) var trace = ScenarioTrace()
     /// Errors of what scripts have left behind.
     private var callbackErrors: [LuaError] = []
 
@@ -91,8 +93,14 @@ final class ScenarioHost {
         await loops.end()
         recordings.endAll(on: stage)
         for script in scripts.reversed() { script.close() }
-        attempt.coverage?.add(state.state)
+        didRun(state.state)
         state.state.close()
+    }
+
+    /// Takes the lines that a state has run, before it is closed.
+    func didRun(_ state: LuaState) {
+        attempt.coverage?.add(state)
+        if attempt.options.comparesRounds { trace.lines.append(state.lineTrace()) }
     }
 
     func function(_ name: String, _ body: @escaping (ScenarioHost, LuaArguments) throws -> [LuaValue]) throws {

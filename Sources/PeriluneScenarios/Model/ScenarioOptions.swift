@@ -38,6 +38,8 @@ public struct ScenarioOptions: Sendable {
     public var seed = RunSeed.random()
     /// How often all are run.
     public var rounds = 1
+    /// Whether the rounds of a scenario are compared: with one seed each has to go the same way.
+    var comparesRounds: Bool { rounds > 1 }
     /// How often each is run, with another seed each time.
     public var stress = 1
     /// After how many failures no more are begun.

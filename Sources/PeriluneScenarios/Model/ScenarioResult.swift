@@ -45,6 +45,9 @@ public struct ScenarioResult: Codable, Sendable {
     /// The number of this repetition, from 1, if the run is repeated.
     public var round: Int?
 
+    /// The way that it went, if rounds are compared.
+    var trace: ScenarioTrace?
+
     init(_ scenario: Scenario, _ outcome: ScenarioOutcome, seed: RunSeed) {
         (self.scenario, self.outcome, self.seed) = (scenario, outcome, seed)
     }
@@ -62,9 +65,11 @@ public struct ScenarioAttemptResult: Codable, Sendable {
     public var steps: [ScenarioStep]
     /// What it has printed.
     public var output: String
+    /// The seed of the attempt: each has another one.
+    public var seed: RunSeed
 
     init(_ result: ScenarioResult) {
-        (outcome, duration, failures) = (result.outcome, result.duration, result.failures)
+        (outcome, duration, failures, seed) = (result.outcome, result.duration, result.failures, result.seed)
         (steps, output) = (result.steps, result.output)
     }
 }

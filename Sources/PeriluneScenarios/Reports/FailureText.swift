@@ -10,7 +10,7 @@ struct FailureText {
         let head = "\(style.strongRed(Self.label(result)))  \(style.bold(Self.line(scenario.place)))  \(Self.line(scenario.title))"
         var lines = [head + "   " + style.dim("(\(times.joined(separator: ", ")))")]
         lines += self.lines(ofAttemptsBefore: result)
-        if !result.earlierAttempts.isEmpty { lines.append(attemptHead(result.attempts, of: result, result.outcome, result.duration)) }
+        if !result.earlierAttempts.isEmpty { lines.append(attemptHead(result.attempts, of: result, result.outcome, result.duration, result.seed)) }
         for failure in result.failures { lines += self.lines(of: failure) }
         lines += block("output", result.output)
         for warning in result.warnings { lines += block("warning", warning) }
@@ -24,13 +24,15 @@ struct FailureText {
     /// How the attempts have failed after which the scenario was tried again; nothing if there was one alone.
     func lines(ofAttemptsBefore result: ScenarioResult) -> [String] {
         result.earlierAttempts.enumerated().flatMap { index, attempt in
-            [attemptHead(index + 1, of: result, attempt.outcome, attempt.duration)] + attempt.failures.flatMap(lines)
+            [attemptHead(index + 1, of: result, attempt.outcome, attempt.duration, attempt.seed)] + attempt.failures.flatMap(lines)
                 + block("output", attempt.output)
         }
     }
 
-    private func attemptHead(_ number: Int, of result: ScenarioResult, _ outcome: ScenarioOutcome, _ duration: Duration) -> String {
-        let text = "\(number) of \(result.attempts)   " + style.dim("(\(outcome.text), \(TimeText.text(duration)))")
+    private func attemptHead(
+        _ number: Int, of result: ScenarioResult, _ outcome: ScenarioOutcome, _ duration: Duration, _ seed: RunSeed
+    ) -> String {
+        let text = "\(number) of \(result.attempts)   " + style.dim("(\(outcome.text), \(TimeText.text(duration)), seed \(seed))")
         return labelled("attempt", text)
     }
 

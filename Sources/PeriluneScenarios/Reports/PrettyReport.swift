@@ -3,6 +3,8 @@ final class PrettyReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void
     private var failures: FailureText { FailureText(style: style) }
+    /// Errors that keep scenarios from running, such as that of a migration, and how often each was repeated.
+    private var errors: [String: Int] = [:]
 
     init(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) {
         (self.style, self.write) = (style, write)
@@ -15,7 +17,12 @@ final class PrettyReport: ScenarioReport {
             writeLines([style.dim("\(information.count) \(information.count == 1 ? "scenario" : "scenarios"), \(information.order.rawValue) order, seed \(information.seed), \(workers)")])
         case .scenarioEnded(let result): show(result)
         case .ended(let summary):
-            writeLines(SummaryText(summary: summary, style: style).lines)
+            for (error, count) in errors.sorted(by: { $0.key < $1.key }) where count > 0 {
+                let scenarios = count == 1 ? "1 more scenario" : "\(count) more scenarios"
+                writeLines([style.strongRed("ERROR") + "  \(scenarios) could not be run, with the same error: \(FailureText.line(error))", ""])
+            }
+            let text = SummaryText(summary: summary, style: style)
+            writeLines(text.failures + text.lines)
         default: break
         }
     }
@@ -28,8 +35,19 @@ final class PrettyReport: ScenarioReport {
             let lines = style.isVerbose ? details(result) : failures.kept(result)
             let color = result.outcome == .passed ? style.green : style.yellow
             if style.isVerbose || !lines.isEmpty { writeLines([line(result, color)] + lines) }
+        case .errored where isRepeated(result): break
         default: writeLines(failures.lines(of: result) + [""])
         }
+    }
+
+    /// Whether a scenario could not be run for the same reason as one before.
+    private func isRepeated(_ result: ScenarioResult) -> Bool {
+        guard !style.isVerbose, result.failures.count == 1, result.output.isEmpty else { return false }
+        let failure = result.failures[0]
+        let place = failure.file.map { $0 + (failure.line.map { ":\($0)" } ?? "") + ": " } ?? ""
+        let former = errors[place + failure.message]
+        errors[place + failure.message] = former.map { $0 + 1 } ?? 0
+        return former != nil
     }
 
     private func line(_ result: ScenarioResult, _ color: (String) -> String) -> String {

@@ -22,6 +22,8 @@ public struct ScenarioReportStyle: Sendable {
     public var isVerbose = false
     /// The duration from which scenarios are reported as slow.
     public var slow = Duration.seconds(1)
+    /// How many of the slowest scenarios are listed at the end.
+    public var slowest = 0
     /// How a scenario is run again; its place and the seed follow.
     public var command = "perilune test"
 

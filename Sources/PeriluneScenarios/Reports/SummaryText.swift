@@ -6,6 +6,9 @@ struct SummaryText {
     var lines: [String] {
         var lines = [counts]
         if !summary.flaky.isEmpty { lines.append(style.yellow("\(summary.flaky.count) flaky")) }
+        let slowest = summary.results.sorted { $0.duration > $1.duration }.prefix(style.slowest)
+        if !slowest.isEmpty { lines.append("slowest") }
+        lines += slowest.map { "  \(TimeText.text($0.duration))  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))" }
         let slow = summary.results.filter { $0.duration >= style.slow }.sorted { $0.duration > $1.duration }
         if !slow.isEmpty {
             lines.append(style.yellow("\(slow.count) slow"))
@@ -25,6 +28,25 @@ struct SummaryText {
         if summary.notRun > 0 { lines.append("\(summary.notRun) not run") }
         if summary.wasInterrupted { lines.append(style.red("interrupted")) }
         return lines
+    }
+
+    /// The failures, each on a line, if there are several: those that were shown in full may have scrolled away.
+    var failures: [String] {
+        let failures = summary.failures
+        guard failures.count > 1 else { return [] }
+        let lines = failures.prefix(Self.mostFailures).map { result in
+            let message = result.failures.first.map { "   " + style.dim(Self.shortened($0.message)) } ?? ""
+            return "  \(style.red(FailureText.label(result)))  \(FailureText.line(result.scenario.place))  \(FailureText.line(result.scenario.title))\(message)"
+        }
+        let more = failures.count > Self.mostFailures ? ["  ... and \(failures.count - Self.mostFailures) more"] : []
+        return ["\(failures.count) failures"] + lines + more + [""]
+    }
+
+    private static let mostFailures = 50
+
+    private static func shortened(_ message: String) -> String {
+        let line = FailureText.line(String(message.prefix { $0 != "\n" }))
+        return line.count > 80 ? line.prefix(80) + "..." : line
     }
 
     private static func list(_ paths: [String], _ what: String) -> [String] {

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Perilune
 internal import PeriluneLua
 internal import Synchronization
@@ -6,6 +7,52 @@ internal import Synchronization
 public struct LineCoverage: Sendable {
     /// By file, then by line: 0 for lines that could have run.
     public internal(set) var files: [String: [Int: Int]] = [:]
+}
+
+extension LineCoverage {
+    /// A table for people: how many lines of each file have run.
+    public var table: String {
+        let rows = files.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.values.count { $0 > 0 }) }
+        let all = ("in \(rows.count) \(rows.count == 1 ? "file" : "files")", rows.reduce(0) { $0 + $1.1 }, rows.reduce(0) { $0 + $1.2 })
+        let lines = (rows + [all]).map { name, count, run in
+            let share = count == 0 ? "" : "\(run * 100 / count) %"
+            return [String(count), String(run), share].map { Self.padded($0, to: 7) }.joined() + "  \(name)"
+        }
+        return (["  lines    run  share  coverage"] + lines).map { $0 + "\n" }.joined()
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}
+
+/// The folder of a project, whose scripts and modules scenarios run.
+struct ProjectFolder: Hashable, Sendable {
+    /// Empty for the current folder.
+    let path: String
+    /// The folder of the scenarios, which is not covered.
+    let scenarios: String
+
+    /// More entries than that are not looked at: the folder may be that of a user.
+    private static let mostEntries = 20_000
+
+    /// The paths of the Lua files in it, hidden folders and those of scenarios left out.
+    var files: [String] {
+        guard scenarios != path, let names = FileManager.default.enumerator(atPath: path.isEmpty ? "." : path) else { return [] }
+        var files: [String] = []
+        var count = 0
+        while let name = names.nextObject() as? String, count < Self.mostEntries {
+            count += 1
+            let file = ScenarioLocation.path(name, in: path)
+            let isHidden = name.split(separator: "/").last?.hasPrefix(".") == true || name.hasSuffix("node_modules")
+            if isHidden || file == scenarios {
+                names.skipDescendants()
+            } else if name.hasSuffix(".lua"), !CoverageCollector.isTest(file) {
+                files.append(file)
+            }
+        }
+        return files
+    }
 }
 
 /// Adds up which lines have run in many states.
@@ -34,13 +81,15 @@ final class CoverageCollector: Sendable {
         }
     }
 
-    private static func isTest(_ file: String) -> Bool {
+    static func isTest(_ file: String) -> Bool {
         file.hasSuffix(ScenarioFiles.suffix) || file == "support.lua" || file.hasSuffix("/support.lua")
     }
 
-    /// The sums, with the lines that could have run and have not. Needs a large stack, since it compiles the files.
-    func finished() -> LineCoverage {
+    /// The sums, with the lines that could have run and have not, those of files in the projects that were never loaded as well. Needs a
+    /// large stack, since it compiles the files.
+    func finished(in projects: Set<ProjectFolder>) -> LineCoverage {
         coverage.withLock { coverage in
+            for file in projects.flatMap(\.files) where coverage.files[file] == nil { coverage.files[file] = [:] }
             for file in coverage.files.keys {
                 for line in Self.activeLines(of: file) { coverage.files[file]![line, default: 0] += 0 }
             }

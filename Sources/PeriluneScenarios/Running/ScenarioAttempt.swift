@@ -44,6 +44,8 @@ struct ScenarioAttempt {
         var limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: max(time, Self.loadingTime))
         let state = try ScenarioState(on: stage, limits: limits, chunks: tools.chunks, modules: options.modules)
         if coverage != nil { state.state.coverLines() }
+        if options.comparesRounds { state.state.traceLines(upTo: ScenarioTrace.mostLines) }
+        let statements = options.comparesRounds ? stage.trace.collect() : nil
         limits.time = time
         let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits, loops: makeLoops(stage.clock.clock))
         let details = options.keepsDetails ? RecordedDetails(on: stage) : nil
@@ -52,10 +54,16 @@ struct ScenarioAttempt {
         host.finish(&result)
         checkCursors(of: host, &result)
         await host.close()
+        var trace = host.trace
         result.queryCount = stage.trace.count
         result.output = stage.output.text
         checkTransaction(stage, &result)
         checkCount(&result)
+        guard let statements else { return }
+        trace.add(statements.statements)
+        trace.output = result.output
+        trace.verdict = [result.outcome.text] + result.failures.map(\.message)
+        result.trace = trace
     }
 
     /// A scenario that states nothing passes whatever happens.

@@ -33,7 +33,8 @@ struct ScenarioPerformance {
     nonisolated(nonsending) private func performed(seed: RunSeed) async -> ScenarioResult {
         var earlier: [ScenarioAttemptResult] = []
         while true {
-            var result = judged(await attempt(earlier.count + 1, seed))
+            // Random failures would all be alike with one seed.
+            var result = judged(await attempt(earlier.count + 1, RunSeed(seed.value &+ UInt64(earlier.count))))
             let mayRetry = !result.outcome.isSuccess && result.outcome != .interrupted && earlier.count < scenario.retry
             guard mayRetry else {
                 (result.attempts, result.earlierAttempts) = (earlier.count + 1, earlier)

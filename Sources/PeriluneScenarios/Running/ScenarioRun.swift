@@ -31,6 +31,11 @@ public final class ScenarioRun: Sendable {
         var isInterrupted = false
         var isDone = false
         var failureCount = 0
+        /// By scenario: the first round that has a trace.
+        var traces: [String: (round: Int, trace: ScenarioTrace)] = [:]
+        /// Results that wait for those before them, by the number of the job; for the order of files.
+        var early: [Int: ScenarioResult] = [:]
+        var nextJob = 0
     }
 
     /// What several runs of one process share: templates and compiled files.
@@ -100,7 +105,8 @@ public final class ScenarioRun: Sendable {
             jobs.enumerated().map { ScenarioQueue.Job(number: $0, entry: $1.1, round: $1.0) })
         if !jobs.isEmpty { await work(queue, workers: workers) }
         leaveOut(queue.left)
-        let covered = try? await Self.onLargeStack { [coverage] in coverage?.finished() }
+        let projects = selected.projects
+        let covered = try? await Self.onLargeStack { [coverage] in coverage?.finished(in: projects) }
         let summary = progress.withLock { progress in
             progress.isDone = true
             if let covered { progress.summary.coverage = covered }
@@ -167,7 +173,8 @@ public final class ScenarioRun: Sendable {
     private func didEnd(_ result: ScenarioResult, _ job: ScenarioQueue.Job) {
         var result = result
         if options.rounds > 1 { result.round = job.round }
-        take(result)
+        if options.comparesRounds { compare(&result, round: job.round) }
+        take(result, number: job.number)
         let isEnough = progress.withLock { progress in
             if !result.outcome.isSuccess, result.outcome.isVerdict { progress.failureCount += 1 }
             return options.bail.map { progress.failureCount >= $0 } ?? false
@@ -197,8 +204,25 @@ public final class ScenarioRun: Sendable {
             var result = ScenarioResult(job.entry.scenario, .notRun, seed: options.seed)
             (result.reason, result.attempts) = (reason, 0)
             if options.rounds > 1 { result.round = job.round }
-            take(result)
+            take(result, number: job.number)
         }
+    }
+
+    /// Fails a scenario that has gone another way than in an earlier round with the same seed.
+    private func compare(_ result: inout ScenarioResult, round: Int) {
+        defer { result.trace = nil }
+        guard let trace = result.trace, result.outcome != .interrupted else { return }
+        let first = progress.withLock { progress in
+            let first = progress.traces[result.scenario.id]
+            if first == nil { progress.traces[result.scenario.id] = (round, trace) }
+            return first
+        }
+        guard let first, let details = trace.parting(from: first.trace, rounds: (first.round, round)) else { return }
+        var failure = ScenarioFailure(
+            "it went another way than in round \(first.round), with the same seed", kind: "diverged", file: result.scenario.file,
+            line: result.scenario.line)
+        failure.details = details
+        result.add(failure)
     }
 
     /// What is running, and for how long, the oldest first.
@@ -209,12 +233,22 @@ public final class ScenarioRun: Sendable {
 
     // MARK: - Reporting
 
-    private func take(_ result: ScenarioResult) {
+    /// - Parameter number: That of its job. In the order of files results are reported in the order of their jobs.
+    private func take(_ result: ScenarioResult, number: Int? = nil) {
         progress.withLock { progress in
             guard !progress.isDone else { return }
-            progress.summary.results.append(result)
-            receive(.scenarioEnded(result))
+            guard let number, options.order == .file else { return report(result, in: &progress) }
+            progress.early[number] = result
+            while let next = progress.early.removeValue(forKey: progress.nextJob) {
+                progress.nextJob += 1
+                report(next, in: &progress)
+            }
         }
+    }
+
+    private func report(_ result: ScenarioResult, in progress: inout Progress) {
+        progress.summary.results.append(result)
+        receive(.scenarioEnded(result))
     }
 
     private func report(_ event: ScenarioEvent) {

@@ -12,6 +12,10 @@ local native = {}
 ---@return function
 function native.compile(path, text, rewrite) end
 
+--- The names of the tables and views of the database.
+---@return string[]
+function native.table_names() end
+
 -- Waiting
 
 --- Whether anything beside the scenario goes by its clock and can be waited for here: not in a block of the database, for example.
