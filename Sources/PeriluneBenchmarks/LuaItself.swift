@@ -17,6 +17,7 @@ struct LuaItself {
     private static let processorTarget = 1.05
     /// Of limits without a budget of instructions, beside none.
     private static let limitsTarget = 1.05
+    private static let iterationTarget = 3.0
 
     /// The time from spawning to exit, of an empty script.
     mutating func measureStart() {
@@ -57,6 +58,33 @@ struct LuaItself {
         var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         return perilune_time_process(&arguments)
+    }
+
+    /// Loops over ten keys in the order of Lua, and in a fixed one.
+    mutating func measureIteration() {
+        let file = "\(scripts)/iteration.lua"
+        let commands = [
+            ("lua5.4", ["lua5.4", file], nil), ("perilune run", [perilune, "run", file], Self.processorTarget),
+            ("perilune run --deterministic", [perilune, "run", "--deterministic", file], Self.iterationTarget),
+        ]
+        var best: [String: Double] = [:]
+        for _ in 0..<rounds {
+            for (name, command, _) in commands where !problems.hasFailed(name, "iteration") {
+                do {
+                    let run = try Run(of: command, environment: environment)
+                    best[name] = min(best[name] ?? .infinity, run.samples.map(\.processor).min() ?? .infinity)
+                } catch {
+                    problems.note(error, contestant: name, measure: "iteration")
+                }
+            }
+        }
+        guard let base = best["lua5.4"] else { return }
+        print("Loops over ten keys by pairs and next, × lua5.4 at \(Int(base * 1000)) ms:")
+        for (name, _, target) in commands {
+            guard let seconds = best[name] else { continue }
+            let mark = target.map { String(format: " %@ (≤ %.2f)", seconds / base > $0 ? "✗" : "✓", $0) } ?? ""
+            print("    \(name.padded(to: 42))" + String(format: "%.2f", seconds / base) + mark)
+        }
     }
 
     /// The same Lua file under each.

@@ -52,6 +52,7 @@ func compare(scripts: String, filter: String, writesReport: Bool = false) async 
     print("")
     if isWanted("start") { luaItself.measureStart() }
     if isWanted("processor") { luaItself.measureProcessor() }
+    if isWanted("iteration") { luaItself.measureIteration() }
     if isWanted("observation") { try await ObservationMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("sets") { try await SetMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("scenarios") { try ScriptedMeasures.scenarios(scripts: scripts, programs: programs).run() }

@@ -81,7 +81,7 @@ int plua_raise_cancellation(lua_State *L) {
     /* A script that catches the error gets no further. To set a hook, Lua goes over the whole stack: not for each that catches it. */
     if (lua_gethook(L) != count_hook || lua_gethookcount(L) != 1) arm(L);
     lua_pushlightuserdata(L, (void *)&cancellation_marker);
-    return plua_throw(L);
+    return lua_error(L);
 }
 
 void plua_check(lua_State *L) {

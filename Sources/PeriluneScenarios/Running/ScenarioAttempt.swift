@@ -93,6 +93,7 @@ struct ScenarioAttempt {
             try result.take(report, limit: time)
         } catch let error as LuaError {
             result.take(error, host.state.progress(at: error), limit: time)
+            if result.outcome == .timedOut { result.lead(into: host.scripts.last { $0.error?.code == .timeout }?.error) }
         } catch {
             result.outcome = .errored
             result.failures.append(ScenarioFailure(error, file: scenario.file))
@@ -199,6 +200,15 @@ extension ScenarioResult {
         } else {
             failures.append(failure)
         }
+    }
+
+    /// Adds the lines of a script in which a scenario was when its time was up.
+    mutating func lead(into error: LuaError?) {
+        guard let traceback = error?.traceback, let last = failures.indices.last else { return }
+        let lines = traceback.split(separator: "\n").compactMap { $0.firstMatch(of: #/^\s+([^\[\s].*:\d+): in /#).map { String($0.1) } }
+        let outer = failures[last].file.map { file in file + (failures[last].line.map { ":\($0)" } ?? "") }
+        let frames = failures[last].frames.isEmpty ? [outer].compactMap { $0 } : failures[last].frames
+        failures[last].frames = frames + lines.reversed()
     }
 
     /// Adds a failure to a scenario that may have passed.

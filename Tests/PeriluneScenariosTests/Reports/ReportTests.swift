@@ -182,7 +182,7 @@ import Testing
         #expect(run[.extendedJUnit].matches(of: #/<flakyFailure message="attempt [12]: check/#).count == 2, "\(run[.extendedJUnit])")
         #expect(run[.extendedJUnit].contains(#"tests="1" failures="0""#))
         #expect(run[.pretty].contains("""
-              attempt   2 of 3   (failed, 0 ms)
+              attempt   2 of 3   (failed, 0 ms, seed 7f3b)
               at        scenarios/a_scenario.lua:10
               attempt 2: check(number >= 3)
                 number is 2

@@ -6,13 +6,13 @@
 ---@field template? string the layer of data that the database begins with
 ---@field database? "memory"|"file"|"empty"|string `"fixture:NAME"` is a copy of a checked-in file, or of a database in a cluster: `"fixture:dqlite://host:port/name"`
 ---@field timeout? perilune.duration
----@field retry? integer how often a failure is tried again; a pass after one is reported as flaky; 0 by default
+---@field retry? integer how often a failure is tried again, each time with the next seed; a pass after one is reported as flaky; 0 by default
 ---@field lock? string scenarios with the same lock never run at the same time
 ---@field clock? string the time at which the clock is frozen
 ---@field seed? integer|string of the random numbers
 ---@field max_queries? integer how many statements may run
 ---@field no_checks? "allow"|"warn"|"fail" what a scenario without a check is; `"warn"` by default
----@field grants? perilune.grant|perilune.grant[] lets the scripts that it runs change files and run programs
+---@field grants? perilune.grant|perilune.grant[] lets the scripts that it runs change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`)
 
 ---The error by which a scenario must fail.
 ---@class perilune.expected_failure
@@ -813,7 +813,7 @@ function members:no_writes() end
 
 end
 
----@alias perilune.grant "files"|"programs"|"effects"
+---@alias perilune.grant "files"|"programs"|"native"|"effects"
 
 ---Defines scenarios that belong together, share options, and share `before_each` and `after_each`.
 ---```lua
