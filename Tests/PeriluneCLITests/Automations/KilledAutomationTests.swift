@@ -90,4 +90,40 @@ import Testing
         #expect(try process.wait().status == 0)
         #expect(try Self.runs(in: folder).dropFirst() == ["succeeded,,2,0"])
     }
+
+    /// The case that durable automations are for: killed between two steps, with a change that comes while the service is down.
+    @Test func `a durable automation continues after the last step, and sees what has changed while it was down`() throws {
+        let folder = try TestFolder(["a.lua": """
+            perilune.automation{
+              name = "work", durable = true, mode = "queued", on = { change = "job" },
+              run = function(run)
+                run:step("one", function(db) db:execute("INSERT INTO step(what) VALUES (?)", "one of " .. run.key) end)
+                run:call("wait", function(key, info)
+                  print("waits " .. run.key) io.stdout:flush()
+                  if run.key == "1" and not info.is_repeat then perilune.sleep("1h") end
+                end)
+                run:step("two", function(db) db:execute("INSERT INTO step(what) VALUES (?)", "two of " .. run.key) end)
+                print("done " .. run.key) io.stdout:flush()
+              end,
+            }
+            print("ready") io.stdout:flush()
+            """])
+        _ = try folder.perilune("run", "--database", "x.sqlite", "-e", """
+            db:execute("CREATE TABLE job (id INTEGER PRIMARY KEY, state TEXT); CREATE TABLE step (what TEXT)")
+            """)
+        var process = try Self.start(in: folder)
+        func insert() throws { _ = try folder.perilune("query", "--write", "--database", "x.sqlite", "INSERT INTO job(state) VALUES ('new')") }
+        try insert()
+        #expect(try process.readLine() == "waits 1")
+        process.send("KILL")
+        #expect(try process.wait().status == 137)
+        try insert()
+        process = try Self.start(in: folder)
+        for line in ["waits 1", "done 1", "waits 2", "done 2"] { #expect(try process.readLine() == line) }
+        process.interrupt()
+        #expect(try process.wait().status == 0)
+        let steps = try folder.perilune("query", "--database", "x.sqlite", "--format", "csv", "SELECT what FROM step")
+        #expect(steps.output.split(whereSeparator: \.isNewline).dropFirst() == ["one of 1", "two of 1", "one of 2", "two of 2"])
+        #expect(try Self.runs(in: folder).dropFirst() == ["succeeded,,1,0", "succeeded,,1,0"])
+    }
 }
