@@ -447,13 +447,13 @@ local function cancel_run(run, reason)
   if run.timer then
     native.stop(run.timer)
     run.is_over = true
-    return finish(run, "cancelled", { error = run.last_error, traceback = run.last_traceback }, true)
+    return finish(run, "cancelled", {}, true)
   end
   local was_live, has_begun = native.stop(run.task, true)
   -- One that has not begun never will.
   if was_live and not has_begun then
     run.is_over = true
-    finish(run, "cancelled", { error = run.last_error, traceback = run.last_traceback }, true)
+    finish(run, "cancelled", {}, true)
   end
 end
 
