@@ -124,7 +124,7 @@ function keep_later(self, details, is_awaited, seconds)
   end, nil, false, host_scope)
 end
 
---- Adds what the last attempt has executed and printed.
+--- Adds the SQL, the output and the traceback of the last attempt.
 local function read_journal(run, details)
   local statements, count, text, traceback = run.read_statements()
   if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
@@ -151,7 +151,7 @@ local function is_continued(run)
   return run.is_program_ending and run.automation.interrupted ~= "fail"
 end
 
---- Does what follows when a run is not in memory any more.
+--- Starts waiting runs after one has left memory.
 local function after_run(run)
   local self = run.automation
   if self.durable then
@@ -218,7 +218,7 @@ local function attempt_later(run, seconds)
   end)
 end
 
---- Records that a run waits for its next attempt. What cannot be recorded now is recorded at its end.
+--- Records that a run waits for its next attempt. If the database refuses, the run is recorded at its end.
 local function record_wait(run)
   if not run.id then return end
   local is_ok, e = pcall(runs.wait, run.automation.db, {
@@ -244,7 +244,7 @@ local function record_attempt(run)
   end
 end
 
---- Ends a durable run for good, whose steps are undone before. The record says so, since the process may end while they are.
+--- Undoes the steps of a durable run and ends it as failed. The row is marked before, since the process may end in between.
 local function fail_durably(run, e, traceback)
   local self = run.automation
   self.db:write(function(handle)
@@ -254,7 +254,7 @@ local function fail_durably(run, e, traceback)
   finish(run, "failed", { error = e, traceback = traceback, reason = problem })
 end
 
---- What comes after an attempt of a durable run that has failed, or is to be continued later.
+--- Settles an attempt of a durable run that has failed or was suspended.
 local function settle_durable(run, e)
   local self, retry = run.automation, run.automation.retry
   local kind = type(e) == "userdata" and e.kind
@@ -409,7 +409,7 @@ local function end_interrupted(run, reason)
   finish(run, "interrupted", { error = run.last_error, reason = reason }, true)
 end
 
---- Does what the automation's option `interrupted` says for a run whose process has ended.
+--- Applies the option `interrupted` to a run whose process has ended.
 local function settle_interrupted(run, row)
   local policy, has_run = run.automation.interrupted, row.owner ~= nil and row.outcome ~= "queued"
   if has_run and type(policy) == "function" then
@@ -521,7 +521,7 @@ local function start_claimed(self, row, on_end)
   attempt(run)
 end
 
---- Does what the mode says with a trigger.
+--- Starts, queues or skips a run for a trigger, as the mode of the automation decides.
 -- @tparam ?table how `record(handle)` consumes the trigger in the transaction that records the run; `waits`: it waits for its turn in every mode
 local function receive(self, trigger, values, how)
   if self.is_removed then return end
@@ -553,7 +553,7 @@ function Automation:run(data)
   on_trigger[self.mode](self, { kind = "manual", data = data })
 end
 
---- Takes over what earlier processes have left: runs, and the due times that they recorded.
+--- Takes over runs and due times from earlier processes.
 -- @treturn ?row what was recorded of the automation
 local function prepare(self)
   if perilune.context == "preview" then return nil end
@@ -582,7 +582,7 @@ function Automation:enable()
   if self.durable then durable_queue.start(self, function(row) start_claimed(self, row) end) end
 end
 
---- Ends what triggers it.
+--- Stops its trigger.
 local function stop_trigger(self)
   self.enabled = false
   if self.source then self.source:cancel() end
@@ -599,7 +599,7 @@ local function skip_waiting(self, reason)
   end
 end
 
---- Has it not triggered any more. What runs goes on.
+--- Stops triggering it. Active runs continue.
 function Automation:disable()
   stop_trigger(self)
   skip_waiting(self, "disabled")
@@ -643,7 +643,7 @@ local function remove(self, reason, is_program_ending)
   end
 end
 
---- Ends it for good, with what runs.
+--- Removes it and cancels its active runs.
 function Automation:remove()
   remove(self, "removed")
   if perilune.context == "preview" then return end
@@ -784,7 +784,7 @@ local function begin_all(loaded, is_live)
   end
 end
 
---- Forgets what was recorded of the automations that their file does not define any more.
+--- Deletes the recorded due times of automations that their file no longer defines.
 local function forget_missing()
   if perilune.context == "preview" then return end
   local files_of = {}
@@ -918,7 +918,7 @@ function automations.runs(name, count)
   return list_of_runs
 end
 
---- What the default database knows of all automations.
+--- Returns the state of all automations in the default database.
 -- @tparam number stuck how many seconds a run may last
 function automations.status(stuck)
   return require("perilune.events.automation_status").all(perilune.database, stuck)

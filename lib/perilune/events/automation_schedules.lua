@@ -1,4 +1,4 @@
---- The automations that a process runs, and the due times of those that come at a time: in a table, so that they outlast the process.
+--- The table of automations with the process that runs each, and of due times, which outlast the process.
 
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
@@ -63,7 +63,7 @@ function schedules.release(db)
   db:write(function(handle) handle:execute(own .. "UPDATE perilune_schedule SET owner = NULL WHERE owner = ?", owners.current()) end)
 end
 
---- Forgets an automation, or those of a file that the file does not define any more.
+--- Deletes the row of an automation.
 function schedules.remove(db, name)
   if not db:table_exists(schedules.table_name) then return end
   db:write(function(handle) handle:execute(own .. "DELETE FROM perilune_schedule WHERE automation = ?", name) end)

@@ -1,5 +1,5 @@
---- Triggers of automations that come at a time: `schedule` and `every`. Due times are recorded, so that those which pass while nothing runs
---- the automation are noticed.
+--- Triggers of automations that come at a time: `schedule` and `every`. Due times are recorded, so times missed between two processes are
+--- noticed.
 
 local errors = require "perilune.native.errors"
 local native = require "perilune.native.loop"
@@ -15,7 +15,7 @@ local automation_times = {}
 local most_missed = 1000
 --- A shorter period is not recorded: it starts again with each start.
 local least_recorded_period = 1.0
---- Of more missed due times only those of the last day are looked at.
+--- With more missed due times than this, only the last day is examined.
 local most_counted = 20000
 
 local catch_up_words = { "all", "one", "skip" }
@@ -31,7 +31,7 @@ local function text_of(due)
   return tostring(epoch + due)
 end
 
---- The options that say what happens to due times that have passed.
+--- Reads the options for missed due times.
 local function read_catch_up(place, options, default)
   local catch_up = options.catch_up or default
   local is_known = false
@@ -85,7 +85,7 @@ local function catch_up(host, plan, first, now, on_due, next_due)
   local begin = #list - wanted + 1
   while begin <= #list and plan.max_late and now - list[begin] > plan.max_late do begin = begin + 1 end
   local left_out = count - (#list - begin + 1)
-  -- One run stands for all that were missed, which is no loss.
+  -- One run covers all missed times, so nothing is skipped.
   if left_out > 0 and not (plan.catch_up == "one" and begin <= #list) then
     local last = text_of(list[begin - 1] or list[#list])
     local text = left_out == 1 and "the due time %s was missed" or left_out .. " due times were missed, the last at %s"
@@ -97,8 +97,7 @@ local function catch_up(host, plan, first, now, on_due, next_due)
   end
 end
 
---- The due time that was recorded as the next one, in Unix seconds, if the trigger is still the same. What a changed trigger has missed is
--- recorded.
+--- Returns the recorded next due time in Unix seconds if the trigger is unchanged. Records a time that the previous trigger has missed.
 local function recorded_due(host)
   local former = host.former
   if not former or not former.next_due_at then return nil end
@@ -140,7 +139,7 @@ end
 
 -- Periods ---------------------------------------------------------------------------------------------------------------------
 
---- A period that goes on where it was when the automation ran last.
+--- A period that continues from the recorded due time.
 local Period = {}
 Period.__index = Period
 
@@ -169,7 +168,7 @@ function automation_times.read_every(place, options)
     local period = setmetatable({}, Period)
     local function tick(due)
       local now = seconds_of(perilune.now())
-      -- Calls that would have come in the meantime are one; and the clock may have been set.
+      -- Missed calls count as one, and the clock may have been set.
       local next_due = due + seconds >= now and due + seconds - now <= seconds and due + seconds or now + seconds
       arm(period, next_due - now, function() tick(next_due) end)
       fire(host, on_due, { kind = "every", due = text_of(due) }, next_due)

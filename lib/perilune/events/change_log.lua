@@ -1,5 +1,5 @@
---- Changes of tables that durable automations observe: triggers of SQLite write the key and the kind of each into a table, so that what any
---- program writes at any time counts. The automation reads it in the order of the commits.
+--- Changes of tables that durable automations observe. SQLite triggers write the key and the kind of each change into a table, so writes of any
+--- program at any time count. The automation reads them in the order of the commits.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
@@ -16,7 +16,7 @@ local change_log = {}
 
 local own = "/* perilune */ "
 
---- Seconds between two looks for what other processes have written, and how many changes one transaction reads.
+--- Seconds between two checks for changes of other processes, and the number of changes that one transaction reads.
 local poll, batch = 1.0, 500
 
 local definitions = {
@@ -99,7 +99,7 @@ local function uninstall_unused(handle)
   end
 end
 
---- Installs what records the changes, and where the automation begins to read: at what comes from now on, if it is new.
+--- Creates the triggers and the reading position of an automation. A new one starts with the next change.
 local function prepare(self, plan)
   databases.guarded(self.db, function(handle)
     for _, sql in ipairs(definitions) do handle:execute(sql) end
@@ -112,7 +112,7 @@ local function prepare(self, plan)
   end)
 end
 
---- Forgets what an automation observes.
+--- Deletes the reading position of an automation, and triggers that are no longer needed.
 function change_log.remove(db, automation)
   if not db:table_exists("perilune_change_reader") then return end
   databases.guarded(db, function(handle)
@@ -139,7 +139,7 @@ local function add_run(handle, self, change, key)
   runs.add_queued(handle, { automation = self.name, trigger = trigger, run_key = type(key) ~= "table" and tostring(key) or change.row_key })
 end
 
---- Whether a row comes to be in what the request fetches: it is, and was not at the last look.
+--- Whether a row matches the request now and did not when it was last examined.
 local function comes_to_match(handle, self, plan, change, key)
   local is_match = change.kind ~= "delete" and plan.request:filter_key(key):fetch_one(handle) ~= nil
   if not is_match or change.kind == "insert" then
@@ -154,7 +154,7 @@ local function prune(handle)
   handle:execute(own .. "DELETE FROM perilune_change WHERE id <= (SELECT min(last_id) FROM perilune_change_reader)")
 end
 
---- Makes runs of the changes that were not read yet, in one transaction with the mark of what was read.
+--- Queues runs for unread changes, in one transaction with the new reading position.
 -- @treturn boolean whether there may be more
 local function consume(self, plan)
   local last = self.db:fetch_value(own .. "SELECT max(id) FROM perilune_change")
@@ -179,11 +179,11 @@ local function consume(self, plan)
   return count == batch
 end
 
---- The row that has changed, as the request or the class gives it; nil if there is none any more.
+--- Returns the changed row as the request or the class fetches it; nil if it does not exist any more.
 function change_log.fetch(self, trigger)
   local plan, key = self.change_plan, trigger.key
   if not plan or trigger.change == "delete" then return nil end
-  -- JSON objects are no plain tables.
+  -- Keys must be plain tables, without the metatable of JSON objects.
   if type(key) == "table" then
     key = {}
     for name, value in pairs(trigger.key) do key[name] = value end
