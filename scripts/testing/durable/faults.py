@@ -160,7 +160,7 @@ def run(binary, count, random):
                 writer.write()
             if number % 2:
                 service.kill()
-                service = Service(binary, folder, crash_at=random.randrange(10, 250))
+                service = Service(binary, folder, crash_at=random.randrange(15, 120))
                 points += 1
                 deadline = time.monotonic() + 5
                 while service.process.poll() is None and time.monotonic() < deadline:
