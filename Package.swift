@@ -85,16 +85,19 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
-        // lib/perilune, lib/scenarios, lib/reference and lib/console, as text.
-        .target(name: "CPeriluneLibrary"),
-        .target(name: "CPeriluneScenarioLibrary"),
-        .target(name: "CPeriluneReferenceLibrary"),
-        .target(name: "CPeriluneConsoleLibrary"),
+        // lib/perilune, lib/scenarios, lib/reference and lib/console, as text and as bytecode that the build makes.
+        .executableTarget(name: "perilune-module-compiler", dependencies: ["CPeriluneLua"], path: "Sources/PeriluneModuleCompiler"),
+        .plugin(name: "EmbedModules", capability: .buildTool, dependencies: ["perilune-module-compiler"], path: "Sources/EmbedModules"),
+        .target(name: "PeriluneModules", swiftSettings: swiftSettings),
+        .target(name: "PeriluneLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings, plugins: ["EmbedModules"]),
+        .target(name: "PeriluneScenarioLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings, plugins: ["EmbedModules"]),
+        .target(name: "PeriluneReferenceLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings, plugins: ["EmbedModules"]),
+        .target(name: "PeriluneConsoleLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings, plugins: ["EmbedModules"]),
         .target(
             name: "PeriluneBindings",
             dependencies: [
                 "CPeriluneRecords", "CPeriluneRows", "CPeriluneSQLite", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
-                "CPeriluneLibrary",
+                "PeriluneLibrary", "PeriluneModules",
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings),
@@ -123,7 +126,7 @@ let package = Package(
         .target(
             name: "PeriluneScenarios",
             dependencies: [
-                "CPeriluneReferenceLibrary", "CPeriluneRows", "CPeriluneSQLite", "CPeriluneScenarioLibrary", "Perilune", "PeriluneBindings",
+                "CPeriluneRows", "CPeriluneSQLite", "PeriluneModules", "PeriluneReferenceLibrary", "PeriluneScenarioLibrary", "Perilune", "PeriluneBindings",
                 "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
@@ -135,8 +138,8 @@ let package = Package(
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
-                "CPeriluneConsoleLibrary", "CPeriluneSQLite", "Perilune", "PeriluneBindings", "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
-                "PeriluneTOML",
+                "CPeriluneSQLite", "Perilune", "PeriluneBindings", "PeriluneCluster", "PeriluneConsoleLibrary", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua",
+                "PeriluneModules", "PeriluneRecords", "PeriluneScenarios", "PeriluneTOML",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,5 +1,7 @@
-internal import CPeriluneLibrary
 internal import PeriluneDependencies
+internal import PeriluneLibrary
+internal import PeriluneLua
+package import PeriluneModules
 
 #if DEBUG
     internal import Foundation
@@ -9,30 +11,46 @@ internal import PeriluneDependencies
 package struct LibraryModules: Sendable {
     /// The first part of the names of the modules.
     package let folder: String
-    private let embedded: @Sendable (_ name: String) -> UnsafePointer<CChar>?
+    private let embedded: EmbeddedModules
 
-    /// - Parameter embedded: The source text of the module of a name, which lasts as long as the program; `nil` if there is none.
-    package init(folder: String, embedded: @escaping @Sendable (_ name: String) -> UnsafePointer<CChar>?) {
+    package init(folder: String, _ embedded: EmbeddedModules) {
         self.folder = folder
         self.embedded = embedded
     }
 
     /// The modules of every state.
-    static let perilune = LibraryModules(folder: "perilune") { perilune_library_source($0) }
+    package static let perilune = LibraryModules(folder: "perilune", embeddedPeriluneModules)
 
     /// The source text of a module, `folder.records.writing`, or `nil` if no module has that name.
     ///
     /// In debug builds the environment variable `PERILUNE_LIBRARY` may name the folder `lib/perilune`. The modules are then read
     /// from it, and those of other folders from beside it, so that a change of them needs no build.
     package func source(of name: String) -> String? {
-        guard name == folder || name.hasPrefix(folder + ".") else { return nil }
+        guard hasName(name) else { return nil }
         #if DEBUG
-            if let perilune = EnvironmentVariables.ofProcess["PERILUNE_LIBRARY"] {
+            if let perilune = Self.folderOfSources {
                 return try? String(contentsOfFile: "\(perilune)/../\(file(of: name))", encoding: .utf8)
             }
         #endif
-        return embedded(name).map { String(cString: $0) }
+        return embedded.module(name)?.source.description
     }
+
+    /// The bytecode of a module; `nil` if it has none, or if another release of Lua than the loaded one has made it.
+    package func bytecode(of name: String) -> [UInt8]? {
+        #if DEBUG
+            if Self.folderOfSources != nil { return nil }
+        #endif
+        guard hasName(name), LuaRelease.isLoaded(embedded.luaIdent) else { return nil }
+        return embedded.module(name)?.bytecode
+    }
+
+    private func hasName(_ name: String) -> Bool {
+        name == folder || name.hasPrefix(folder + ".")
+    }
+
+    #if DEBUG
+        private static var folderOfSources: String? { EnvironmentVariables.ofProcess["PERILUNE_LIBRARY"] }
+    #endif
 
     /// The path of a module in `lib`, by which errors call it.
     func file(of name: String) -> String {

@@ -1,17 +1,42 @@
 import Foundation
+import PeriluneBindings
+import PeriluneLua
 import Testing
-import PeriluneLuaFileTools
 
 @Suite struct EmbeddedLibraryTests {
-    @Test func `the lists of embedded modules are those that the script writes`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = root.appending(path: "scripts/embed")
-        process.arguments = ["--check"]
-        process.standardError = output
-        try process.run()
-        let message = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(String(decoding: message, as: UTF8.self))")
+    private static let library = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "lib")
+
+    /// The names of the modules of `lib/perilune` and their files.
+    private static let modules: [(name: String, file: String)] = {
+        let files = FileManager.default.enumerator(atPath: library.appending(path: "perilune").path())?.compactMap { $0 as? String } ?? []
+        return files.filter { $0.hasSuffix(".lua") && !$0.hasPrefix("native/") }.map { file in
+            let path = "perilune/\(file)"
+            let name = path.dropLast(".lua".count).replacing("/", with: ".")
+            return (name.hasSuffix(".init") ? String(name.dropLast(".init".count)) : String(name), path)
+        }
+    }()
+
+    @Test func `every module of the library is embedded as its file has it`() throws {
+        #expect(Self.modules.count > 100)
+        for (name, file) in Self.modules {
+            let text = try String(contentsOf: Self.library.appending(path: file), encoding: .utf8)
+            #expect(LibraryModules.perilune.source(of: name) == text, "\(file)")
+        }
+    }
+
+    @Test func `the bytecode of every module is that of its text`() throws {
+        let state = try LuaState()
+        for (name, file) in Self.modules {
+            let text = try #require(LibraryModules.perilune.source(of: name))
+            let compiled = try state.loadLibrary(text, named: file).compiled(named: file)
+            #expect(LibraryModules.perilune.bytecode(of: name) == compiled?.bytes, "\(file)")
+        }
+    }
+
+    @Test func `a name that no module has is no module`() {
+        #expect(LibraryModules.perilune.source(of: "perilune.nothing") == nil)
+        #expect(LibraryModules.perilune.bytecode(of: "perilune.nothing") == nil)
+        #expect(LibraryModules.perilune.source(of: "scenarios.check") == nil)
     }
 }

@@ -140,61 +140,14 @@ static int append_piece(lua_State *L, const void *piece, size_t size, void *data
     return 0;
 }
 
-static bool dump(lua_State *L, compiled *result, bool is_stripped) {
-    *result = (compiled){0};
-    if (lua_dump(L, append_piece, result, is_stripped) == 0) return true;
-    free(result->bytes);
-    return false;
-}
-
 char *plua_dump(lua_State *L, size_t *length) {
-    compiled result;
-    if (!dump(L, &result, false)) return NULL;
+    compiled result = {0};
+    if (lua_dump(L, append_piece, &result, false) != 0) {
+        free(result.bytes);
+        return NULL;
+    }
     *length = result.length;
     return result.bytes;
-}
-
-/* Where a chunk says what its source is called: behind the header, with one number of each kind, and the number of upvalues. */
-enum { source_offset = 4 + 1 + 1 + 6 + 3 + sizeof(lua_Integer) + sizeof(lua_Number) + 1, no_source = 0x80, most_size_bytes = 10 };
-_Static_assert(LUA_VERSION_NUM == 504, "chunks of another version have another header");
-
-/* Gives a stripped chunk the name of its source. */
-static bool add_source(compiled *chunk, const char *name, size_t length) {
-    if (chunk->length <= source_offset || (unsigned char)chunk->bytes[source_offset] != no_source) return false;
-    unsigned char size[most_size_bytes];
-    size_t first = sizeof size, rest = length + 1;
-    for (bool is_last = true; rest != 0 || is_last; rest >>= 7, is_last = false) size[--first] = (unsigned char)((rest & 0x7f) | (is_last ? 0x80 : 0));
-    size_t size_length = sizeof size - first, added = size_length + length - 1;
-    if (!plua_make_room(&chunk->bytes, chunk->length + added, &chunk->capacity, 1)) return false;
-    char *place = chunk->bytes + source_offset;
-    memmove(place + 1 + added, place + 1, chunk->length - source_offset - 1);
-    memcpy(place, size + first, size_length);
-    memcpy(place + size_length, name, length);
-    chunk->length += added;
-    return true;
-}
-
-/* Whether the chunk is loaded as a function of that source. */
-static bool has_source(lua_State *L, const compiled *chunk, const char *name) {
-    lua_Debug info;
-    if (plua_load_compiled(L, chunk->bytes, chunk->length, name) != LUA_OK) {
-        lua_pop(L, 1);
-        return false;
-    }
-    return lua_getinfo(L, ">S", &info) && strcmp(info.source, name) == 0;
-}
-
-char *plua_dump_library(lua_State *L, size_t *length) {
-    lua_Debug info;
-    compiled result;
-    lua_pushvalue(L, -1);
-    if (!lua_getinfo(L, ">S", &info) || !dump(L, &result, true)) return NULL;
-    if (add_source(&result, info.source, info.srclen) && has_source(L, &result, info.source)) {
-        *length = result.length;
-        return result.bytes;
-    }
-    free(result.bytes);
-    return plua_dump(L, length);
 }
 
 static const char *read_compiled(lua_State *L, void *data, size_t *size) {

@@ -392,11 +392,7 @@ int plua_load(lua_State *L, const char *bytes, size_t length, const char *name);
 /* The Lua function on top of the stack as bytecode, to be freed by plua_free; NULL without memory. [-0, +0, -] */
 char *plua_dump(lua_State *L, size_t *length);
 
-/* The same of a function of the library, without lines and names of variables, which no error shows: it is loaded in a third of the time.
-** [-0, +0, -] */
-char *plua_dump_library(lua_State *L, size_t *length);
-
-/* Loads what plua_dump has made in this process. Bytecode from elsewhere can break the host's memory. [-0, +1, -] */
+/* Loads bytecode that plua_dump or the build has made. Bytecode from elsewhere can break the host's memory. [-0, +1, -] */
 int plua_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name);
 
 enum {

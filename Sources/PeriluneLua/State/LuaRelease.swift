@@ -20,12 +20,23 @@ public struct LuaRelease: Sendable, Hashable, CustomStringConvertible {
     /// The release of the library that this process has loaded.
     public static let current = LuaRelease(loadedNumber ?? Int(LUA_VERSION_RELEASE) ?? 0)
 
-    /// Reads `$LuaVersion: Lua 5.4.4  Copyright ...`, which the library carries; the headers may be of another release.
+    /// The release number in the identification that the loaded library carries; the headers may be of another release.
     private static var loadedNumber: Int? {
-        guard let symbol = dlsym(nil, "lua_ident") else { return nil }
-        let text = String(cString: symbol.assumingMemoryBound(to: CChar.self))
-        guard let prefix = text.firstRange(of: "Lua 5.4.") else { return nil }
+        guard let text = loadedIdentification.map({ String(cString: $0) }), let prefix = text.firstRange(of: "Lua 5.4.") else { return nil }
         return Int(text[prefix.upperBound...].prefix { $0.isNumber })
+    }
+
+    /// The text `$LuaVersion: Lua 5.4.4  Copyright ...` of the loaded library.
+    private static var loadedIdentification: UnsafePointer<CChar>? {
+        dlsym(nil, "lua_ident").map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
+    }
+
+    /// Returns whether the process has loaded the library of this identification, so that bytecode made by it can be loaded.
+    package static func isLoaded(_ identification: StaticString) -> Bool {
+        guard let loaded = loadedIdentification else { return false }
+        return identification.withUTF8Buffer { bytes in
+            strncmp(loaded, UnsafeRawPointer(bytes.baseAddress!).assumingMemoryBound(to: CChar.self), bytes.count + 1) == 0
+        }
     }
 
     /// A bug that a script of plain text can reach.

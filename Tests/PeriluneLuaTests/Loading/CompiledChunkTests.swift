@@ -12,9 +12,9 @@ import Testing
         return { call = function(count) return fail(count) end }
         """
 
-    private func chunk(isLibrary: Bool) throws -> LuaCompiledChunk {
+    private func chunk() throws -> LuaCompiledChunk {
         let state = try LuaState()
-        return try #require(try state.loadLibrary(text, named: "part.lua").compiled(named: "=[lib] part.lua", isLibrary: isLibrary))
+        return try #require(try state.loadLibrary(text, named: "part.lua").compiled(named: "=[lib] part.lua"))
     }
 
     @Test func `a text of the library is a function of each state that loads it, with the state's globals`() throws {
@@ -28,26 +28,18 @@ import Testing
         }
     }
 
-    @Test func `a chunk of the library is smaller, and does the same`() throws {
-        let (whole, small) = try (chunk(isLibrary: false), chunk(isLibrary: true))
-        #expect(small.bytes.count < whole.bytes.count * 4 / 5)
+    @Test func `an error in a chunk of the library is blamed on the script that called it`() throws {
         let state = try LuaState()
-        try state.globals.set("part", state.load(small).call([]).first ?? .nil)
-        #expect(try state.run("return part.call(2)", named: "test.lua") == [.integer(5)])
-    }
-
-    @Test(arguments: [false, true]) func `what fails in it is blamed on the script that called it`(isLibrary: Bool) throws {
-        let state = try LuaState()
-        try state.globals.set("part", state.load(chunk(isLibrary: isLibrary)).call([]).first ?? .nil)
+        try state.globals.set("part", state.load(chunk()).call([]).first ?? .nil)
         let error = try failure(of: "\nlocal x = part.call(4)\nreturn x", in: state)
         #expect(error.file == "test.lua")
         #expect(error.line == 2)
         #expect(error.message.contains("too many"))
     }
 
-    @Test func `all functions of it have its source`() throws {
+    @Test func `a function of a loaded chunk has the source of the chunk`() throws {
         let state = try LuaState(libraries: [.base, .debug])
-        try state.globals.set("part", state.load(chunk(isLibrary: true)).call([]).first ?? .nil)
+        try state.globals.set("part", state.load(chunk()).call([]).first ?? .nil)
         #expect(try state.run("return debug.getinfo(part.call, 'S').source", named: "test.lua") == [.string("=[lib] part.lua")])
     }
 }

@@ -1,8 +1,0 @@
-/* The language of scenarios, as text inside the binary. */
-#ifndef PERILUNE_SCENARIO_LIBRARY_H
-#define PERILUNE_SCENARIO_LIBRARY_H
-
-/* The source text of a module, which lasts as long as the program; NULL if no module has that name. Lua's text has no NUL. */
-const char *perilune_scenario_library_source(const char *name);
-
-#endif

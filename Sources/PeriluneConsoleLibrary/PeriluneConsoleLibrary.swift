@@ -1,0 +1,1 @@
+// The modules below lib/console. The build writes `embeddedConsoleModules`: see EmbedModules.
