@@ -1,4 +1,4 @@
-/* Landlock: which files a process may reach. The C library has no functions for it, and Debian's header knows the first versions only. */
+/* Landlock: the files that a process may reach. The C library has no functions for it, and Debian's header only the first versions. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -40,7 +40,7 @@ int piso_landlock_version(void) {
     return version > 0 ? (int)version : 0;
 }
 
-/* All rights over files that a version knows. */
+/* Returns all file rights that a version of Landlock knows. */
 static uint64_t known_rights(int version) {
     uint64_t rights = (1 << 13) - 1;
     if (version >= 2) rights |= REFER;

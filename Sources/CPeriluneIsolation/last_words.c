@@ -1,6 +1,6 @@
 /*
-** What a process says as it dies. The handlers run in a process that may be broken: they read as little as possible, and a second signal
-** ends it without words.
+** The last words of a dying process. The process may be corrupted when the handlers run, so they read as little as possible, and a second
+** signal ends the process at once.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ static void end_by(int number) {
     sigemptyset(&own);
     sigaddset(&own, number);
     signal(number, SIG_DFL);
-    /* What calls handlers may have blocked it: the thread sanitizer does. */
+    /* The caller of the handler may have blocked the signal, as the thread sanitizer does. */
     pthread_sigmask(SIG_UNBLOCK, &own, NULL);
     raise(number);
     _exit(128 + number);

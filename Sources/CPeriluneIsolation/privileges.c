@@ -1,4 +1,4 @@
-/* What a process gives up of its privileges, and what it may use of the machine. */
+/* Dropping privileges and limiting resources. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -13,7 +13,7 @@
 
 #include "perilune_isolation.h"
 
-/* Of what root may do, a database can need these: it may belong to another user. */
+/* Capabilities of root that a database of another user can need. */
 static const uint32_t kept_capabilities = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH | 1u << CAP_FOWNER;
 
 int piso_renounce_privileges(void) {
@@ -60,7 +60,7 @@ static int lower(int resource, rlim_t value) {
     return setrlimit(resource, &limit) == 0 ? 0 : errno;
 }
 
-/* What the process has of what RLIMIT_DATA counts: private memory that can be written. */
+/* Returns the private writable memory of the process, which RLIMIT_DATA limits. */
 static uint64_t data_in_bytes(void) {
     FILE *file = fopen("/proc/self/status", "re");
     if (!file) return 0;

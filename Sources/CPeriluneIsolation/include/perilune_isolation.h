@@ -1,6 +1,5 @@
 /*
-** What a process needs of Linux to run a script that is not trusted, and Swift cannot reach: variadic system calls, their structures,
-** and signal handlers.
+** The parts of process isolation that Swift cannot express: variadic system calls, their structures, and signal handlers.
 */
 #ifndef PERILUNE_ISOLATION_H
 #define PERILUNE_ISOLATION_H
@@ -12,22 +11,22 @@
 
 /* MARK: - Sockets */
 
-/* Sends all bytes; no signal if the other end is closed. Returns whether it could. */
+/* Sends all bytes, without SIGPIPE if the other end is closed. Returns whether it succeeded. */
 bool piso_send(int descriptor, const void *bytes, size_t size);
 
-/* Sends what goes without waiting. Returns the number of bytes, or -1 if the connection fails. */
+/* Sends as many bytes as fit without blocking. Returns their number, or -1 if the connection fails. */
 ssize_t piso_try_send(int descriptor, const void *bytes, size_t size);
 
-/* Waits for bytes. Returns their number; 0 at the end, and where the connection fails. `comes_soon` says whether the last bytes came so soon that
-** to be woken would take longer: then it waits awake at first, and whatever else is to run goes first. */
+/* Waits for bytes. Returns their number, or 0 if the connection is closed or fails. `comes_soon` is whether the last wait was shorter than waking
+** a thread takes; the next wait then polls first, yielding the processor between polls. */
 size_t piso_receive(int descriptor, void *bytes, size_t size, bool *comes_soon);
 
-/* Writes to standard output as print of Lua does, behind what the program has written there. */
+/* Writes to standard output through stdio, after everything that the program has printed there. */
 void piso_print(const void *bytes, size_t size);
 
 /* MARK: - Processes */
 
-/* What a process is started with. */
+/* The program, arguments, environment and descriptors of a new process. */
 typedef struct {
     const char *path;
     char *const *arguments;   /* ends with NULL */
@@ -35,26 +34,26 @@ typedef struct {
     int connection; /* becomes descriptor 3 */
     int last_words; /* becomes descriptor 4 */
     int answers; /* becomes descriptor 5 */
-    int input, output, errors; /* become 0, 1 and 2; -1: those of this process */
+    int input, output, errors; /* become descriptors 0, 1 and 2; -1 inherits */
 } piso_program;
 
-/* Makes a pipe that no process inherits, and on which nothing waits. Returns 0, or -1 and errno. */
+/* Makes a non-blocking pipe that is closed on exec. Returns 0, or -1 and errno. */
 int piso_pipe(int ends[2]);
 
-/* Starts a process that inherits nothing else. Returns 0, or an errno. */
+/* Starts a process that inherits only the descriptors of `program`. Returns 0, or an errno. */
 int piso_start(const piso_program *program, pid_t *id);
 
-/* Waits for the end of a process. Returns the signal that ended it, or 256 and the status with which it ended itself. */
+/* Waits for the end of a process. Returns the signal that ended it, or 256 plus its exit status. */
 int piso_wait(pid_t id);
 
 enum { PISO_CONNECTION = 3, PISO_LAST_WORDS = 4, PISO_ANSWERS = 5, PISO_DESCRIPTOR_COUNT = 6 };
 
-/* Passes on the signals by which programs are asked to end, unless they come from a terminal, which sends them to both. For the life of
-** this process, and one other. */
+/* Forwards SIGINT, SIGTERM and SIGHUP to a process for the rest of this process's life, unless they come from the terminal, which sends
+** them to both. One process at most. */
 void piso_forward_signals(pid_t id);
 
-/* Has large blocks of memory go back to the system as soon as they are freed. Else the C library keeps up to 64 MB of them, which the
-** limit of a script does not see. */
+/* Makes malloc return large blocks to the system as soon as they are freed. Otherwise it keeps up to 64 MB, which a script's memory limit
+** does not count. */
 void piso_return_freed_blocks(void);
 
 /* Makes all threads allocate from one heap: each heap reserves 128 MB of addresses. Does nothing without glibc. */
@@ -62,59 +61,59 @@ void piso_share_heap(void);
 
 /* MARK: - Last words */
 
-/* What a process says as it dies: the signal, and where its script was, as far as that is known. */
+/* The message of a dying process: its signal and, if known, the position of its script. */
 typedef struct {
     int32_t signal;
-    char place[500]; /* "file:line", ends with NUL; empty: unknown */
+    char place[500]; /* "file:line" with a NUL; empty if unknown */
 } piso_last_words;
 
-/* Writes a place, of at most `size` bytes with its NUL, and does nothing that a signal handler may not. */
+/* Writes a position of at most `size` bytes including the NUL. Must be safe in a signal handler. */
 typedef void (*piso_describe)(void *subject, char *place, size_t size);
 
-/* Has the process write its last words to a descriptor when a signal ends it, and when piso_ask_signal() comes, which ends it too. To be called on
-** the thread that runs scripts, once. Returns 0, or an errno. */
+/* Installs handlers that write the last words to a descriptor when a crash signal or piso_ask_signal() ends the process. Call it once, on the
+** thread that runs scripts. Returns 0, or an errno. */
 int piso_prepare_last_words(int descriptor, piso_describe describe, void *subject);
 
-/* The signal by which a process is asked where its script is, and ended. */
+/* The signal that asks a process for the position of its script and ends it. */
 int piso_ask_signal(void);
 
 /* MARK: - Layers */
 
-/* Gives up gaining privileges for this process and those that it starts, and what root may do beyond files; takes its memory from other
-** processes. Each returns 0, or an errno. */
+/* Renounces gaining privileges for this process and its children and drops root's capabilities beyond files; forbids other processes to read
+** its memory. Each returns 0, or an errno. */
 int piso_renounce_privileges(void);
 int piso_forbid_dumps(void);
 
-/* Starts the program by which a sanitizer names the functions of its reports, while programs can be started; without one it does nothing. */
+/* Starts the symbolizer of a sanitizer while programs can still be started. Does nothing without a sanitizer. */
 void piso_prepare_sanitizer(void);
 
-/* What may be done below a path. */
-enum { PISO_READ = 1, PISO_WRITE = 2, PISO_READ_FILES = 4 /* by names that are known: no folder is listed */ };
+/* Access rights below a path. */
+enum { PISO_READ = 1, PISO_WRITE = 2, PISO_READ_FILES = 4 /* files by their names, without listing folders */ };
 typedef struct {
-    const char *path; /* rules for what is not there are left out */
+    const char *path; /* rules for missing paths are ignored */
     int rights;
 } piso_path_rule;
 
-/* The version of Landlock; 0 if it is not there. */
+/* Returns the version of Landlock, or 0 if the kernel has none. */
 int piso_landlock_version(void);
 
-/* Takes all files from the calling thread, and from those that it starts, but those below the paths; all networks, and signals to others.
-** Returns 0, or an errno. */
+/* Restricts the calling thread and the threads that it starts to files below the paths, without networks and without signals to other
+** processes. Returns 0, or an errno. */
 int piso_restrict_files(const piso_path_rule *rules, size_t count);
 
-/* Whether system calls can be filtered. */
+/* Returns whether the kernel can filter system calls. */
 bool piso_can_filter_calls(void);
 
-/* Takes the system calls from all threads that a script's process has no use for. Returns 0, or an errno. */
+/* Restricts all threads to the system calls that a worker needs. Returns 0, or an errno. */
 int piso_restrict_calls(void);
 
-/* The number of threads of the process; 0 if it is unknown. */
+/* Returns the number of threads of the process, or 0 if it is unknown. */
 int piso_thread_count(void);
 
-/* Limits what the process may allocate to what it uses now and more. Returns 0, or an errno. */
+/* Limits the memory of the process to what it uses now plus `more_in_bytes`. Returns 0, or an errno. */
 int piso_limit_memory(uint64_t more_in_bytes);
 
-/* Limits what else the system limits: no memory dumps, few descriptors. Returns 0, or an errno. */
+/* Forbids core dumps and limits the number of descriptors. Returns 0, or an errno. */
 int piso_limit_resources(unsigned descriptor_count);
 
 #endif

@@ -1,7 +1,6 @@
-/// What one process sends the other: a kind, the number of the request that it belongs to, and values.
+/// A message between the two processes: a kind, the number of the request that it belongs to, and values.
 ///
-/// In bytes: the length of what follows in four bytes, the kind in one, the number in four, and the values. Numbers begin with their
-/// lowest byte.
+/// Encoded as the length of the rest (four bytes), the kind (one), the number (four) and the values. Numbers are little-endian.
 package struct Frame: Hashable, Sendable {
     package let kind: UInt8
     package let request: UInt32
@@ -12,14 +11,16 @@ package struct Frame: Hashable, Sendable {
     }
 }
 
-/// How large a frame may be. What is larger is refused by those who send it, and ends the connection of those who do so anyway: a
-/// process whose script has taken it over could fill the memory of the other.
+/// The size limits of a frame.
+///
+/// The sender refuses a larger frame. The receiver closes the connection on one, because a process that a script has taken over could
+/// fill the memory of the other.
 package struct FrameLimits: Sendable {
-    /// How many bytes a frame may have behind its length.
+    /// The largest number of bytes after the length.
     package var sizeInBytes = 16 << 20
-    /// How many values it may have, those inside of others included.
+    /// The largest number of values, nested values included.
     package var valueCount = 1 << 20
-    /// How deep values may be nested.
+    /// The deepest nesting of values.
     package var depth = 128
 
     package init() {}
@@ -41,7 +42,7 @@ package struct FrameError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// How a value is marked.
+/// The byte that precedes each encoded value.
 enum WireTag: UInt8 {
     case `nil`, null, no, yes, integer, number, string, blob, date, list, table, opaque
 }

@@ -3,19 +3,19 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// One end of a pair of sockets, over which frames go both ways. Sent from any thread; received by one.
+/// One end of a pair of sockets that carries frames in both directions. Any thread may send; only one thread may receive.
 package final class FrameChannel: Sendable {
     package let descriptor: CInt
     private let limits: FrameLimits
     /// Held while a frame is written, so that frames do not mix.
     private let outgoing = Mutex(Outgoing())
-    /// Sends what was posted and could not be sent at once.
+    /// Sends posted bytes that did not fit into the socket's buffer.
     private let sender = DispatchQueue(label: "perilune.frames")
     private let parser: Mutex<FrameParser>
-    /// Whether the other end has answered at once last.
+    /// Whether the last answer arrived within microseconds, so that polling beats sleeping.
     private let comesSoon = Atomic(false)
 
-    /// Takes a socket, which it closes at its end.
+    /// Takes ownership of a socket and closes it in `deinit`.
     package init(descriptor: CInt, limits: FrameLimits = FrameLimits()) {
         self.descriptor = descriptor
         self.limits = limits
@@ -26,32 +26,33 @@ package final class FrameChannel: Sendable {
         close(descriptor)
     }
 
-    /// What was posted and waits for the other end.
+    /// Posted bytes that wait until the other end reads.
     private struct Outgoing {
         var bytes: [UInt8] = []
         var isBeingSent = false
     }
 
-    /// What goes wrong with a frame that is sent.
+    /// An error of sending a frame.
     package enum SendingError: Error {
         /// The frame is too large; nothing of it was sent.
         case refused(FrameError)
-        /// The other end is closed, or has been sent far more than it reads.
+        /// The other end is closed, or too many bytes wait for it.
         case closed
     }
 
-    /// How many bytes may wait for the other end.
+    /// The largest number of bytes that may wait for the other end.
     private static let waitingLimitInBytes = 64 << 20
 
-    /// Sends a frame; waits while the other end reads nothing.
+    /// Sends a frame. Blocks while the other end does not read.
     package func send(_ frame: Frame) throws(SendingError) {
         let bytes = try encode(frame)
         let isSent = outgoing.withLock { _ in Self.send(bytes[...], to: descriptor) }
         guard isSent else { throw .closed }
     }
 
-    /// Sends a frame, also if the other end reads nothing: the thread never waits, as those of Swift's concurrency must not for a
-    /// process that may have been taken over. Not on a channel on which ``send(_:)`` is used at the same time.
+    /// Sends a frame without ever blocking, so that a process that does not read cannot stall a thread of Swift concurrency.
+    ///
+    /// A channel must not use ``send(_:)`` at the same time.
     package func post(_ frame: Frame) throws(SendingError) {
         let bytes = try encode(frame)
         let isPosted = outgoing.withLock { outgoing in
@@ -80,7 +81,7 @@ package final class FrameChannel: Sendable {
                 outgoing.isBeingSent = !outgoing.bytes.isEmpty
                 return outgoing.bytes
             }
-            // The lock is free meanwhile: more may be posted.
+            // The lock is not held here, so more may have been posted.
             guard !bytes.isEmpty else { return }
             guard Self.send(bytes[...], to: descriptor) else { return shutDown() }
         }
@@ -98,11 +99,11 @@ package final class FrameChannel: Sendable {
         bytes.withUnsafeBytes { piso_send(descriptor, $0.baseAddress, $0.count) }
     }
 
-    /// Waits for the next frame; `nil` when the other end is closed.
+    /// Waits for the next frame and returns it; `nil` when the other end is closed.
     ///
-    /// - Throws: ``FrameError`` if what has come is no frame.
+    /// - Throws: ``FrameError`` if the received bytes are not a frame.
     package func receive() throws(FrameError) -> Frame? {
-        // Not under the lock of a closure that cannot throw typed errors: only one thread receives.
+        // Receiving outside of the lock is safe, because only one thread receives.
         while true {
             let result: Result<Frame?, FrameError> = parser.withLock { parser in
                 do throws(FrameError) {
@@ -122,7 +123,7 @@ package final class FrameChannel: Sendable {
         }
     }
 
-    /// Closes both directions, so that the thread that waits for a frame goes on. From any thread.
+    /// Closes both directions, which wakes the thread that waits for a frame. Any thread may call it.
     package func shutDown() {
         _ = shutdown(descriptor, CInt(SHUT_RDWR))
     }

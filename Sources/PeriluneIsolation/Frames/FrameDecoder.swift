@@ -1,14 +1,14 @@
-/// Makes frames of bytes, whatever they are: every byte may come from a process that a script has taken over.
+/// A decoder of frames that trusts no byte: all of them may come from a process that a script has taken over.
 ///
-/// A length is believed only as far as bytes are there: what memory a frame takes is bounded by its bytes and the limits.
+/// A length is checked against the bytes that are present, so the memory of a frame is bounded by its bytes and the limits.
 struct FrameDecoder {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
     private let limits: FrameLimits
     private var count = 0
 
-    /// - Parameter bytes: What follows the length.
-    /// - Throws: ``FrameError`` if the bytes are no frame.
+    /// - Parameter bytes: The bytes after the length.
+    /// - Throws: ``FrameError`` if the bytes are not a frame.
     static func frame(of bytes: ArraySlice<UInt8>, limits: FrameLimits) throws(FrameError) -> Frame {
         guard bytes.count <= limits.sizeInBytes else { throw FrameError(.tooLarge, "a frame has more than \(limits.sizeInBytes) bytes") }
         var decoder = FrameDecoder(bytes: bytes, limits: limits)
@@ -72,7 +72,7 @@ struct FrameDecoder {
         return pairs
     }
 
-    /// A number of things that are there, as far as the bytes can show.
+    /// Reads a count and checks that the remaining bytes can hold that many items.
     private mutating func takeCount(bytesEach size: Int) throws(FrameError) -> Int {
         let count = Int(try take(UInt32.self))
         guard count <= remaining / size else { throw FrameError(.truncated, "a frame ends before its values do") }
@@ -103,21 +103,20 @@ struct FrameDecoder {
     }
 }
 
-/// Takes bytes as they come, and returns the frames that are whole.
+/// A buffer that collects received bytes and returns complete frames.
 package struct FrameParser: Sendable {
     private let limits: FrameLimits
     private var buffer: [UInt8] = []
-    /// Where in the buffer the next frame begins.
+    /// The position of the next frame in the buffer.
     private var start = 0
 
     package init(limits: FrameLimits = FrameLimits()) {
         self.limits = limits
     }
 
-    /// How many bytes wait for the rest of their frame.
+    /// The number of bytes of an incomplete frame.
     package var waitingByteCount: Int { buffer.count - start }
 
-    /// Adds bytes.
     package mutating func add(_ bytes: some Sequence<UInt8>) {
         if start > 0 {
             buffer.removeSubrange(..<start)
@@ -126,14 +125,14 @@ package struct FrameParser: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next frame; `nil` if more bytes are needed.
+    /// Returns the next frame, or `nil` if more bytes are needed.
     ///
-    /// - Throws: ``FrameError`` if the bytes are no frame. Nothing that follows can be understood then.
+    /// - Throws: ``FrameError`` if the bytes are not a frame. The rest of the stream cannot be decoded then.
     package mutating func next() throws(FrameError) -> Frame? {
         guard waitingByteCount >= 4 else { return nil }
         var size = 0
         for index in 0..<4 { size |= Int(buffer[start + index]) << (8 * index) }
-        // Before a single byte of it has come.
+        // Refused before the body is received.
         guard size <= limits.sizeInBytes else { throw FrameError(.tooLarge, "a frame has more than \(limits.sizeInBytes) bytes") }
         guard waitingByteCount >= 4 + size else { return nil }
         let body = buffer[start + 4..<start + 4 + size]
@@ -143,9 +142,9 @@ package struct FrameParser: Sendable {
 }
 
 extension Frame {
-    /// The bytes by which it is sent.
+    /// Returns the encoded frame.
     ///
-    /// - Throws: ``FrameError`` if it is larger than the limits allow.
+    /// - Throws: ``FrameError`` if the frame exceeds the limits.
     package func encoded(limits: FrameLimits = FrameLimits()) throws(FrameError) -> [UInt8] {
         try FrameEncoder.bytes(of: self, limits: limits)
     }

@@ -1,10 +1,10 @@
-/// Makes the bytes of frames.
+/// An encoder of frames.
 struct FrameEncoder {
     private let limits: FrameLimits
     private var bytes: [UInt8] = []
     private var count = 0
 
-    /// - Throws: ``FrameError`` if the frame is larger than the limits allow.
+    /// - Throws: ``FrameError`` if the frame exceeds the limits.
     static func bytes(of frame: Frame, limits: FrameLimits) throws(FrameError) -> [UInt8] {
         var encoder = FrameEncoder(limits: limits)
         encoder.bytes.reserveCapacity(64)

@@ -1,7 +1,7 @@
-/// A value that crosses from one process to the other: plain data, as Lua has it, and what stands for the rest.
+/// A value that crosses between the processes: plain Lua data, or a placeholder for a value that cannot cross.
 package indirect enum WireValue: Hashable, Sendable {
     case `nil`
-    /// What stands for NULL in tables.
+    /// The value of `perilune.null`.
     case null
     case boolean(Bool)
     case integer(Int64)
@@ -14,7 +14,7 @@ package indirect enum WireValue: Hashable, Sendable {
     /// Values at the positions 1, 2, 3, ...
     case list([WireValue])
     case table([Pair])
-    /// What stays in its process, by the name of its type: "a function".
+    /// A value that cannot leave its process, described by its type: "a function".
     case opaque(String)
 
     /// A key of a table and its value.
@@ -32,7 +32,7 @@ package indirect enum WireValue: Hashable, Sendable {
 }
 
 extension WireValue {
-    /// About how much memory it takes here: a byte of a frame can be a value of far more.
+    /// An estimate of the memory of the decoded value, which can be many times its encoded size.
     package var sizeInMemory: Int {
         let own = 64
         return switch self {
@@ -48,7 +48,7 @@ extension WireValue {
 // MARK: - Reading messages
 
 extension WireValue {
-    /// The text of a string; bytes that are not UTF-8 are replaced.
+    /// The string as text. Bytes that are not UTF-8 are replaced.
     package var text: String? {
         if case .string(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
@@ -69,13 +69,13 @@ extension WireValue {
         if case .list(let elements) = self { elements } else { nil }
     }
 
-    /// The value of a field; `nil` if this has no such field.
+    /// The value of a field, or `nil` if the value is not a table with this field.
     package subscript(field: String) -> WireValue? {
         guard case .table(let pairs) = self else { return nil }
         return pairs.first { $0.key == .text(field) }?.value
     }
 
-    /// A table with these fields; those that are `nil` are left out.
+    /// Returns a table with these fields, without those that are `nil`.
     package static func fields(_ fields: [(String, WireValue?)]) -> WireValue {
         .table(fields.compactMap { name, value in value.map { Pair(.text(name), $0) } })
     }

@@ -1,7 +1,7 @@
 internal import CPeriluneIsolation
 internal import Glibc
 
-/// A wall that the system puts around a process whose script is not trusted. More may be added.
+/// A restriction that the operating system enforces on a process that runs untrusted scripts. More may be added.
 public struct IsolationLayer: Hashable, Sendable, CaseIterable, CustomStringConvertible {
     private enum Value: String {
         case limits, privileges, files = "landlock", calls = "seccomp"
@@ -9,25 +9,25 @@ public struct IsolationLayer: Hashable, Sendable, CaseIterable, CustomStringConv
 
     private let value: Value
 
-    /// Limits of the system: memory, descriptors, no memory dumps.
+    /// Resource limits: memory, file descriptors, no core dumps.
     public static let limits = IsolationLayer(value: .limits)
-    /// No program that it starts has more privileges than it, and no other process of its user reads its memory.
+    /// The process cannot gain privileges, and other processes of the user cannot read its memory.
     public static let privileges = IsolationLayer(value: .privileges)
-    /// Landlock: the folder of the database and what libraries read, but no other file, and no network.
+    /// Landlock: only the folder of the database and the files that libraries read; no network.
     public static let landlock = IsolationLayer(value: .files)
-    /// seccomp: no program, no socket, no system call but those that libraries need.
+    /// seccomp: no new programs, no sockets, and only the system calls that libraries need.
     public static let seccomp = IsolationLayer(value: .calls)
 
     public static let allCases: [IsolationLayer] = [.limits, .privileges, .landlock, .seccomp]
 
     public var description: String { value.rawValue }
 
-    /// The names of layers, for a message.
+    /// Returns the names of layers for a message.
     package static func names(of layers: some Collection<IsolationLayer>) -> String {
         layers.map(\.description).sorted().joined(separator: ", ")
     }
 
-    /// The layer of a name, as ``description`` gives it.
+    /// Finds the layer with this ``description``.
     public init?(_ name: String) {
         guard let value = Value(rawValue: name) else { return nil }
         self.value = value
@@ -37,7 +37,7 @@ public struct IsolationLayer: Hashable, Sendable, CaseIterable, CustomStringConv
         self.value = value
     }
 
-    /// Whether the system has it. A container may forbid it even so: a process reports the layers that it has put on.
+    /// Whether the kernel supports the layer. A container may still forbid it, so a process reports the layers that are in force.
     public var isAvailable: Bool {
         switch value {
         case .limits, .privileges: true

@@ -1,32 +1,32 @@
 internal import CPeriluneIsolation
 internal import Glibc
 
-/// What a process keeps when it puts on its layers.
+/// The access that a process keeps when its layers take effect.
 package struct IsolationRules: Sendable {
-    /// Files, and folders with all below, that it may read and write.
+    /// Files and folders, with everything below them, that the process may read and write.
     package var writable: [String] = []
-    /// Files, and folders with all below, that it may read.
+    /// Files and folders, with everything below them, that the process may read.
     package var readable: [String] = []
-    /// How much more memory it may allocate; `nil`: no limit.
+    /// The memory that the process may allocate in addition to what it uses now; `nil` means no limit.
     package var memoryInBytes: UInt64?
-    /// How many descriptors it may have.
+    /// The largest number of open file descriptors.
     package var descriptorCount: UInt32 = 64
 
     package init() {}
 
-    /// What libraries read at times of their own: time zones, the number of processors, random numbers, what the process is.
+    /// Files that libraries may read at any time: time zones, processor counts, random numbers, the state of the process.
     private static let systemPaths = [
         "/usr/share/zoneinfo", "/etc/localtime", "/etc/timezone", "/proc/self", "/proc/stat", "/proc/meminfo", "/proc/cpuinfo",
         "/sys/devices/system/cpu", "/dev/urandom", "/dev/random", "/dev/zero",
     ]
 
-    /// Takes files and networks from this thread, and all that it starts: to be called while it is the only one.
+    /// Takes away files and networks from the calling thread and all threads that it starts later. Call it while the process has one thread.
     ///
-    /// - Returns: The layers that are on.
+    /// - Returns: The layers that are in force.
     package func enclose() -> Set<IsolationLayer> {
         var layers: Set<IsolationLayer> = []
         piso_prepare_sanitizer()
-        // Landlock needs the first; the second would take /proc/self from us, whose rules are made before.
+        // Landlock requires no_new_privs. Forbidding dumps would make /proc/self unreadable, so its rules come first.
         guard piso_renounce_privileges() == 0 else { return layers }
         if piso_thread_count() == 1, restrictFiles() { layers.insert(.landlock) }
         if piso_forbid_dumps() == 0 { layers.insert(.privileges) }
@@ -35,7 +35,7 @@ package struct IsolationRules: Sendable {
 
     private func restrictFiles() -> Bool {
         var rules: [(path: String, rights: CInt)] = [("/dev/null", CInt(PISO_READ | PISO_WRITE))]
-        // Dispatch looks at the state of its threads, /proc/NUMBER/stat. What tells more of other processes needs rights that Landlock takes.
+        // Dispatch reads the state of its threads from /proc/NUMBER/stat. Landlock denies the files there that reveal more.
         rules.append(("/proc", CInt(PISO_READ_FILES)))
         rules += (Self.systemPaths + readable).map { ($0, CInt(PISO_READ)) }
         rules += writable.map { ($0, CInt(PISO_READ | PISO_WRITE)) }
@@ -45,9 +45,9 @@ package struct IsolationRules: Sendable {
         return piso_restrict_files(list, list.count) == 0
     }
 
-    /// Limits resources and takes system calls, from all threads: when all is open that the process needs.
+    /// Limits resources and filters system calls for all threads. Call it after everything that the process needs is open.
     ///
-    /// - Returns: The layers that are on.
+    /// - Returns: The layers that are in force.
     package func seal() -> Set<IsolationLayer> {
         var layers: Set<IsolationLayer> = []
         let isMemoryLimited = memoryInBytes.map { piso_limit_memory($0) == 0 } ?? true
@@ -56,14 +56,14 @@ package struct IsolationRules: Sendable {
         return layers
     }
 
-    /// Adds the folder of a database to what is writable, and returns it: those who only read a database in WAL mode write to its index.
+    /// Makes the folder of a database writable and returns it. Readers of a database in WAL mode write to its shared-memory file, too.
     package mutating func allowDatabase(at path: String) -> String {
         let folder = Self.folder(ofFile: path)
         writable.append(folder)
         return folder
     }
 
-    /// The folder of a file, without links, in which SQLite makes its journals: that of what a link leads to.
+    /// Returns the folder of a file with all links resolved. SQLite creates its journals there.
     package static func folder(ofFile path: String) -> String {
         if let real = resolved(path), let slash = real.lastIndex(of: "/") { return slash == real.startIndex ? "/" : String(real[..<slash]) }
         guard let slash = path.lastIndex(of: "/") else { return resolved(".") ?? "." }

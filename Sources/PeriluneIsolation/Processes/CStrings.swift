@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Calls a closure with texts as C takes the arguments and the environment of a program: each with a NUL at its end, NULL after the last.
+/// Calls a closure with an `argv`-style array of C strings: each ends with NUL, and NULL follows the last.
 package func withCStrings<Result>(_ texts: [[UInt8]], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result) rethrows -> Result {
     let strings = texts.map { bytes in strdup((bytes + [0]).map { CChar(bitPattern: $0) }) } + [nil]
     defer { for string in strings { free(string) } }
     return try body(strings)
 }
 
-/// The same for an environment.
+/// Calls a closure with an environment as an array of C strings, `NAME=value`.
 package func withCStrings<Result>(
     _ environment: [String: String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result
 ) rethrows -> Result {

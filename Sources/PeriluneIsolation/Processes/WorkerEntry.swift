@@ -1,34 +1,34 @@
 internal import CPeriluneIsolation
 internal import Glibc
 
-/// What a process that was started as a worker finds.
+/// The worker's side of its start: the inherited connections and the settings of the process.
 package enum WorkerEntry {
-    /// The connection to the process that has started this one.
+    /// Opens the connection to the parent process.
     package static func openChannel() -> FrameChannel {
         FrameChannel(descriptor: CInt(PISO_CONNECTION))
     }
 
-    /// Opens the way by which answers come for which a thread of this process waits.
+    /// Opens the connection on which the parent answers calls that block a thread of this process.
     package static func openAnswers() -> FrameChannel {
         FrameChannel(descriptor: CInt(PISO_ANSWERS))
     }
 
-    /// Whether this process was started with a connection.
+    /// Whether the process inherited a connection.
     package static var isConnected: Bool {
         var information = stat()
         return fstat(CInt(PISO_CONNECTION), &information) == 0 && information.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Has the process say where its script is when a signal ends it. To be called on the thread that runs scripts.
+    /// Makes the process report the position of its script when a signal ends it. Call it on the thread that runs scripts.
     ///
-    /// - Parameter describe: Writes a place into a number of bytes, with a NUL, and does nothing that a signal handler may not.
+    /// - Parameter describe: Writes the position and a NUL into a buffer of the given size. It must be safe in a signal handler.
     package static func prepareLastWords(
         describe: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void, subject: UnsafeMutableRawPointer?
     ) {
         _ = piso_prepare_last_words(CInt(PISO_LAST_WORDS), describe, subject)
     }
 
-    /// Has large blocks of memory go back to the system as soon as they are freed: for processes whose scripts have a limit of memory.
+    /// Returns large memory blocks to the system as soon as they are freed, so that a memory limit measures what is in use.
     package static func returnFreedBlocks() {
         piso_return_freed_blocks()
     }
@@ -39,7 +39,7 @@ package enum WorkerEntry {
         piso_share_heap()
     }
 
-    /// Prints as Lua does.
+    /// Writes to standard output after everything that the program has printed there.
     package static func print(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { piso_print($0.baseAddress, $0.count) }
     }

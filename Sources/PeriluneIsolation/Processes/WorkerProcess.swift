@@ -2,16 +2,16 @@ internal import CPeriluneIsolation
 internal import Glibc
 internal import Synchronization
 
-/// A process that was started to run scripts, with a connection to it.
+/// A worker process and the connection to it.
 package final class WorkerProcess: Sendable {
-    /// What is started.
+    /// The program to start, with its arguments and environment.
     package struct Program: Sendable {
         package var path: String
-        /// The arguments, with the name of the program first. Bytes: they need not be UTF-8.
+        /// The arguments, starting with the program's name, as bytes that need not be UTF-8.
         package var arguments: [[UInt8]]
-        /// The whole environment: `NAME=value`.
+        /// The complete environment as `NAME=value`.
         package var environment: [String]
-        /// Whether it has standard input, output and errors of this process; otherwise it reads nothing, and writes to nowhere.
+        /// Whether it inherits the standard streams. Otherwise they are `/dev/null`.
         package var sharesStandardStreams: Bool
 
         package init(path: String, arguments: [[UInt8]], environment: [String] = [], sharesStandardStreams: Bool = false) {
@@ -20,7 +20,7 @@ package final class WorkerProcess: Sendable {
         }
     }
 
-    /// A process that could not be started.
+    /// The error of a process that could not be started.
     package struct StartError: Error, CustomStringConvertible {
         package let description: String
 
@@ -29,18 +29,18 @@ package final class WorkerProcess: Sendable {
         }
     }
 
-    /// How a process has ended.
+    /// The way a process ended.
     package struct Ending: Sendable, Equatable {
-        /// The signal that ended it; `nil`: it has ended itself.
+        /// The signal that ended the process, or `nil` if it exited.
         package var signal: CInt?
-        /// The status with which it has ended itself.
+        /// The exit status.
         package var status: CInt
-        /// Where its script was, as it said last: "file:line".
+        /// The last known position of the script, "file:line".
         package var place: String?
-        /// Whether it was asked to say so.
+        /// Whether the parent asked for the position, which also ends the process.
         package var wasAsked = false
 
-        /// What has happened: "was ended by SIGSEGV (segmentation fault)".
+        /// The ending as a phrase: "was ended by SIGSEGV (segmentation fault)".
         package var text: String {
             guard let signal, !wasAsked else { return "has ended itself with status \(status)" }
             return "was ended by \(SignalNames.name(of: signal))"
@@ -55,10 +55,10 @@ package final class WorkerProcess: Sendable {
     }
 
     package let id: Int32
-    /// The connection to it.
+    /// The connection for calls and events.
     package let channel: FrameChannel
-    /// Another connection, for the answers for which a thread of the process waits: that one reads them itself, so that no other thread
-    /// has to wake it. Nothing comes from there.
+    /// A second connection for answers that block a thread of the worker. That thread reads them itself, so no other thread has to wake
+    /// it. The worker sends nothing on it.
     package let answers: FrameChannel
     private let lastWords: CInt
     private let state = Mutex(State())
@@ -67,7 +67,7 @@ package final class WorkerProcess: Sendable {
         var ending: Ending?
     }
 
-    /// Starts a process that inherits nothing but the connection.
+    /// Starts a process that inherits only the connections.
     ///
     /// - Throws: ``StartError``.
     package init(_ program: Program, limits: FrameLimits = FrameLimits()) throws {
@@ -88,7 +88,7 @@ package final class WorkerProcess: Sendable {
         lastWords = words[0]
     }
 
-    /// Makes a connection: this end, and the descriptor of the other one.
+    /// Makes a pair of sockets and returns the channel of this end and the descriptor of the other one.
     private static func connect(_ limits: FrameLimits) throws -> (FrameChannel, CInt) {
         var ends: [CInt] = [-1, -1]
         guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -98,7 +98,7 @@ package final class WorkerProcess: Sendable {
     }
 
     deinit {
-        // The end of the connection ends it, and only this waits for it now.
+        // Closing the connection ends the process. Nothing else waits for it any more.
         channel.shutDown()
         if state.withLock({ $0.ending == nil }) {
             Glibc.kill(id, SIGKILL)
@@ -111,7 +111,7 @@ package final class WorkerProcess: Sendable {
         let nothing = program.sharesStandardStreams ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC)
         guard program.sharesStandardStreams || nothing >= 0 else { throw failure("cannot open /dev/null", errno) }
         defer { if nothing >= 0 { close(nothing) } }
-        // File actions know no "as it is" but the same number.
+        // File actions can keep a descriptor open only by duplicating it to its own number.
         let streams: [CInt] = program.sharesStandardStreams ? [0, 1, 2] : [nothing, nothing, nothing]
         var id: pid_t = 0
         let status = withCStrings(program.arguments) { arguments in
@@ -138,16 +138,16 @@ package final class WorkerProcess: Sendable {
 
     // MARK: - The end
 
-    /// Asks it where its script is, which ends it, and ends it if it does not answer. From any thread.
+    /// Ends the process after asking for the position of its script, and kills it if it does not answer. Any thread may call it.
     ///
-    /// - Parameter patience: How long it may take to answer.
+    /// - Parameter patience: The time to wait for the answer.
     package func kill(patience: Duration = .milliseconds(50)) {
         guard send(piso_ask_signal()) else { return }
-        // The end of the connection wakes who waits for frames; nothing here may wait for a process that does not end.
+        // The closed connection wakes the thread that waits for frames. This thread must not wait for a process that does not end.
         if !hasEnded(within: patience) { send(SIGKILL) }
     }
 
-    /// Lets it end by itself, and ends it if it does not. To be called by the thread that waits for its end.
+    /// Closes the connection, waits for the process to exit, and kills it if it does not. Call it on the thread that waits for its end.
     package func end(within patience: Duration) {
         channel.shutDown()
         if !hasEnded(within: patience) { send(SIGKILL) }
@@ -163,19 +163,19 @@ package final class WorkerProcess: Sendable {
         return true
     }
 
-    /// Passes on a signal. Returns whether the process is there.
+    /// Sends a signal and returns whether the process still exists.
     @discardableResult
     package func send(_ signal: CInt) -> Bool {
-        // Under the lock: its number may belong to another process once it was waited for.
+        // The lock prevents waiting for the process at the same time, after which its number may belong to another process.
         state.withLock { state in state.ending == nil && Glibc.kill(id, signal) == 0 }
     }
 
-    /// Passes on the signals by which this process is asked to end, from now on: for a program that only waits for the other one.
+    /// Forwards SIGINT, SIGTERM and SIGHUP from now on, for a program that only waits for this process.
     package func forwardSignals() {
         piso_forward_signals(id)
     }
 
-    /// Whether it has ended, also if it was not waited for.
+    /// Whether the process has ended, even if nothing has waited for it yet.
     private var hasEnded: Bool {
         state.withLock { state in
             if state.ending != nil { return true }
@@ -184,16 +184,16 @@ package final class WorkerProcess: Sendable {
         }
     }
 
-    /// Waits for the end, on the thread that calls it; again it answers at once. To be called by one thread.
+    /// Blocks until the process has ended and returns how. Later calls return at once. Only one thread may call it.
     package func waitForEnd() -> Ending {
         if let ending = state.withLock({ $0.ending }) { return ending }
         var information = siginfo_t()
-        // It stays there to be signalled until this returns.
+        // WNOWAIT keeps the process number valid for `send` until the lock is taken.
         while waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         return state.withLock { state in
             let result = piso_wait(id)
             var ending = Ending(signal: result < 256 ? result : nil, status: result < 256 ? 0 : result - 256)
-            // One that still starts has no words, and the signal ends it.
+            // A process that is still starting has no handler yet, so the signal itself ends it.
             if ending.signal == piso_ask_signal() { ending.wasAsked = true }
             readLastWords(&ending)
             if ending.wasAsked, ending.signal == nil || ending.signal == piso_ask_signal() { ending.signal = SIGKILL }
@@ -207,7 +207,7 @@ package final class WorkerProcess: Sendable {
         let size = MemoryLayout<piso_last_words>.size
         guard read(lastWords, &words, size) == size else { return }
         let place = withUnsafeBytes(of: words.place) { bytes in
-            // Of a process that may have been taken over: any bytes, and perhaps no NUL.
+            // The process may have been taken over: any bytes may arrive, perhaps without a NUL.
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         if !place.isEmpty { ending.place = place }
@@ -215,7 +215,7 @@ package final class WorkerProcess: Sendable {
     }
 }
 
-/// The names of signals.
+/// The names of signals for messages.
 enum SignalNames {
     private static let names: [CInt: String] = [
         SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGFPE: "SIGFPE", SIGABRT: "SIGABRT", SIGTRAP: "SIGTRAP", SIGSYS: "SIGSYS",
