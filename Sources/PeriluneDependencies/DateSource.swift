@@ -1,15 +1,15 @@
 public import Foundation
 internal import Synchronization
 
-/// Where the present comes from.
+/// A source of the current time.
 public struct DateSource: Sendable {
     private let now: @Sendable () -> Date
-    /// Whether it is the clock of the machine.
+    /// Whether the source is the system clock.
     package let isSystem: Bool
-    /// The clock, if it is set by hand.
+    /// The clock behind the source, if that is a ``ManualClock``.
     package let manualClock: ManualClock?
 
-    /// Makes a source that asks a closure.
+    /// Makes a source that calls a closure.
     public init(_ now: @escaping @Sendable () -> Date) {
         self.init(isSystem: false, now)
     }
@@ -20,38 +20,38 @@ public struct DateSource: Sendable {
         self.now = now
     }
 
-    /// The present.
+    /// Returns the current time.
     public func callAsFunction() -> Date { now() }
 
-    /// The clock of the machine. The default but in tests.
+    /// The system clock. The default outside of tests.
     public static let system = DateSource(isSystem: true) { Date() }
 
-    /// The first moment of the year 2000, in UTC. Where the clock of tests begins.
+    /// The start of the year 2000 in UTC, at which the clock of tests starts.
     public static let year2000 = DateSource.constant(Date(timeIntervalSince1970: 946_684_800))
 
-    /// What a clock shows that is set by hand.
+    /// Returns a source that follows a clock set by hand.
     public static func manual(_ clock: ManualClock) -> DateSource {
         DateSource(isSystem: false, manualClock: clock) { clock.now }
     }
 
-    /// The same, read by a closure, which may set it.
+    /// Returns a source that reads a manual clock through a closure, which may advance it.
     package static func manual(_ clock: ManualClock, _ read: @escaping @Sendable () -> Date) -> DateSource {
         DateSource(isSystem: false, manualClock: clock, read)
     }
 
-    /// Always the same moment.
+    /// Returns a source that always gives the same time.
     public static func constant(_ date: Date) -> DateSource {
         DateSource { date }
     }
 
-    /// A moment that is later by a step each time it is asked for; the first one is the start.
+    /// Returns a source that advances by a step with every call, beginning at `start`.
     public static func counting(from start: Date = year2000(), by step: TimeInterval = 1) -> DateSource {
         let count = Counter()
         return DateSource { start + Double(count.next()) * step }
     }
 }
 
-/// Counts from 0.
+/// A counter that starts at 0.
 final class Counter: Sendable {
     private let count = Mutex<UInt64>(0)
 

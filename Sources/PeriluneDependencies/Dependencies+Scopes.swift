@@ -1,12 +1,12 @@
-/// Asking for dependencies, and overriding them in a scope.
+/// Reading dependencies and overriding them in a scope.
 extension Dependencies {
-    /// Gives dependencies to the program: once for each of them, before they are used.
+    /// Sets dependencies of the program. Each can be set once, before its first use.
     ///
-    /// All are made at once, and if one cannot be made, none is prepared, so that it may be tried again. In a test they are
-    /// given to that test only, and made anew for it.
+    /// All values are made now. If one cannot be made, none is set, so the call can be repeated. In a test, the values belong to that
+    /// test only.
     ///
-    /// - Throws: ``DependencyError`` with code `alreadyPrepared` or `alreadyUsed`, which is also reported as an issue; or
-    ///   what the closure, or making a value, has thrown.
+    /// - Throws: ``DependencyError`` with code `alreadyPrepared` or `alreadyUsed`, which is also reported as an issue; or the error of
+    ///   the closure or of making a value.
     nonisolated(nonsending) public static func prepare(_ body: (inout DependencyValues) throws -> Void) async throws {
         var values = DependencyValues()
         try body(&values)
@@ -14,31 +14,29 @@ extension Dependencies {
         try await container.prepare(values, isMaking: isMaking)
     }
 
-    /// The value of a dependency, as the current task sees it.
+    /// Returns the value of a dependency for the current task.
     ///
-    /// - Throws: ``DependencyError`` if nothing was given for this context, or making the value fails; `CancellationError`
-    ///   if the task is cancelled.
+    /// - Throws: ``DependencyError`` if the context has no value for it; the error of making the value; `CancellationError` if the task
+    ///   is cancelled.
     public static func value<Key: DependencyKey>(for key: Key.Type) async throws -> Key.Value {
         try await current.value(for: key)
     }
 
-    /// Closes what was prepared and made for the program, or for the current test. For the end of a program; it waits for
-    /// whatever still uses it.
+    /// Closes all values of the program, or of the current test, and waits until nothing uses them. Call it at the end of a program.
     ///
-    /// - Throws: What closing a value throws.
+    /// - Throws: The error of closing a value.
     public static func close() async throws {
         try await current.containerToPrepare().container.close()
     }
 
     // MARK: - Overrides
 
-    /// Runs an operation that sees other values of some dependencies, as do its child tasks.
+    /// Runs an operation with other values for some dependencies. Child tasks of the operation see them, too.
     ///
     /// - Parameters:
-    ///   - context: What the operation runs for, if that is to be another. Values that are not overridden are then made for
-    ///     it alone.
-    ///   - body: Gives the values.
-    /// - Throws: What `body` and `operation` throw.
+    ///   - context: Another context for the operation. Values that are not overridden are then made for this operation alone.
+    ///   - body: Sets the values.
+    /// - Throws: Errors of `body` and `operation`.
     nonisolated(nonsending) public static func with<Result>(
         context: DependencyContext? = nil, _ body: (inout DependencyValues) throws -> Void = { _ in },
         operation: nonisolated(nonsending) () async throws -> Result
@@ -58,24 +56,24 @@ extension Dependencies {
 
     // MARK: - Tests
 
-    /// Runs an operation as a test of its own: what it uses is made for it alone.
+    /// Runs an operation as a test of its own, with its own values for all dependencies.
     ///
-    /// The traits of `PeriluneTestSupport` do this. For tests that no one runs as such: of XCTest, or on detached tasks.
+    /// The traits of `PeriluneTestSupport` call this. Call it yourself in XCTest tests and on detached tasks, where the running test
+    /// cannot be detected.
     ///
-    /// - Throws: What `operation` throws, and what closing the values of the scope throws.
+    /// - Throws: Errors of `operation`, and of closing the values of the scope.
     nonisolated(nonsending) public static func withTestScope<Result>(
         operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
         try await bind(makeTestScope(), isolation: #isolation, operation)
     }
 
-    /// Makes the container of a test. For those that no one runs as such, where ``withTestScope(operation:)`` does not fit:
-    /// the method `invokeTest` of XCTest, for example.
+    /// Makes a container for a test that cannot use ``withTestScope(operation:)``, such as one that overrides XCTest's `invokeTest`.
     public static func makeTestScope() -> Dependencies {
         Dependencies(.test, context: .success(.test), parent: current)
     }
 
-    /// Whether the current task runs in a container that was made for one test.
+    /// Whether the current task runs in the container of a test.
     package static var isInTestScope: Bool {
         var container: Dependencies? = current
         while let candidate = container {
@@ -87,25 +85,25 @@ extension Dependencies {
 
     // MARK: - Other tasks
 
-    /// Runs an operation that sees this container. For detached tasks and threads, which do not inherit it.
+    /// Runs an operation in this container. Use it in detached tasks and threads, which do not inherit the container.
     nonisolated(nonsending) public func run<Result>(
         operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         try await Self.bind(self, isolation: #isolation, operation)
     }
 
-    /// Runs an operation that sees a container, on an actor.
+    /// Runs an operation in a container, isolated to an actor.
     private static func bind<Result>(
         _ container: Dependencies, isolation: isolated (any Actor)?, _ operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         try await $ofTask.withValue(container) {
-            // Captured, so that the closure runs on the actor, and with it the operation; otherwise it would leave it.
+            // Capturing the isolation keeps the closure, and so the operation, on the actor.
             _ = isolation
             return try await operation()
         }
     }
 
-    /// Runs a synchronous operation, in which ``current`` is this container.
+    /// Runs a synchronous operation in which ``current`` is this container.
     public nonisolated func asCurrent<Result>(_ operation: () throws -> Result) rethrows -> Result {
         try Self.$ofTask.withValue(self, operation: operation)
     }

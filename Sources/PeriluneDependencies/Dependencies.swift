@@ -1,17 +1,16 @@
-/// The container of what code gets from outside: the default database, the clock, ...
+/// A container of dependencies: the default database, the clock, UUIDs, random numbers, the logger and your own.
 ///
-/// An app gives what it has once, at its start; in a test or a preview the same code gets values of its own:
+/// A program sets its dependencies once, at its start. In a test or a preview the same code gets other values:
 ///
 /// ```swift
 /// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "migrations") }
 /// let database = try await Dependencies.defaultDatabase
 /// ```
 ///
-/// Containers nest. What the current task sees is found from the inside out: overrides (``with(_:operation:)``), what belongs
-/// to the test, what was prepared, the default of the context. Child tasks see the same; detached tasks and threads do not,
-/// unless they are given ``current``.
+/// Containers nest. A value is looked up from the inside out: overrides (``with(_:operation:)``), values of the test, prepared values, the
+/// default of the context. Child tasks inherit the container; detached tasks and threads do not, so pass them ``current``.
 public actor Dependencies {
-    /// The container that the current task sees.
+    /// The container of the current task.
     public static var current: Dependencies { ofTask }
     @TaskLocal package static var ofTask = Dependencies.process
 
@@ -19,11 +18,11 @@ public actor Dependencies {
     static let process = Dependencies(.process(TestIdentity.detect), context: DependencyContext.ofProcess)
 
     package enum Kind: Sendable {
-        /// Of a process. The function returns the test that runs on the current task.
+        /// The container of the process. The function returns the test that runs on the current task.
         case process(@Sendable () -> TestIdentity)
-        /// Of one test, or one case of it.
+        /// The container of one test, or of one case of a test with arguments.
         case test
-        /// Of overrides.
+        /// A container of overridden values.
         case overrides(DependencyValues)
     }
 
@@ -31,16 +30,16 @@ public actor Dependencies {
     nonisolated let parent: Dependencies?
     nonisolated let detectedContext: Result<DependencyContext, DependencyError>
 
-    /// What was given by ``prepare(_:)``.
+    /// The values set by ``prepare(_:)``.
     private var prepared = DependencyValues()
-    /// Goes on while something is being prepared.
+    /// The preparation that is running.
     private var preparation: PendingValue?
-    /// What has been made here, or is being made, in this order.
+    /// The values that have been made or are being made, in order.
     private(set) var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, making: PendingValue)] = []
-    /// Containers of tests that have not brought their own.
+    /// The containers of tests that run without a trait.
     private var tests: [TestIdentity: Dependencies] = [:]
 
-    /// The container that prepares something on this task: what it makes sees what is being prepared.
+    /// The container that is preparing on this task. Values made there see the values that are being prepared.
     @TaskLocal private static var preparing: Dependencies?
 
     package init(_ kind: Kind, context: Result<DependencyContext, DependencyError>, parent: Dependencies? = nil) {
@@ -49,22 +48,21 @@ public actor Dependencies {
         detectedContext = context
     }
 
-    /// What code runs for.
+    /// The context: live, test or preview.
     public nonisolated var context: DependencyContext {
         get throws { try detectedContext.get() }
     }
 
-    /// Whether values that are not overridden are made for this container: it belongs to a process or test, or changes
-    /// the context.
+    /// Whether values that are not overridden are made in this container, because it belongs to a process or test or changes the context.
     private nonisolated var isHome: Bool {
         if case .overrides(let values) = kind { values.context != nil } else { true }
     }
 
     // MARK: - Resolving
 
-    /// The value of a dependency, made if this container has none yet.
+    /// Returns the value of a dependency and makes it on first use.
     ///
-    /// - Throws: ``DependencyError``, or what making it has thrown.
+    /// - Throws: ``DependencyError``, or the error of making the value.
     public nonisolated func value<Key: DependencyKey>(for key: Key.Type) async throws -> Key.Value {
         var home: Dependencies?
         var next: Dependencies? = self
@@ -83,7 +81,7 @@ public actor Dependencies {
         return try await (home ?? self).defaultValue(for: key)
     }
 
-    /// This container, or the one of the test that runs on the current task.
+    /// Returns this container, or that of the test that runs on the current task.
     private nonisolated func homeOfCurrentTest<Key: DependencyKey>(for key: Key.Type) async throws -> Dependencies {
         guard case .process(let identify) = kind, try context == .test else { return self }
         switch identify() {
@@ -113,7 +111,7 @@ public actor Dependencies {
     }
 
     private func value<Key: DependencyKey>(for key: Key.Type, from source: Key.Source) async throws -> Key.Value {
-        // Only what was made for the key is kept under it.
+        // The cast succeeds: only values of the key's type are stored under it.
         try await value(for: ObjectIdentifier(key), DependencyValues.Entry(key, source)) as! Key.Value
     }
 
@@ -134,11 +132,11 @@ public actor Dependencies {
         making.begin {
             do {
                 let value = try await entry.make(self)
-                // Nothing has waited, and the container was closed meanwhile.
+                // All waiters have gone, and the container has been closed in the meantime.
                 if making.isAbandoned, await !self.isMade(making) { try entry.close(value) }
                 return value
             } catch {
-                // It may be tried again.
+                // The next call tries again.
                 await self.remove(making)
                 throw error
             }
@@ -181,7 +179,7 @@ public actor Dependencies {
 
     // MARK: - Preparing
 
-    /// Takes in what is given, and makes the values: all or nothing.
+    /// Stores the sources and makes their values: all or none.
     func prepare(_ values: DependencyValues, isMaking: Bool) async throws {
         try await waitForPreparation()
         try checkUnused(values)
@@ -224,7 +222,7 @@ public actor Dependencies {
         }
     }
 
-    /// The container that ``prepare(_:)`` prepares, and whether values are made at once.
+    /// Returns the container that ``prepare(_:)`` fills, and whether it makes the values at once.
     nonisolated func containerToPrepare() async throws -> (container: Dependencies, isMaking: Bool) {
         var container = self
         while !container.isHome, let parent = container.parent { container = parent }
@@ -232,14 +230,14 @@ public actor Dependencies {
         switch identify() {
         case .notRunByTests: return (container, true)
         case .test(let id): return (await container.container(of: .test(id)), true)
-        // For every test, which makes its own value.
+        // The sources apply to every test, and each test makes its own values.
         case .cases, .unknown: return (container, false)
         }
     }
 
     // MARK: - Closing
 
-    /// Closes what was made here and prepared, the last first. It may be prepared again then.
+    /// Closes the values of this container, the newest first. Afterwards it can be prepared again.
     func close() async throws {
         prepared = DependencyValues()
         var failure: (any Error)?
@@ -253,7 +251,7 @@ public actor Dependencies {
         made.removeAll { isClosed($0.key) }
         var errors: [any Error] = []
         for (_, entry, making) in closed.reversed() {
-            // A value without waiters may never be made, and closes itself if it is.
+            // A value without waiters may never be finished. If it is, it closes itself.
             guard making.result != nil || !making.isAbandoned else { continue }
             guard case .success(let value)? = try? await making.wait() else { continue }
             do { try entry.close(value) } catch { errors.append(error) }

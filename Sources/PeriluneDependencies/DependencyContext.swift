@@ -1,20 +1,20 @@
 internal import IssueReporting
 internal import Synchronization
 
-/// What code runs for.
+/// The purpose for which code runs.
 public enum DependencyContext: String, Sendable, CaseIterable {
-    /// For its users: dependencies are what was prepared.
+    /// For users: dependencies are those that the program has prepared.
     case live
-    /// For a test: each test has its own dependencies, and they are repeatable.
+    /// For tests: each test has its own, repeatable dependencies.
     case test
-    /// To show what would happen: for real, on private copies.
+    /// For previews: code runs for real, on private copies.
     case preview
 
-    /// The environment variable that names the context of a process, before anything else is asked. For programs that a
-    /// test or a preview starts, which nothing else shows.
+    /// The environment variable that sets the context of a process and overrides detection. Use it for programs that a test or a preview
+    /// starts.
     public static let environmentVariable = "PERILUNE_CONTEXT"
 
-    /// The context of the process: what the environment variable says; a test if a test runner runs it; else live.
+    /// The context of the process: that of the environment variable, else test under a test runner, else live.
     static let ofProcess = Result<DependencyContext, DependencyError> {
         () throws(DependencyError) in
         try detect(environment: .ofProcess, isTesting: isOwnProgram.load(ordering: .relaxed) ? hasTestVariable(.ofProcess) : isTesting)
@@ -22,11 +22,12 @@ public enum DependencyContext: String, Sendable, CaseIterable {
 
     private static let isOwnProgram = Atomic(false)
 
-    /// Says that the process is a program of Perilune's, to be called before anything asks for the context. Its arguments are those of
-    /// scripts, and do not say that a test runner runs it: only variables do.
+    /// Marks the process as one of Perilune's own programs. Call it before the context is first read.
+    ///
+    /// The arguments of these programs belong to scripts, so only environment variables may indicate a test runner.
     package static func setOwnProgram() { isOwnProgram.store(true, ordering: .relaxed) }
 
-    /// Whether there is a variable that test runners give to what they start.
+    /// Returns whether an environment variable of a test runner is set.
     static func hasTestVariable(_ environment: EnvironmentVariables) -> Bool {
         ["XCTestBundlePath", "XCTestBundleInjectPath", "XCTestConfigurationFilePath", "XCTestSessionIdentifier", "BAZEL_TEST"]
             .contains { environment[$0] != nil }

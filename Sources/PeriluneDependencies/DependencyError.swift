@@ -1,6 +1,6 @@
-/// A dependency is asked for, or given, where it cannot be.
+/// An error of reading or setting a dependency.
 public struct DependencyError: Error, Sendable {
-    /// What kind of thing went wrong. More may be added.
+    /// The kinds of errors. More may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case notPrepared = "not_prepared"
@@ -13,15 +13,15 @@ public struct DependencyError: Error, Sendable {
 
         private let value: Value
 
-        /// A dependency without a default is used before it was prepared.
+        /// A dependency without a default was used before it was prepared.
         public static let notPrepared = Code(value: .notPrepared)
-        /// A dependency is prepared for the second time.
+        /// A dependency was prepared a second time.
         public static let alreadyPrepared = Code(value: .alreadyPrepared)
-        /// A dependency is prepared after its default has been used.
+        /// A dependency was prepared after its default had been used.
         public static let alreadyUsed = Code(value: .alreadyUsed)
-        /// In a test run, a dependency that each test has for itself is used where the running test is unknown.
+        /// A dependency that belongs to one test was used where the running test cannot be detected.
         public static let noTest = Code(value: .noTest)
-        /// A dependency needs itself to be made.
+        /// A dependency depends on itself.
         public static let cycle = Code(value: .cycle)
         /// The context of the process is invalid.
         public static let unknownContext = Code(value: .unknownContext)
@@ -29,9 +29,9 @@ public struct DependencyError: Error, Sendable {
         public var description: String { value.rawValue }
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of the error.
     public let code: Code
-    /// What went wrong and what to do about it, for people.
+    /// The error and its cure, for people.
     public let message: String
 
     init(_ code: Code, _ message: String) {

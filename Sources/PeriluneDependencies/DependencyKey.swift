@@ -1,4 +1,4 @@
-/// Names a dependency, and says how it comes about.
+/// The key of a dependency: its name, its defaults, and how its value is made.
 ///
 /// ```swift
 /// enum MailerKey: DependencyKey {
@@ -16,41 +16,42 @@
 /// }
 /// ```
 public protocol DependencyKey: Sendable {
-    /// What code gets.
+    /// The type that code receives.
     associatedtype Value: Sendable
-    /// What is given to ``Dependencies/prepare(_:)`` and for overrides: the value itself, or what it is made from in each
-    /// scope and context.
+    /// The type passed to ``Dependencies/prepare(_:)`` and to overrides: the value itself, or a description from which each scope and
+    /// context makes its value.
     associatedtype Source: Sendable = Value
 
-    /// What messages call it, as the property of ``DependencyValues`` is called.
+    /// The name in messages: that of the property of ``DependencyValues``.
     static var name: String { get }
 
-    /// Whether it must not be shared by two tests, so that asking for it where the running test is unknown is an error.
+    /// Whether two tests must not share the value. Reading it where the running test cannot be detected is then an error.
     static var belongsToOneTest: Bool { get }
 
-    /// What is used where nothing was given.
+    /// Returns the source that applies if none was set.
     static func defaultSource(in context: DependencyContext) -> DependencyDefault<Source>
 
-    /// Makes the value, once in each scope: in a test, for that test. It is cancelled when nothing waits for the value any more, and
-    /// may be called again after it has thrown.
+    /// Makes the value, once in each scope: in a test, once for that test.
     ///
-    /// - Parameter scope: Where it is made. Provides the context and other dependencies.
-    /// - Throws: Why the value cannot be made. The caller that asks for it gets the error.
+    /// The task is cancelled when nothing waits for the value any more. After an error it may be called again.
+    ///
+    /// - Parameter scope: The container, which provides the context and other dependencies.
+    /// - Throws: Any error. Callers that read the dependency receive it.
     static func makeValue(of source: Source, in scope: Dependencies) async throws -> Value
 
-    /// Closes a value, which was made from a source, when its container is closed.
+    /// Closes a value when its container is closed.
     ///
-    /// - Throws: Why it cannot be closed.
+    /// - Throws: Any error. The caller that closes the container receives it.
     static func close(_ value: Value, of source: Source) throws
 }
 
-/// What is used where nothing was given.
+/// The default of a dependency in a context.
 public enum DependencyDefault<Source: Sendable>: Sendable {
-    /// This.
+    /// This source.
     case value(Source)
-    /// This, and an issue is reported, because it is hardly what was meant.
+    /// This source. Its use is reported as an issue, because it is probably a mistake.
     case reported(Source, cure: String)
-    /// Nothing: it is an error.
+    /// No default. Reading the dependency is an error.
     case none(cure: String)
 }
 

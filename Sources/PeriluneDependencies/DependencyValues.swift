@@ -1,8 +1,8 @@
-/// What is given for dependencies: by ``Dependencies/prepare(_:)``, by an override, by a test.
+/// The sources that a preparation, an override or a test sets.
 ///
-/// Its properties are `nil` for what is not given.
+/// Properties are `nil` for dependencies that are not set here.
 public struct DependencyValues: Sendable {
-    /// A source with what knows its type.
+    /// A source with closures that know its type.
     struct Entry: Sendable {
         let name: String
         let source: any Sendable
@@ -13,18 +13,18 @@ public struct DependencyValues: Sendable {
             name = Key.name
             self.source = source
             make = { scope in try await Key.makeValue(of: source, in: scope) }
-            // Only what `make` has made comes here.
+            // The cast succeeds: only values made by `make` are closed.
             close = { value in try Key.close(value as! Key.Value, of: source) }
         }
     }
 
     private(set) var entries: [ObjectIdentifier: Entry] = [:]
-    /// The context, where it is overridden.
+    /// The overriding context.
     var context: DependencyContext?
 
     init() {}
 
-    /// What is given for a key.
+    /// The source set for a key.
     public subscript<Key: DependencyKey>(key: Key.Type) -> Key.Source? {
         get { entries[ObjectIdentifier(key)]?.source as? Key.Source }
         set { entries[ObjectIdentifier(key)] = newValue.map { Entry(key, $0) } }

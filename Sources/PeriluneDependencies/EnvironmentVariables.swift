@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Environment variables: those of the process, or others in their place.
+/// The environment variables of the process, or a replacement for tests.
 package struct EnvironmentVariables: Sendable, ExpressibleByDictionaryLiteral {
     private let values: [String: String]?
 
@@ -10,7 +10,7 @@ package struct EnvironmentVariables: Sendable, ExpressibleByDictionaryLiteral {
         self.init(values: Dictionary(elements) { $1 })
     }
 
-    /// Those of the process. Each is read when it is asked for: Foundation makes a dictionary of all of them each time.
+    /// The variables of the process. Each is read on demand, because Foundation copies all of them into a dictionary on every access.
     package static let ofProcess = EnvironmentVariables(values: nil)
 
     package subscript(name: String) -> String? {
@@ -18,6 +18,6 @@ package struct EnvironmentVariables: Sendable, ExpressibleByDictionaryLiteral {
         return values[name]
     }
 
-    /// Whether a variable has a value that is not empty.
+    /// Returns whether a variable is set and not empty.
     package func isSet(_ name: String) -> Bool { !(self[name] ?? "").isEmpty }
 }

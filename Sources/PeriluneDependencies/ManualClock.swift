@@ -1,9 +1,9 @@
 public import Foundation
 internal import Synchronization
 
-/// A clock that stands still until it is set. The default in tests.
+/// A clock that changes only when it is set. The default in tests.
 ///
-/// Timers and `perilune.sleep` of scripts follow it: they take no time, and come in the order of their times.
+/// Timers and `perilune.sleep` in scripts follow it: they take no real time and fire in the order of their due times.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -21,15 +21,15 @@ public final class ManualClock: Sendable {
 
     private let state: Mutex<State>
 
-    /// Makes a clock that shows a moment.
+    /// Makes a clock that shows the given time.
     public init(_ start: Date = DateSource.year2000()) {
         state = Mutex(State(now: start))
     }
 
-    /// What it shows.
+    /// The time that the clock shows.
     public var now: Date { state.withLock { $0.now } }
 
-    /// Sets it, forwards or back. Timers that are due by then are called.
+    /// Sets the clock forward or back. Timers that are due by then fire.
     public func set(_ date: Date) {
         let observers = state.withLock { state in
             state.now = date
@@ -38,12 +38,12 @@ public final class ManualClock: Sendable {
         for observer in observers { observer() }
     }
 
-    /// Sets it forward by a number of seconds.
+    /// Advances the clock by a number of seconds.
     public func advance(by seconds: TimeInterval) {
         set(now + seconds)
     }
 
-    /// Has a closure called after each setting, on the thread that sets it. Returns what ``removeObserver(_:)`` takes.
+    /// Adds a closure that is called after each change, on the thread that sets the clock. Returns the id for ``removeObserver(_:)``.
     package func addObserver(_ observer: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             state.count += 1

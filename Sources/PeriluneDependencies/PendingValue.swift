@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A value that was made, or is being made; and who waits for it.
+/// A value that has been made or is being made, with its waiters.
 ///
-/// Waiters may be cancelled. The task that makes the value is cancelled when it has no waiters any more.
+/// Waiters can be cancelled. When the last waiter is gone, the task that makes the value is cancelled.
 final class PendingValue: Sendable {
     private typealias Waiter = CheckedContinuation<Result<any Sendable, any Error>, any Error>
 
@@ -11,25 +11,25 @@ final class PendingValue: Sendable {
         var task: Task<Void, Never>?
         var waiting: [(number: Int, waiter: Waiter)] = []
         var count = 0
-        /// Whether it was cancelled, as all who wanted the value have given up.
+        /// Whether the task was cancelled because all waiters had gone.
         var isAbandoned = false
     }
 
-    /// What messages call it.
+    /// The name in messages.
     let name: String
     private let endsWithoutWaiters: Bool
     private let state = Mutex(State())
 
-    /// What the current task makes.
+    /// The value that the current task makes.
     @TaskLocal private static var current: PendingValue?
 
-    /// - Parameter endsWithoutWaiters: Whether it is cancelled when it has no waiters any more.
+    /// - Parameter endsWithoutWaiters: Whether the task is cancelled when the last waiter is gone.
     init(_ name: String, endsWithoutWaiters: Bool = true) {
         self.name = name
         self.endsWithoutWaiters = endsWithoutWaiters
     }
 
-    /// Begins, on a task of its own, which sees what the current one sees.
+    /// Starts making the value on a new task that inherits the task-local values.
     func begin(_ make: @escaping @Sendable () async throws -> any Sendable) {
         let task = Task {
             let result: Result<any Sendable, any Error>
@@ -50,27 +50,27 @@ final class PendingValue: Sendable {
             return (state.waiting, state.isAbandoned)
         }
         for (_, waiter) in waiting {
-            // They have come after it was cancelled, for which they can do nothing.
+            // These waiters arrived after the cancellation, so they try again.
             if isAbandoned, case .failure = result { waiter.resume(throwing: Abandoned()) } else { waiter.resume(returning: result) }
         }
     }
 
-    /// What has come of it; `nil` while it goes on.
+    /// The value or error; `nil` while it is being made.
     var result: Result<any Sendable, any Error>? { state.withLock { $0.result } }
 
     var waiterCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether it had no waiters at its end.
+    /// Whether the task was cancelled because all waiters had gone.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
-    /// Thrown to those who wait for something that was cancelled before: it is to be made anew.
+    /// The error of waiting for a cancelled value. The waiter has to make the value again.
     struct Abandoned: Error {}
 
     // MARK: - Waiting
 
-    /// Waits for the end.
+    /// Waits for the value or error and returns it.
     ///
-    /// - Throws: ``DependencyError`` with code `cycle` if it waits itself for what the current task makes; `CancellationError`;
+    /// - Throws: ``DependencyError`` with code `cycle` if this value waits for the one that the current task makes; `CancellationError`;
     ///   ``Abandoned``.
     func wait() async throws -> Result<any Sendable, any Error> {
         if let result { return result }
@@ -112,7 +112,7 @@ final class PendingValue: Sendable {
         waiter?.resume(throwing: CancellationError())
     }
 
-    /// Waits for the end, and cancels it if the current task is cancelled.
+    /// Waits for the task, and cancels it if the current task is cancelled.
     func waitOrCancel() async {
         let task = state.withLock { $0.task }
         await withTaskCancellationHandler { await task?.value } onCancel: { task?.cancel() }
@@ -120,7 +120,7 @@ final class PendingValue: Sendable {
 
     // MARK: - Cycles
 
-    /// What is being made waits for something else that is.
+    /// The values under construction that wait for others.
     private static let waits = Mutex<[(maker: PendingValue, awaited: PendingValue)]>([])
 
     private static func addWait(of maker: PendingValue, for awaited: PendingValue) throws {

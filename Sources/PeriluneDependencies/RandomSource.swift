@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Where random numbers come from.
+/// A source of random numbers.
 public struct RandomSource: RandomNumberGenerator, Sendable {
     private let make: @Sendable () -> UInt64
-    /// Whether it is the generator of the machine.
+    /// Whether the source is the system generator.
     package let isSystem: Bool
 
-    /// Makes a source that asks a closure for 64 random bits.
+    /// Makes a source that calls a closure for 64 random bits.
     public init(_ make: @escaping @Sendable () -> UInt64) {
         self.init(isSystem: false, make)
     }
@@ -16,16 +16,16 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
         self.make = make
     }
 
-    /// The next 64 random bits.
+    /// Returns 64 random bits.
     public func next() -> UInt64 { make() }
 
-    /// The generator of the machine, fit for secrets. The default but in tests.
+    /// The system generator, which is cryptographically secure. The default outside of tests.
     public static let system = RandomSource(isSystem: true) {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
     }
 
-    /// Numbers that follow from a seed. The default in tests, with the seed 0.
+    /// Returns a source whose numbers depend only on the seed. The default in tests, with seed 0.
     ///
     /// - SeeAlso: Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014 (SplitMix64).
     public static func seeded(_ seed: UInt64) -> RandomSource {

@@ -9,7 +9,7 @@ public enum DateKey: DependencyKey {
     }
 }
 
-/// The key of the source of UUIDs.
+/// The key of the UUID source.
 public enum UUIDKey: DependencyKey {
     public static let name = "uuid"
 
@@ -18,7 +18,7 @@ public enum UUIDKey: DependencyKey {
     }
 }
 
-/// The key of the source of random numbers.
+/// The key of the random number source.
 public enum RandomKey: DependencyKey {
     public static let name = "random"
 
@@ -27,7 +27,7 @@ public enum RandomKey: DependencyKey {
     }
 }
 
-/// The key of the logger: in tests it logs nothing, so that what they print stays readable.
+/// The key of the logger. In tests the default logger discards everything, so that test output stays readable.
 public enum LoggerKey: DependencyKey {
     public static let name = "logger"
 
@@ -38,26 +38,26 @@ public enum LoggerKey: DependencyKey {
 }
 
 extension DependencyValues {
-    /// The clock: that of the machine; in tests it stands at the beginning of the year 2000 until it is set,
-    /// or a script sleeps.
+    /// The clock. The default is the system clock; in tests, a clock at the start of the year 2000 that moves when it is set or a script
+    /// sleeps.
     public var date: DateSource? {
         get { self[DateKey.self] }
         set { self[DateKey.self] = newValue }
     }
 
-    /// Where UUIDs come from: random ones; in tests they count from 0.
+    /// The UUID source. The default is random; in tests it counts from 0.
     public var uuid: UUIDSource? {
         get { self[UUIDKey.self] }
         set { self[UUIDKey.self] = newValue }
     }
 
-    /// Where random numbers come from: the machine; in tests they follow from a seed.
+    /// The random number source. The default is the system generator; in tests it is seeded.
     public var random: RandomSource? {
         get { self[RandomKey.self] }
         set { self[RandomKey.self] = newValue }
     }
 
-    /// The logger.
+    /// The logger of scripts and hosts.
     public var logger: Logger? {
         get { self[LoggerKey.self] }
         set { self[LoggerKey.self] = newValue }

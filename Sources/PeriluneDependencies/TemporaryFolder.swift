@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Synchronization
 
-/// The folder of this process for files that are gone when it ends.
+/// The process's folder for temporary files, which is removed when the process ends.
 package enum TemporaryFolder {
-    /// A path in the folder that nothing else has.
+    /// Returns an unused path in the folder.
     ///
-    /// - Parameter name: How the file name ends.
+    /// - Parameter name: The end of the file name.
     package static func path(_ name: String) throws -> String {
         let folder = try folder.get()
         return folder.appending(path: "\(count.next())-\(name)").path
     }
 
-    /// Makes a folder in it that nothing else has.
+    /// Makes a new subfolder and returns its path.
     package static func makeFolder(_ name: String) throws -> String {
         let path = try path(name)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -20,19 +20,19 @@ package enum TemporaryFolder {
 
     private static let count = Counter()
 
-    /// Made when it is first asked for, and removed when the process ends.
+    /// The folder, created on first use and removed when the process ends.
     private static let folder = Result<URL, any Error> {
         removeAbandoned()
         let name = "\(prefix)\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString)"
         let folder = URL(filePath: place).appending(path: name)
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        // With its permissions from the beginning: processes that are isolated cannot change them.
+        // The permissions are set on creation, because isolated processes cannot change them later.
         guard mkdir(folder.path, 0o700) == 0 else {
             throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: folder.path])
         }
         atexit { TemporaryFolder.remove() }
-        // Held until the process ends, however it does. A file system without locks keeps the folder all the same. Another process that looks
-        // for abandoned folders may hold it for a moment.
+        // The lock is held until the process ends, even by SIGKILL. A process that looks for abandoned folders may hold it for a moment.
+        // On a file system without locks the folder is simply not removed by others.
         let lock = open(folder.appending(path: lockName).path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         if lock >= 0 { while flock(lock, LOCK_EX) != 0, errno == EINTR {} }
         return folder
@@ -41,11 +41,12 @@ package enum TemporaryFolder {
     private static let prefix = "perilune-"
     private static let lockName = ".lock"
 
-    /// Where the folders of all processes are.
+    /// The parent folder for all processes.
     private static let place = EnvironmentVariables.ofProcess["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
 
-    /// Removes the folders of processes that were killed, which hold copies of databases perhaps. Every script begins with it: Foundation would take
-    /// a third of a millisecond for the names alone.
+    /// Removes the folders of killed processes, which may hold copies of databases.
+    ///
+    /// Every script start calls this, so it reads the names with `readdir`: Foundation needs a third of a millisecond for them.
     package static func removeAbandoned() {
         guard let entries = opendir(place) else { return }
         defer { closedir(entries) }
@@ -66,7 +67,7 @@ package enum TemporaryFolder {
         close(lock)
     }
 
-    /// Whether a lock that is free has been so for longer than it takes a process to make the file and take it.
+    /// Returns whether a free lock file is older than the time that a starting process needs to lock it.
     private static func isLongFree(_ lock: CInt) -> Bool {
         var information = stat()
         return fstat(lock, &information) == 0 && time(nil) - information.st_mtim.tv_sec > 2

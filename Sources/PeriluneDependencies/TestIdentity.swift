@@ -1,17 +1,17 @@
 internal import IssueReporting
 
-/// Which test runs on the current task.
+/// The test that runs on the current task.
 package enum TestIdentity: Hashable, Sendable {
-    /// None: no test runner runs the process.
+    /// The process is not run by a test runner.
     case notRunByTests
     /// A test of Swift Testing.
     case test(ID)
-    /// A test of Swift Testing that runs for several arguments, which cannot be distinguished.
+    /// A test of Swift Testing with arguments, whose cases cannot be told apart.
     case cases
-    /// One of XCTest, or none: a detached task, a thread.
+    /// An XCTest test, or no test: a detached task or a thread.
     case unknown
 
-    /// What identifies a test.
+    /// The identity of a test.
     package struct ID: Hashable, Sendable {
         private let id: TestContext.Testing.Test.ID
 
@@ -28,7 +28,7 @@ package enum TestIdentity: Hashable, Sendable {
         }
     }
 
-    /// Whether the name of a test has parameters: `Module.Suite/name(_:)/File.swift:12:3`.
+    /// Returns whether the id of a test contains parameters: `Module.Suite/name(_:)/File.swift:12:3`.
     private static func hasArguments(_ id: TestContext.Testing.Test.ID) -> Bool {
         let text = String(describing: id.rawValue)
         guard let end = text.lastIndex(of: "/") else { return text.hasSuffix(":)") }

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Where new UUIDs come from.
+/// A source of new UUIDs.
 public struct UUIDSource: Sendable {
     private let make: @Sendable () -> UUID
-    /// Whether it makes random ones, as any process can.
+    /// Whether the UUIDs are random, so that any process can make them itself.
     package let isRandom: Bool
 
-    /// Makes a source that asks a closure.
+    /// Makes a source that calls a closure.
     public init(_ make: @escaping @Sendable () -> UUID) {
         self.init(isRandom: false, make)
     }
@@ -16,18 +16,18 @@ public struct UUIDSource: Sendable {
         self.make = make
     }
 
-    /// A new UUID.
+    /// Returns a new UUID.
     public func callAsFunction() -> UUID { make() }
 
-    /// Random ones. The default but in tests.
+    /// Random UUIDs. The default outside of tests.
     public static let random = UUIDSource(isRandom: true) { UUID() }
 
-    /// Always the same one.
+    /// Returns a source that always gives the same UUID.
     public static func constant(_ uuid: UUID) -> UUIDSource {
         UUIDSource { uuid }
     }
 
-    /// `00000000-0000-0000-0000-000000000000`, then `...0001`, and so on. The default in tests.
+    /// UUIDs that count up from `00000000-0000-0000-0000-000000000000`. The default in tests.
     public static var counting: UUIDSource {
         let count = Counter()
         return UUIDSource { UUID(number: count.next()) }
@@ -35,7 +35,7 @@ public struct UUIDSource: Sendable {
 }
 
 extension UUID {
-    /// The UUID whose last bytes are a number.
+    /// Makes a UUID whose last eight bytes are a number.
     fileprivate init(number: UInt64) {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
         self.init(

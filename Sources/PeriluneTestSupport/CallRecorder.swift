@@ -1,7 +1,7 @@
 internal import Synchronization
 public import Perilune
 
-/// Stands in for functions that are registered with a host, and keeps the calls.
+/// A recorder of calls for stand-ins of a host's functions.
 ///
 /// ```swift
 /// let mail = CallRecorder()
@@ -12,11 +12,11 @@ public import Perilune
 /// #expect(mail.calls.first?.description == "count(\"inbox\")")
 /// ```
 public final class CallRecorder: Sendable {
-    /// A call.
+    /// A recorded call.
     public struct Call: Sendable, Equatable, CustomStringConvertible {
-        /// The function.
+        /// The name of the function.
         public let function: String
-        /// Its arguments.
+        /// The arguments.
         public let arguments: [ScriptValue]
 
         public var description: String { "\(function)(\(arguments.map(\.description).joined(separator: ", ")))" }
@@ -24,22 +24,21 @@ public final class CallRecorder: Sendable {
 
     private let list = Mutex<[Call]>([])
 
-    /// Makes a recorder without calls.
     public init() {}
 
-    /// The calls so far, in order.
+    /// The recorded calls, in order.
     public var calls: [Call] { list.withLock { $0 } }
 
     func add(_ call: Call) { list.withLock { $0.append(call) } }
 }
 
 extension ScriptModule {
-    /// Adds a function that keeps its calls, and returns nothing.
+    /// Adds a function that records its calls and returns nothing.
     public func recording(_ name: String, in recorder: CallRecorder) {
         recording(name, in: recorder, returning: ScriptValue.nil)
     }
 
-    /// Adds a function that keeps its calls, and returns always the same.
+    /// Adds a function that records its calls and always returns the same value.
     public func recording<Result: Encodable & Sendable>(
         _ name: String, in recorder: CallRecorder, returning result: Result
     ) {

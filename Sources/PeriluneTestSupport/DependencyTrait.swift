@@ -1,9 +1,9 @@
 public import Perilune
 public import Testing
 
-/// Gives a test, or each test of a suite, dependencies of its own.
+/// A trait that gives a test, or each test of a suite, its own dependencies.
 ///
-/// Each case of a test with arguments is a test for itself. What several traits give is seen together, the innermost first.
+/// Each case of a test with arguments counts as a test. Several traits combine; the innermost wins.
 ///
 /// ```swift
 /// @Test(.defaultDatabase(migrations: "migrations"), .script(file: "seed.lua"))
@@ -15,7 +15,7 @@ public import Testing
 /// }
 /// ```
 public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
-    /// Whether the trait of a suite is one of the suites in it; it is.
+    /// `true`: the trait of a suite applies to the suites in it.
     public let isRecursive = true
     private let give: @Sendable (inout DependencyValues) throws -> Void
     private let prepare: @Sendable () async throws -> Void
@@ -28,13 +28,13 @@ public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
         self.prepare = prepare
     }
 
-    /// Runs a test in the scope that the trait makes.
+    /// Runs a test in the trait's scope.
     ///
-    /// - Throws: What the test throws, and what making the scope throws.
+    /// - Throws: Errors of the test and of making the scope.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // The outermost trait begins a test; the others add to it.
+        // The outermost trait starts the test scope; inner traits add to it.
         guard Dependencies.isInTestScope else {
             return try await Dependencies.withTestScope { try await run(function) }
         }
@@ -50,20 +50,20 @@ public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == DependencyTrait {
-    /// Gives the test a default database of its own.
+    /// Gives the test its own default database.
     ///
     /// ```swift
     /// @Test(.defaultDatabase(.pool("shop.sqlite", migrations: schema, usesFilesInTests: true)))
     /// ```
     ///
-    /// - Parameter source: Evaluated for each case; an empty one in memory by default. A path in it is not opened.
+    /// - Parameter source: The database, evaluated for each case. The default is an empty one in memory. Paths in it are not opened.
     public static func defaultDatabase(
         _ source: @autoclosure @escaping @Sendable () throws -> DefaultDatabase = .inMemory()
     ) -> DependencyTrait {
         DependencyTrait { $0.defaultDatabase = try source() }
     }
 
-    /// Gives the test a migrated database in memory: a copy of one that is migrated once for all tests.
+    /// Gives the test a migrated database in memory, copied from one that is migrated once for all tests.
     public static func defaultDatabase(migrations: Migrations) -> DependencyTrait {
         DependencyTrait { $0.defaultDatabase = .inMemory(migrations: migrations) }
     }
@@ -72,7 +72,7 @@ extension Trait where Self == DependencyTrait {
     ///
     /// - Parameters:
     ///   - property: The dependency.
-    ///   - value: Evaluated for each case.
+    ///   - value: The value, evaluated for each case.
     public static func dependency<Value: Sendable>(
         _ property: any WritableKeyPath<DependencyValues, Value?> & Sendable,
         _ value: @autoclosure @escaping @Sendable () throws -> Value
@@ -80,12 +80,12 @@ extension Trait where Self == DependencyTrait {
         DependencyTrait { $0[keyPath: property] = try value() }
     }
 
-    /// Gives the test dependencies of its own: the clock stands, UUIDs and random numbers repeat.
+    /// Gives the test its own dependencies: a frozen clock and repeatable UUIDs and random numbers.
     public static var dependencies: DependencyTrait {
         DependencyTrait { _ in }
     }
 
-    /// Runs a script on the default database before the test: to fill it.
+    /// Runs a script on the default database before the test, for example to insert rows.
     ///
     /// ```swift
     /// @Test(.defaultDatabase(migrations: library), .script("db:execute[[INSERT INTO author (name) VALUES ('Verne')]]"))

@@ -1,3 +1,3 @@
-// One import gives all that a test needs.
+// A test needs only one import.
 @_exported public import Perilune
 @_exported public import PeriluneScenarios

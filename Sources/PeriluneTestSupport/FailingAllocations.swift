@@ -1,24 +1,23 @@
 public import PeriluneLua
 
-/// For tests of what a program makes of a machine without memory.
+/// Failing allocations, for tests of running out of memory.
 extension LuaState {
-    /// Has an allocation refused: the one with this number, from 0, among those that may be refused from now on. `nil` takes it
-    /// back.
+    /// Makes one allocation fail: the one with this number, counted from 0 among those that may fail from now on. `nil` cancels it.
     public func failAllocation(at number: Int?) {
         core.failAllocation(at: number)
     }
 
-    /// Whether the refusal is still to come.
+    /// Whether the failure has not happened yet.
     public var isAllocationToFail: Bool { core.isAllocationToFail }
 
-    /// Runs an operation with the first allocation failing, then with the second, and so on, each time in a new state, until it
-    /// makes do with fewer.
+    /// Runs an operation with the first allocation failing, then the second, and so on, each time in a new state, until the operation needs
+    /// fewer allocations than that.
     ///
     /// - Parameters:
-    ///   - makeState: Makes a state; in it nothing fails.
-    ///   - operation: Must throw what it cannot do, or do it.
-    /// - Returns: How many allocations have failed.
-    /// - Throws: What `makeState` throws, and what `operation` throws when no allocation fails.
+    ///   - makeState: Makes a state. Allocations in it do not fail.
+    ///   - operation: Must either succeed or throw.
+    /// - Returns: The number of failed allocations.
+    /// - Throws: Errors of `makeState`, and errors of `operation` when no allocation fails.
     @discardableResult
     public static func failingEachAllocation(
         of makeState: () throws -> LuaState, _ operation: (LuaState) throws -> Void

@@ -1,7 +1,7 @@
 public import PeriluneScenarios
 public import Testing
 
-/// Scenarios in Lua as tests of Swift Testing.
+/// Lua scenarios as tests of Swift Testing.
 ///
 /// ```swift
 /// @Test(arguments: try Scenarios.all(under: "scripts/examples/billing/scenarios"))
@@ -10,36 +10,36 @@ public import Testing
 /// }
 /// ```
 ///
-/// Each scenario is a case of the test; what fails is an issue at its line of Lua.
+/// Each scenario is a case of the test. A failure is an issue at its line in the Lua file.
 public enum Scenarios {
-    /// The scenarios in a folder or file, and the files that do not load.
+    /// Returns the scenarios in a folder or file, and a failing case for each file that does not load.
     ///
     /// - Parameters:
-    ///   - path: As seen from the current folder, which is that of the package under `swift test`.
-    ///   - change: Sets options: the folder of migrations, the timeout, ...
-    /// - Throws: `ScenarioUsageError` if there is nothing at the path.
+    ///   - path: A path relative to the current folder; under `swift test`, that is the package's folder.
+    ///   - change: Sets options such as the folder of migrations and the timeout.
+    /// - Throws: `ScenarioUsageError` if the path does not exist.
     public static func all(
         under path: String, _ change: (inout ScenarioOptions) -> Void = { _ in }
     ) throws -> [ScenarioTest] {
         var options = ScenarioOptions()
         options.paths = [ScenarioPath(path)]
-        // A run that is to be repeated has to say so.
+        // The seed is fixed, so that a failure repeats.
         options.seed = RunSeed(0)
         change(&options)
         return try ScenarioSuite(options).cases.map { ScenarioTest(entry: $0) }
     }
 }
 
-/// A scenario, to be run by a test.
+/// A scenario that a test runs.
 public struct ScenarioTest: Sendable, CustomTestStringConvertible {
     let entry: ScenarioSuite.Case
 
-    /// What test reports call it.
+    /// The title in test reports.
     public var testDescription: String { entry.scenario.title }
-    /// What it is called, and where it is.
+    /// The name and position of the scenario.
     public var scenario: Scenario { entry.scenario }
 
-    /// Runs the scenario, and records an issue for each failure.
+    /// Runs the scenario and records an issue for each failure.
     ///
     /// - Throws: `ScenarioUsageError` if the scenario cannot be run at all.
     public func run() async throws {

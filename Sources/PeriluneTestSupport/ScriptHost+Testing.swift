@@ -5,9 +5,9 @@ extension ScriptHost {
     /// Makes a host over a private database in memory, with a frozen clock and repeatable random numbers.
     ///
     /// - Parameters:
-    ///   - migrations: What the database is migrated by; it is empty without.
-    ///   - configuration: Of the host; its database is not used.
-    /// - Throws: What the migrations throw.
+    ///   - migrations: The migrations of the database. Without them it is empty.
+    ///   - configuration: The configuration of the host. Its database is ignored.
+    /// - Throws: Errors of the migrations.
     public static func inMemory(
         migrations: Migrations? = nil, _ configuration: Configuration = Configuration()
     ) async throws -> ScriptHost {
