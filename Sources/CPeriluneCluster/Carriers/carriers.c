@@ -4,7 +4,7 @@
 
 #include <perilune_carriers.h>
 
-/* What all that belongs to one carrier knows. */
+/* The parts that a module, its table and its cursors share. */
 typedef struct {
     const pcl_carrier_calls *calls;
     void *statement; /* retained */
@@ -14,7 +14,7 @@ typedef struct {
 
 typedef struct {
     sqlite3_vtab base;
-    carrier carrier; /* its own: the module may go before the table; without the declaration */
+    carrier carrier; /* a copy without the declaration, because the module can be destroyed before the table */
     sqlite3 *connection;
 } table;
 
@@ -23,12 +23,12 @@ typedef struct {
     pcl_rows rows;
     bool is_open, is_at_end;
     sqlite3_int64 position;
-    sqlite3_value **parameters; /* of the run, if SQLite compares them again; or NULL */
+    sqlite3_value **parameters; /* copies for constraints that SQLite checks again, or NULL */
     int parameter_count;
     pcl_value values[];
 } cursor;
 
-/* The number of constraints for which SQLite relies on what best_index says; it compares values for the others again. */
+/* The number of constraints that SQLite can be told to skip. It checks the others again. */
 enum { most_omitted = 16 };
 
 static carrier copy_carrier(const carrier *source) {
@@ -58,7 +58,7 @@ static int disconnect(sqlite3_vtab *base) {
     return SQLITE_OK;
 }
 
-/* Every parameter is given, once. */
+/* Every parameter has exactly one constraint. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     const carrier *carrier = &((table *)base)->carrier;
     int found = 0;
@@ -174,7 +174,7 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
     switch (value->type) {
         case PCL_INTEGER: sqlite3_result_int64(context, value->integer); break;
         case PCL_FLOAT: sqlite3_result_double(context, value->number); break;
-        /* SQLite looks for the NUL itself; it would copy a text whose length it is given, to add one. */
+        /* Without a length SQLite finds the NUL itself. With a length it would copy the text to append one. */
         case PCL_TEXT: sqlite3_result_text(context, (const char *)value->bytes, -1, SQLITE_STATIC); break;
         case PCL_BLOB: sqlite3_result_blob64(context, value->bytes, value->length, SQLITE_STATIC); break;
         default: sqlite3_result_null(context);
@@ -187,7 +187,7 @@ static int give_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     return SQLITE_OK;
 }
 
-/* Of an INSERT: NULL twice, then the columns, of which the first is there only because a table must have one. */
+/* Handles INSERT: two NULLs, then the columns. The first column exists only because a table needs one. */
 static int update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     table *at = (table *)base;
     if (count != 3 + at->carrier.parameter_count) return SQLITE_MISUSE;

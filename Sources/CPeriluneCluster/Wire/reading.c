@@ -18,7 +18,7 @@ bool pcl_read_header(const uint8_t bytes[PCL_HEADER_SIZE], size_t most, size_t *
 
 static size_t left(const pcl_reader *reader) { return reader->length - reader->offset; }
 
-/* Takes bytes with what pads them to a number of words; NULL if there are fewer. */
+/* Returns bytes and skips their padding to full words; NULL if there are fewer. */
 static const uint8_t *take(pcl_reader *reader, uint64_t length) {
     if (length > left(reader)) return NULL;
     size_t room = ((size_t)length + 7) & ~(size_t)7;
@@ -67,7 +67,7 @@ static const uint64_t end_of_page = 0xeeeeeeeeeeeeeeeeULL, end_of_rows = 0xfffff
 
 bool pcl_begin_page(pcl_reader *page, uint64_t *column_count) {
     if (!pcl_read_u64(page, column_count)) return false;
-    /* Each name takes a word at least. */
+    /* Each name takes at least one word. */
     if (*column_count > left(page) / 8) return false;
     for (uint64_t i = 0; i < *column_count; i++) {
         const char *name;
@@ -85,7 +85,7 @@ static bool read_blob(pcl_reader *page, pcl_value *value) {
     return value->bytes != NULL;
 }
 
-/* Types on the wire that SQLite has not. */
+/* Wire types that SQLite does not have. */
 enum { UNIX_TIME = 9, ISO8601 = 10, BOOLEAN = 11 };
 
 static bool read_value(pcl_reader *page, unsigned type, pcl_value *value) {

@@ -11,7 +11,7 @@ void pcl_free_buffer(pcl_buffer *buffer) {
     *buffer = (pcl_buffer){0};
 }
 
-/* Returns room for a number of bytes, all zero; NULL if there is none, or the message would be too long. */
+/* Returns zeroed space for a number of bytes, or NULL if memory is exhausted or the message would be too long. */
 static uint8_t *add(pcl_buffer *buffer, size_t length) {
     if (buffer->has_failed) return NULL;
     if (length > PCL_MOST_BYTES || buffer->length - buffer->message > PCL_MOST_BYTES - length) {
@@ -56,7 +56,7 @@ void pcl_put_u64(pcl_buffer *buffer, uint64_t value) {
 }
 
 static void put_bytes(pcl_buffer *buffer, const void *source, size_t length, size_t room) {
-    if (room < length) { /* a length so great that its padding has wrapped */
+    if (room < length) { /* the padded length has overflowed */
         buffer->has_failed = true;
         return;
     }

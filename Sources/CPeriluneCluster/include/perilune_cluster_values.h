@@ -1,5 +1,5 @@
 /*
-** Rows that come from elsewhere, whatever the protocol.
+** Remote rows, independent of the protocol.
 */
 #ifndef PERILUNE_CLUSTER_VALUES_H
 #define PERILUNE_CLUSTER_VALUES_H
@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that have come, and how far they are read. The bytes are not owned. */
+/* Received bytes and the reading position. The bytes are not owned. */
 typedef struct {
     const uint8_t *bytes;
     size_t length, offset;
 } pcl_reader;
 
-/* The classes of values, as SQLite numbers them. */
+/* Storage classes, numbered as in SQLite. */
 enum {
     PCL_INTEGER = 1,
     PCL_FLOAT = 2,
@@ -23,12 +23,12 @@ enum {
     PCL_NULL = 5,
 };
 
-/* One value of a row. What it points to are bytes of the page. */
+/* A value of a row. Pointers refer to the bytes of the page. */
 typedef struct {
     uint8_t type;
     int64_t integer;      /* PCL_INTEGER */
     double number;        /* PCL_FLOAT */
-    const uint8_t *bytes; /* PCL_TEXT, with a NUL behind it; PCL_BLOB */
+    const uint8_t *bytes; /* PCL_TEXT, followed by a NUL; PCL_BLOB */
     size_t length;
 } pcl_value;
 
@@ -39,7 +39,7 @@ typedef enum {
     PCL_MALFORMED,
 } pcl_step;
 
-/* Reads the next row of a page, whose values must have room for all columns, or what ends the page. */
+/* Reads the next row of a page or its end. `values` must have room for all columns. */
 typedef pcl_step pcl_read_row(pcl_reader *page, int column_count, pcl_value *values);
 
 #endif

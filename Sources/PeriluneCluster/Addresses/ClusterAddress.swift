@@ -1,15 +1,15 @@
-/// A database in a cluster: `dqlite://h1:9001,h2:9001/shop`, or with `?timeout=5s` behind it.
+/// The address of a database in a cluster: `dqlite://h1:9001,h2:9001/shop`, optionally followed by `?timeout=5s`.
 package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
     package static let scheme = "dqlite://"
 
-    /// Nodes that are asked where the leader is; others are found through them.
+    /// The nodes to ask for the leader. Others are found through them.
     package let servers: [ServerAddress]
     /// The name of the database.
     package let name: String
-    /// How long a statement may take, if the address says so.
+    /// The time limit of a statement, if the address contains one.
     package let timeout: Duration?
 
-    /// How long it may take otherwise.
+    /// The time limit of a statement if the address contains none.
     package static let usualTimeout = Duration.seconds(10)
 
     /// - Throws: ``ClusterFailure`` of kind `argument`.
@@ -25,10 +25,10 @@ package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    /// Whether a text is meant to be one.
+    /// Returns whether a text has the scheme of a cluster address.
     package static func isMeant(by text: String) -> Bool { text.hasPrefix(scheme) }
 
-    /// - Parameter url: Begins with ``scheme``.
+    /// - Parameter url: A text that begins with ``scheme``.
     /// - Throws: ``ClusterFailure`` of kind `argument`.
     package init(url: String) throws {
         let rest = url.dropFirst(Self.scheme.count)
@@ -45,7 +45,7 @@ package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
             name: String(parts[0]), timeout: timeout)
     }
 
-    /// Of `timeout=5s`, `timeout=500ms`.
+    /// Parses `timeout=5s` or `timeout=500ms`.
     private static func timeout(_ option: String) -> Duration? {
         guard option.hasPrefix("timeout=") else { return nil }
         let value = option.dropFirst("timeout=".count)
@@ -54,7 +54,7 @@ package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
         return unit == "ms" ? .milliseconds(count) : .seconds(min(count, 86_400))
     }
 
-    /// How the node of a name is reached: as the program has said, or by its name.
+    /// Returns the address for a node's name: the one that the program has given, or the name itself.
     func server(named name: String) -> ServerAddress? { servers.first { $0.name == name } ?? (try? ServerAddress(name)) }
 
     package var description: String { Self.scheme + servers.map(\.name).joined(separator: ",") + "/" + name }

@@ -1,8 +1,8 @@
-/// Where a node of a cluster listens, as the nodes call it, and how it is reached.
+/// The address of a node: its name in the cluster, and the host and port to connect to.
 ///
-/// Text: `10.0.0.1:9001`, or `10.0.0.1:9001=127.0.0.1:19001` for a node that is reached through a proxy, for example one that adds TLS.
+/// As text: `10.0.0.1:9001`, or `10.0.0.1:9001=127.0.0.1:19001` for a node behind a proxy, for example one that adds TLS.
 package struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The name by which nodes tell of each other: host and port.
+    /// The name that nodes use for each other: host and port.
     package let name: String
     /// The host and port to connect to.
     package let host: String

@@ -1,18 +1,18 @@
-/// The nodes of a cluster, as far as they are known, and which of them leads.
+/// The known nodes of a cluster and the last known leader.
 struct ClusterMembers {
     private let database: ClusterAddress
     private let client = UInt64.random(in: 1...UInt64(Int64.max))
-    /// The node that led when it was last looked for.
+    /// The node that led at the last search.
     private(set) var leader: ServerAddress?
-    /// Voters first, as the last leader has named them: those that the program has named may all be gone one day.
+    /// The nodes that the last leader has reported, voters first. The nodes that the program has named may all be gone one day.
     private var known: [ServerAddress] = []
-    /// When the leader is asked for them again.
+    /// The time at which the leader is asked for its nodes again.
     private var nextLook = Deadline(after: .zero)
     private static let lookInterval = Duration.seconds(60)
 
     init(_ database: ClusterAddress) { self.database = database }
 
-    /// Connects to the node that leads.
+    /// Connects to the leader.
     ///
     /// - Throws: ``ConnectionFailure``.
     mutating func connect(until deadline: Deadline, _ isCancelled: @escaping () -> Bool) throws -> NodeConnection {
@@ -24,7 +24,7 @@ struct ClusterMembers {
         return found
     }
 
-    /// Asks the leader for the nodes now and then, because they come and go while it leads.
+    /// Asks the leader for the nodes from time to time, because nodes join and leave while it leads.
     mutating func refresh(on connection: NodeConnection, until deadline: Deadline) throws {
         if nextLook.isOver { try look(on: connection, until: deadline) }
     }

@@ -4,25 +4,25 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// When something that waits gives up.
+/// The time at which a wait gives up.
 package struct Deadline: Sendable {
     private let end: ContinuousClock.Instant
 
-    /// - Parameter duration: From now on.
+    /// - Parameter duration: The time from now.
     package init(after duration: Duration) { end = .now + duration }
 
     package var isOver: Bool { end <= .now }
 
-    /// From 0 to the greatest that `poll` takes.
+    /// The remaining time, from 0 to the largest timeout of `poll`.
     var millisecondsLeft: Int {
         Int(max(0, min(ContinuousClock.now.duration(to: end) / .milliseconds(1), 1_000_000_000)))
     }
 
-    /// The earlier one of this and another.
+    /// Returns the earlier of two deadlines.
     func earlier(_ other: Deadline) -> Deadline { end < other.end ? self : other }
 }
 
-/// Times between attempts, which grow, and differ from client to client.
+/// Randomized, growing pauses between attempts.
 struct BackOff {
     private var milliseconds: Double
     private let most: Double
@@ -32,9 +32,9 @@ struct BackOff {
         self.most = most
     }
 
-    /// Waits.
+    /// Waits for the next pause.
     ///
-    /// - Throws: ``ConnectionFailure``, if the deadline has come or the script is to end.
+    /// - Throws: ``ConnectionFailure`` if the deadline passes or the script is to end.
     mutating func wait(until deadline: Deadline, _ isCancelled: () -> Bool) throws {
         let chosen = milliseconds * Double.random(in: 0.5...1)
         milliseconds = min(most, milliseconds * 1.6)

@@ -1,15 +1,15 @@
 internal import CPeriluneCluster
 
-/// The connection to the node that leads, and what lives as long as it: a transaction, prepared statements, rows that are still to come.
+/// A connection to the leader with everything that lives as long as it: a transaction, prepared statements, unread rows.
 final class LeaderConnection {
     private let node: NodeConnection
-    /// What the node sends rows of.
+    /// The rows that the node is still sending.
     private var active: RowPages?
-    /// Prepared statements that nothing uses any more.
+    /// The prepared statements that nothing uses any more.
     private var unused: [UInt32] = []
     private var ahead = StatementsAhead()
     private var enforcesForeignKeys = true
-    /// What `last_insert_rowid()` is; `nil` if that has to be asked for: a statement that has failed may have changed it.
+    /// The value of `last_insert_rowid()`, or `nil` if it must be queried because a failed statement may have changed it.
     private var lastRowID: Int64? = 0
 
     init(_ node: NodeConnection) { self.node = node }
@@ -36,7 +36,7 @@ final class LeaderConnection {
         return try allRows(until: deadline).values()
     }
 
-    /// Executes a text, and queries another one, in one message.
+    /// Executes SQL and runs a query in the same message.
     func execute(_ sql: String, thenQuery question: String, until deadline: Deadline) throws -> [[RemoteValue]] {
         try put(sql, .execSQL)
         try put(question, .querySQL)
@@ -44,7 +44,7 @@ final class LeaderConnection {
         return try answerThenQueried(until: deadline) { _ = try node.answer(.result, until: deadline) }.rows
     }
 
-    /// Receives an answer, and the rows of a query that was sent with it: they come also after a failure.
+    /// Receives a response and the rows of the query sent with it. The rows arrive even after a failure.
     private func answerThenQueried<Answer>(until deadline: Deadline, _ answer: () throws -> Answer) throws -> (answer: Answer, rows: [[RemoteValue]]) {
         let first: Answer
         do { first = try answer() } catch let error as RemoteError {
@@ -60,7 +60,7 @@ final class LeaderConnection {
         return rows
     }
 
-    /// Has the connection enforce foreign keys, or not, outside of a transaction.
+    /// Turns foreign key enforcement on or off, outside of a transaction.
     func setForeignKeys(_ areEnforced: Bool, until deadline: Deadline) throws {
         guard areEnforced != enforcesForeignKeys else { return }
         try execute("PRAGMA foreign_keys = \(areEnforced ? 1 : 0)", until: deadline)
@@ -76,7 +76,7 @@ final class LeaderConnection {
 
     // MARK: - Statements
 
-    /// Runs a statement that reads. The rows come page by page.
+    /// Runs a reading statement. Its rows arrive page by page.
     func read(_ call: RemoteCall, until deadline: Deadline) throws -> RowPages {
         try put(call, .query, .querySQL, until: deadline)
         try node.flush(until: deadline)
@@ -85,7 +85,7 @@ final class LeaderConnection {
         return rows
     }
 
-    /// Runs a statement that changes something and gives rows, which all come before anything else is done.
+    /// Runs a statement that writes and returns rows, and receives all rows at once.
     func changeReturning(_ call: RemoteCall, until deadline: Deadline) throws -> (rows: RowPages, result: RemoteResult) {
         let former = try takeRowID(before: call.statement, until: deadline)
         try put(call, .query, .querySQL, until: deadline)
@@ -95,7 +95,7 @@ final class LeaderConnection {
         return (rows, result(of: call.statement, rowID: counts.first?.first?.integer ?? 0, changes: counts.first?.last?.integer ?? 0, former: former))
     }
 
-    /// Runs a statement that changes something.
+    /// Runs a statement that writes.
     func change(_ call: RemoteCall, until deadline: Deadline) throws -> RemoteResult {
         let former = try takeRowID(before: call.statement, until: deadline)
         try put(call, .exec, .execSQL, until: deadline)
@@ -110,17 +110,17 @@ final class LeaderConnection {
         return RemoteResult(rowID: statement.hasInserted(changes: changes, rowID: rowID, former: former) ? rowID : nil, changes: changes)
     }
 
-    /// To be called when a text may have changed the last row id.
+    /// Forgets the last row id after SQL that may have changed it.
     func forgetRowID() { lastRowID = nil }
 
-    /// What the last row id is before a statement runs, if that has to be known. Until the statement has ended well, it is not known any more.
+    /// Returns the last row id before a statement runs if it must be known. Until the statement succeeds, the id is unknown.
     private func takeRowID(before statement: RemoteStatement, until deadline: Deadline) throws -> Int64? {
         defer { lastRowID = nil }
         guard statement.insertion == .perhaps else { return nil }
         return try lastRowID ?? query("SELECT last_insert_rowid()", until: deadline).first?.first?.integer
     }
 
-    /// Puts a statement with its values: as text the first time, prepared from the second time on.
+    /// Sends a statement with its values: as text the first time, prepared from the second time on.
     private func put(_ call: RemoteCall, _ prepared: RequestType, _ text: RequestType, until deadline: Deadline) throws {
         let kept = PreparedStatement.of(call.statement, on: self)
         kept.noteRun()
@@ -146,7 +146,7 @@ final class LeaderConnection {
         return try body.readU32()
     }
 
-    /// Remembers that a prepared statement is not used any more. May be called while SQLite runs.
+    /// Schedules a prepared statement to be finalized. May be called while SQLite runs.
     func finalizeLater(_ id: UInt32) { unused.append(id) }
 
     private func finalizeUnused(until deadline: Deadline) throws {
@@ -165,13 +165,13 @@ final class LeaderConnection {
 
     // MARK: - Statements that are sent ahead
 
-    /// Whether the transaction has the mark on which statements are conditional that are sent ahead.
+    /// Whether the transaction contains the mark that statements sent ahead depend on.
     var isMarked: Bool {
         get { ahead.isMarked }
         set { ahead.isMarked = newValue }
     }
 
-    /// Sends a statement whose answer is received later.
+    /// Sends a statement whose response is received later.
     func sendAhead(_ call: RemoteCall, expecting expected: RemoteResult, until deadline: Deadline) throws {
         let isToBePrepared = PreparedStatement.of(call.statement, on: self).runs == 1
         try receiveAhead(all: isToBePrepared || !unused.isEmpty, until: deadline)
@@ -180,7 +180,7 @@ final class LeaderConnection {
         ahead.append(expected)
     }
 
-    /// How many of the answers that have come since the last call were not what was expected.
+    /// Returns the failures of statements sent ahead since the last call.
     func takeFailuresAhead() -> StatementsAhead.Failures { ahead.takeFailures() }
 
     private func receiveAhead(all: Bool, until deadline: Deadline) throws {
@@ -199,7 +199,7 @@ final class LeaderConnection {
 
     // MARK: - Rows
 
-    /// Has the next page of rows come.
+    /// Receives the next page of rows.
     func receivePage(of rows: RowPages, until deadline: Deadline) throws {
         try rows.add(node.answer(.rows, until: deadline))
         if rows.isComplete { active = nil }
@@ -207,18 +207,19 @@ final class LeaderConnection {
 
     func isReading(_ rows: RowPages) -> Bool { active === rows }
 
-    /// To be called when a failure has come in place of a page.
+    /// Forgets the rows after a failure has arrived in place of a page.
     func forgetRows() { active = nil }
 
-    /// Nothing will read the rows that are still to come.
+    /// Marks the remaining rows as unwanted.
     func abandonRows() { active?.isAbandoned = true }
 
-    /// How much of what nothing reads any more is received before the connection is ended instead.
+    /// The largest amount of unwanted rows that is received. Beyond it, the connection is closed instead.
     private static let mostUnread = 4 << 20
-    /// How much is kept of rows that are read while other statements run.
+    /// The largest amount of rows that is buffered while other statements run.
     private static let mostKept = 64 << 20
 
-    /// Has all come that the node still sends: it reads nothing before it has sent that. Statements that are not sent ahead are put behind it.
+    /// Receives everything that the node still sends, because it reads nothing before it has sent that. Statements that are not
+    /// sent ahead follow.
     func settle(until deadline: Deadline, isInTransaction: Bool) throws {
         try receiveAhead(all: true, until: deadline)
         ahead.isMarked = false
@@ -242,14 +243,14 @@ final class LeaderConnection {
 
     func servers(until deadline: Deadline) throws -> [(id: UInt64, name: String, role: UInt64)] { try node.servers(until: deadline) }
 
-    /// Has the node give the lead to another one that votes, if one takes it.
+    /// Asks the node to transfer leadership to another voter.
     func giveLeadAway(until deadline: Deadline) throws {
         for server in try servers(until: deadline) where server.role == 0 && server.name != address.name {
             do { return try node.giveLead(to: server.id, until: deadline) } catch let error as RemoteError where !error.endsConnection { continue }
         }
     }
 
-    /// The files of a database: itself and its log.
+    /// Returns the files of a database: the database and its log.
     func dump(_ name: String, until deadline: Deadline) throws -> [(name: String, bytes: [UInt8])] {
         try node.put(.dump) { $0.put(name) }
         try node.flush(until: deadline)

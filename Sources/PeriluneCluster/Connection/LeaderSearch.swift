@@ -1,16 +1,16 @@
-/// Looks for the node that leads.
+/// A search for the leader.
 struct LeaderSearch {
     let database: ClusterAddress
     let client: UInt64
     let isCancelled: () -> Bool
-    /// How long one node may take to answer: one that is stopped accepts connections, and says nothing.
+    /// The time limit for one node. A stopped node accepts connections and never answers.
     static let patience = Duration.seconds(1)
 
-    /// Connects to the leader: tries the nodes that are known, those first of which more is to be hoped, and follows what they say.
+    /// Connects to the leader: tries the known nodes, the most promising first, and follows their answers.
     ///
-    /// - Parameter candidates: Names of nodes, the most likely first.
-    /// - Returns: `nil` if none leads now.
-    /// - Throws: ``ConnectionFailure``, if the deadline has come or the script is to end.
+    /// - Parameter candidates: The names of nodes, the most likely first.
+    /// - Returns: `nil` if no node leads now.
+    /// - Throws: ``ConnectionFailure`` if the deadline passes or the script is to end.
     func connect(trying candidates: [ServerAddress], until deadline: Deadline) throws -> (NodeConnection?, reason: String) {
         var tried: Set<String> = [], queue = candidates, reason = "no node answers"
         while !queue.isEmpty {

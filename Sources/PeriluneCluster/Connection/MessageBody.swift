@@ -1,6 +1,6 @@
 internal import CPeriluneCluster
 
-/// What a node has sent: the body of one message.
+/// The body of a received message.
 final class MessageBody {
     let bytes: UnsafeMutableRawBufferPointer
     private var offset = 0
@@ -14,14 +14,14 @@ final class MessageBody {
 
     let length: Int
 
-    /// What C reads it by. It must not outlive this object.
+    /// The reader for C functions. It must not outlive this object.
     var reader: pcl_reader {
         pcl_reader(bytes: UnsafePointer(bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)), length: length, offset: offset)
     }
 
-    /// Reads on from where the last reading has ended.
+    /// Reads from the current position.
     ///
-    /// - Throws: ``ConnectionFailure``, if the message ends before.
+    /// - Throws: ``ConnectionFailure`` if the message is too short.
     private func read<Value>(_ initial: Value, _ body: (inout pcl_reader, inout Value) -> Bool) throws -> Value {
         var reader = reader, value = initial
         guard body(&reader, &value) else { throw ConnectionFailure.lost("the node has sent a message that ends too early") }
@@ -52,10 +52,10 @@ final class MessageBody {
         }
     }
 
-    /// Reads why a request has failed: a code and a message.
+    /// Reads the code and message of a failed request.
     ///
-    /// A node puts them behind the names of columns, and perhaps rows, if the failure came when it had begun to write those. No text has a NUL
-    /// inside, and each code has: the last word with one, before that at the end, is the code.
+    /// If the failure happened after the node had begun to write rows, they follow the column names and perhaps some rows. No text
+    /// contains a NUL, but every code does, so the last word with a NUL, except the end marker, is the code.
     func readFailure() throws -> RemoteError {
         let (code, message) = (try readU64(), (try? readText()) ?? "unknown error")
         var start = length - 16
@@ -65,7 +65,7 @@ final class MessageBody {
         return RemoteError(code: try readU64(), message: (try? readText()) ?? "unknown error")
     }
 
-    /// Whether, in a message with rows, it is the last one: its last word says so.
+    /// Returns whether a message with rows is the last one, which its last word states.
     func isLastPage() throws -> Bool {
         guard length >= 8, length % 8 == 0 else { throw ConnectionFailure.lost("the node has sent rows without an end") }
         switch bytes.loadUnaligned(fromByteOffset: length - 8, as: UInt64.self) {
@@ -75,10 +75,10 @@ final class MessageBody {
         }
     }
 
-    /// Whether rows follow what was read, before the word at the end.
+    /// Whether rows follow the current position before the end marker.
     var hasRows: Bool { offset < length - 8 }
 
-    /// Passes over the names of columns at the beginning of a message with rows. Returns how many there are.
+    /// Skips the column names at the start of a message with rows and returns their number.
     func beginRows() throws -> Int {
         let count = try read(UInt64(0)) { pcl_begin_page(&$0, &$1) }
         guard count > 0, count <= 32767 else { throw ConnectionFailure.lost("the node has sent rows of \(count) columns") }

@@ -1,9 +1,9 @@
-/// The types of messages in dqlite's protocol that are used here.
+/// The request types of the dqlite protocol that are used here.
 ///
 /// - SeeAlso: https://canonical.com/dqlite/docs/reference/wire-protocol
 enum RequestType: UInt8 {
     case leader = 0, client = 1, open = 3, prepare = 4, exec = 5, query = 6, finalize = 7, execSQL = 8, querySQL = 9, dump = 15, cluster = 16
-    /// Gives the lead to another node: for tests.
+    /// Transfers leadership to another node.
     case transfer = 17
 }
 

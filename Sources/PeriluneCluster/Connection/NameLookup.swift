@@ -7,12 +7,13 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Finds the IPv4 address of a host. That may take longer than a script has, and cannot be ended: a thread of its own does it.
+/// Looks up the IPv4 address of a host. A lookup can take longer than the script may run and cannot be cancelled, so it runs on its
+/// own thread.
 struct NameLookup: Sendable {
-    /// The address of a host and a port; `nil` if there is none. Called on the thread.
+    /// Returns the address of a host and port, or `nil`. Called on the lookup thread.
     var find: @Sendable (_ host: String, _ port: UInt16) -> sockaddr_in? = { NameLookup.find($0, $1) }
 
-    /// How long it waits between two looks at whether the script is to end.
+    /// The interval at which the wait checks whether the script is to end.
     private static let slice = DispatchTimeInterval.milliseconds(20)
 
     private final class Answer: Sendable {
@@ -42,7 +43,7 @@ struct NameLookup: Sendable {
         return answer.address.withLock { $0 }
     }
 
-    /// - Parameter isNumeric: Whether only an address is understood, and nothing is asked for.
+    /// - Parameter isNumeric: Whether the host must be an address, so that no lookup is made.
     private static func find(_ host: String, _ port: UInt16, isNumeric: Bool = false) -> sockaddr_in? {
         var hints = addrinfo()
         hints.ai_family = AF_INET

@@ -1,14 +1,14 @@
 internal import CPeriluneCluster
 
-/// A connection to one node: messages go out, and their answers come in the same order.
+/// A connection to one node. Responses arrive in the order of the requests.
 final class NodeConnection {
     let address: ServerAddress
     private let socket: NodeSocket
-    /// Messages that are put together, and how many.
+    /// The messages to send, and their number.
     private var output = pcl_buffer()
     private var messages = 0
 
-    /// Connects, and says which version of the protocol is spoken.
+    /// Connects and sends the protocol version.
     ///
     /// - Throws: ``ConnectionFailure``.
     init(_ address: ServerAddress, until deadline: Deadline, isCancelled: @escaping () -> Bool) throws {
@@ -27,9 +27,9 @@ final class NodeConnection {
 
     // MARK: - Requests
 
-    /// Puts a message behind those that are to be sent.
+    /// Appends a message to those to be sent.
     ///
-    /// - Throws: What the closure throws; ``ClusterFailure`` if the message is longer than a node would take.
+    /// - Throws: Errors of the closure; ``ClusterFailure`` if the message is longer than a node accepts.
     func put(_ type: RequestType, _ body: (inout pcl_buffer) throws -> Void) throws {
         messages += 1
         pcl_begin_message(&output, type.rawValue)
@@ -43,13 +43,13 @@ final class NodeConnection {
         }
     }
 
-    /// Sends the messages that were put together.
+    /// Sends the pending messages.
     ///
     /// - Throws: ``ConnectionFailure``.
     func flush(until deadline: Deadline) throws {
         defer {
             (output.length, messages) = (0, 0)
-            // A long message comes seldom: the next ones get along with less.
+            // Long messages are rare, so a large buffer is not kept.
             if output.capacity > 1 << 20 { pcl_free_buffer(&output) }
         }
         socket.awaitsSeveral = messages > 1
@@ -61,8 +61,8 @@ final class NodeConnection {
 
     /// Receives the next message of a type.
     ///
-    /// - Parameter most: How many bytes it may have.
-    /// - Throws: ``RemoteError`` if it is a failure; ``ConnectionFailure``.
+    /// - Parameter most: The largest accepted size in bytes.
+    /// - Throws: ``RemoteError`` if the response is a failure; ``ConnectionFailure``.
     func answer(_ type: ResponseType, most: Int = mostMessageBytes, until deadline: Deadline) throws -> MessageBody {
         let (found, body) = try receive(most, until: deadline)
         if found == ResponseType.failure.rawValue {
@@ -92,7 +92,7 @@ final class NodeConnection {
 
     /// Asks for the leader.
     ///
-    /// - Returns: Its address; `nil` if the node knows none.
+    /// - Returns: The leader's address, or `nil` if the node knows none.
     func askForLeader(until deadline: Deadline) throws -> String? {
         try put(.leader) { pcl_put_u64(&$0, 0) }
         try flush(until: deadline)
@@ -106,9 +106,9 @@ final class NodeConnection {
         return address.isEmpty ? nil : address
     }
 
-    /// Opens a database, if the node leads.
+    /// Opens a database if the node leads.
     ///
-    /// - Returns: The address of the leader that the node names, if it is another.
+    /// - Returns: The address of the leader that the node names, if it is another node.
     func open(_ name: String, client: UInt64, until deadline: Deadline) throws -> Opening {
         try put(.leader) { pcl_put_u64(&$0, 0) }
         try put(.client) { pcl_put_u64(&$0, client) }
@@ -127,11 +127,11 @@ final class NodeConnection {
 
     enum Opening {
         case opened
-        /// The node does not lead: `nil` if it does not know which does.
+        /// The node does not lead. `nil` if it does not know the leader.
         case elsewhere(String?)
     }
 
-    /// The nodes of the cluster: name and role (0 voter, 1 standby, 2 spare).
+    /// Returns the nodes of the cluster: name and role (0 voter, 1 standby, 2 spare).
     func servers(until deadline: Deadline) throws -> [(id: UInt64, name: String, role: UInt64)] {
         try put(.cluster) { pcl_put_u64(&$0, 1) }
         try flush(until: deadline)
@@ -141,7 +141,7 @@ final class NodeConnection {
         return try (0..<count).map { _ in (try body.readU64(), try body.readText(), try body.readU64()) }
     }
 
-    /// Has the node, which leads, give the lead to another one. It may end the connection in place of an answer.
+    /// Asks the node, which leads, to transfer leadership. It may close the connection instead of answering.
     func giveLead(to id: UInt64, until deadline: Deadline) throws {
         try put(.transfer) { pcl_put_u64(&$0, id) }
         try flush(until: deadline)
@@ -149,11 +149,11 @@ final class NodeConnection {
     }
 }
 
-/// The longest message that is sent, or accepted unless a longer one was asked for.
+/// The longest message that is sent, and that is accepted unless a longer one is expected.
 let mostMessageBytes = 64 << 20
 
 extension pcl_buffer {
-    /// Writes a text. One that contains NUL is cut there, as SQLite does.
+    /// Writes a text. A text with NUL is cut there, as SQLite does.
     mutating func put(_ text: String) {
         var text = text
         text.withUTF8 { bytes in

@@ -4,28 +4,28 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A TCP connection that waits until a deadline, and no longer than the script may run.
+/// A TCP socket whose operations end at a deadline or when the script is to end.
 final class NodeSocket {
     private let descriptor: CInt
     private var isOpen = true
-    /// Received and not taken yet.
+    /// The received bytes that have not been read.
     private let input: UnsafeMutableRawBufferPointer
     private var first = 0, last = 0
     private let isCancelled: () -> Bool
-    /// Whether more than one answer is to come.
+    /// Whether several responses are expected.
     var awaitsSeveral = false
-    /// Whether the last bytes came soon after they were asked for: the node is on this machine, or near.
+    /// Whether the last bytes arrived quickly, so that the node is on this machine or close to it.
     private var answersSoon = true
 
-    /// How long it waits between two looks at whether the script is to end.
+    /// The interval at which a wait checks whether the script is to end.
     private static let slice = timeval(tv_sec: 0, tv_usec: 50_000)
     private static let inputSize = 64 * 1024
-    /// Longer than a node on the same machine takes for a row, shorter than most networks.
+    /// Longer than a node on the same machine needs for a row, shorter than most network round trips.
     private static let soon = Duration.microseconds(200)
 
     /// Connects.
     ///
-    /// - Parameter isCancelled: Asked now and then while it waits.
+    /// - Parameter isCancelled: Called from time to time while waiting.
     /// - Throws: ``ConnectionFailure``.
     init(_ address: ServerAddress, until deadline: Deadline, isCancelled: @escaping () -> Bool) throws {
         self.isCancelled = isCancelled
@@ -90,8 +90,8 @@ final class NodeSocket {
 
     private static func lastError() -> String { String(cString: strerror(errno)) }
 
-    /// Has what comes next be acknowledged at once. A node sends small answers apart, and keeps the second one back until the first is
-    /// acknowledged, which else may take 40 ms.
+    /// Makes the kernel acknowledge the next bytes at once. A node sends small responses separately and holds the second one back
+    /// until the first is acknowledged, which can otherwise take 40 ms.
     func acknowledgeAtOnce() {
         #if os(Linux)
         var isOn: CInt = 1
@@ -110,14 +110,14 @@ final class NodeSocket {
         }
     }
 
-    /// Receives as many bytes as there is room for.
+    /// Receives bytes until the buffer is full.
     ///
     /// - Throws: ``ConnectionFailure``.
     func receive(_ target: UnsafeMutableRawBufferPointer, until deadline: Deadline) throws {
         var done = 0
         while done < target.count {
             if first == last {
-                // What is longer than the buffer goes to its place at once.
+                // Reads that exceed the input buffer go directly to their target.
                 let wanted = target.count - done
                 if wanted >= input.count {
                     done += try receiveSome(UnsafeMutableRawBufferPointer(rebasing: target[done...]), until: deadline)
@@ -147,8 +147,8 @@ final class NodeSocket {
         }
     }
 
-    /// The same where the last bytes came soon: to be woken takes longer than the answer where processors sleep meanwhile. Whatever else
-    /// is to run goes first.
+    /// Polls for bytes after a quick response, because waking a sleeping thread takes longer than the response. Yields the
+    /// processor between polls.
     private func receiveAwake(_ target: UnsafeMutableRawBufferPointer, since begin: ContinuousClock.Instant) -> Int {
         repeat {
             let count = recv(descriptor, target.baseAddress!, target.count, CInt(MSG_DONTWAIT))
@@ -158,7 +158,7 @@ final class NodeSocket {
         return recv(descriptor, target.baseAddress!, target.count, 0)
     }
 
-    /// Whether to try again after a call that has failed.
+    /// Returns if the failed call should be repeated, and throws otherwise.
     private func goOn(until deadline: Deadline) throws {
         guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionFailure.lost(Self.lastError()) }
         if isCancelled() { throw ConnectionFailure.cancelled }

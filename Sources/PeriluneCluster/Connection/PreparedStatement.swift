@@ -1,4 +1,4 @@
-/// What is kept of a statement for a connection to a node: how often it has run there, and what the node calls it once it is prepared.
+/// The state of a statement on a node: its number of runs and, once prepared, its id there.
 final class PreparedStatement {
     private weak var connection: LeaderConnection?
     private(set) var runs = 0
@@ -10,7 +10,7 @@ final class PreparedStatement {
         if let id { connection?.finalizeLater(id) }
     }
 
-    /// Finds what is kept of a statement for a connection, or begins to keep it.
+    /// Returns the state of a statement on a connection and creates it on first use.
     static func of(_ statement: RemoteStatement, on connection: LeaderConnection) -> PreparedStatement {
         if let kept = statement.preparation as? PreparedStatement, kept.connection === connection { return kept }
         let new = PreparedStatement(connection)
@@ -18,6 +18,6 @@ final class PreparedStatement {
         return new
     }
 
-    /// To be called when it is about to run.
+    /// Counts a run before it starts.
     func noteRun() { runs += 1 }
 }

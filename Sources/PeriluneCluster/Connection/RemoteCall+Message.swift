@@ -1,10 +1,10 @@
 internal import CPeriluneCluster
 
-/// Calls of statements as messages of dqlite.
+/// Encoding of calls as dqlite messages.
 extension RemoteCall {
-    /// Puts the values behind a message.
+    /// Appends the values to a message.
     ///
-    /// - Throws: ``ClusterFailure`` for a value that a cluster cannot take.
+    /// - Throws: ``ClusterFailure`` for a value that a cluster cannot store.
     func put(to buffer: inout pcl_buffer) throws {
         try statement.check(self)
         var position: CInt = 0

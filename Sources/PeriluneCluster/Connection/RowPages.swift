@@ -1,20 +1,20 @@
 internal import CPeriluneCluster
 
-/// The rows of one run, page by page as the node sends them.
+/// The rows of one run, in the pages that the node sends.
 final class RowPages: RemoteRows {
     let columnCount: Int
     /// The page that is being read.
     private var current: MessageBody
-    /// Pages that came before they were asked for, because something else had to be sent.
+    /// Pages that were received early, because another message had to be sent.
     private var ahead: ArraySlice<MessageBody> = []
-    /// Whether the last page has come.
+    /// Whether the last page has arrived.
     private(set) var isComplete: Bool
-    /// Whether nothing will be read any more.
+    /// Whether the rows are not wanted any more.
     var isAbandoned = false
     var insertedRowID: Int64?
-    /// Why no more will come.
+    /// The reason why no more rows arrive.
     var failure: ClusterFailure?
-    /// Has the next page come.
+    /// The session that receives the next page.
     weak var session: ClusterSession?
 
     init(first: MessageBody) throws {
@@ -27,14 +27,14 @@ final class RowPages: RemoteRows {
     static let tooLong = ClusterFailure(
         .refused, "a row may have \(mostMessageBytes) bytes at most in a cluster; fetch the value in parts: substr(column, first, count)")
 
-    /// Each page begins with the names of the columns. Where these fill it, no row follows, in no page, and the node sends them for ever.
+    /// Rejects a page without rows. Each page repeats the column names, and if these fill it, the node sends such pages forever.
     private func checkProgress(_ page: MessageBody) throws {
         guard !isComplete, !page.hasRows else { return }
         throw ConnectionFailure.refused(
             ClusterFailure(.refused, "the names of \(columnCount) columns are too long for a page of a cluster's answer; select fewer, or name them shorter"))
     }
 
-    /// Takes a page that has come.
+    /// Adds a received page.
     func add(_ page: MessageBody) throws {
         isComplete = try page.isLastPage()
         guard try page.beginRows() == columnCount else { throw ConnectionFailure.lost("the node has sent pages of different columns") }
@@ -42,14 +42,14 @@ final class RowPages: RemoteRows {
         if !isAbandoned { ahead.append(page) }
     }
 
-    /// Goes on to the next page, if it is here.
+    /// Moves to the next page if it has been received.
     private func takeNext() -> Bool {
         guard let next = ahead.popFirst() else { return false }
         current = next
         return true
     }
 
-    /// All rows, for the few statements that are not a script's. Every page must be here.
+    /// Returns all rows, for the library's own queries. All pages must have been received.
     func values() throws -> [[RemoteValue]] {
         var rows: [[RemoteValue]] = []
         let values = UnsafeMutablePointer<pcl_value>.allocate(capacity: columnCount)

@@ -1,32 +1,33 @@
-/// Statements that were sent before the answers to those before them had come.
+/// Statements that are sent before the responses to earlier ones have arrived.
 ///
-/// A node goes on with the next message after a statement that has failed. That statement may have rolled the transaction back, and what comes
-/// behind it would be committed at once. So each is conditional on a mark that is part of the transaction.
+/// After a failed statement a node continues with the next message. The failure may have rolled back the transaction, and the
+/// following statements would then be committed at once. So each of them depends on a mark that is part of the transaction.
 struct StatementsAhead {
-    /// What those do whose answers are to come.
+    /// The expected results of the outstanding responses.
     private var expected: [RemoteResult] = []
-    /// Whether the transaction has the mark, and nothing else was sent since.
+    /// Whether the transaction contains the mark and no other statement has been sent since.
     var isMarked = false
     private var failures = Failures()
 
-    /// Answers that were not what was expected.
+    /// The responses that differ from the expected result.
     struct Failures {
         var count: Int64 = 0
         /// Whether one of them may have rolled back the transaction.
         var mayHaveRolledBack = false
     }
 
-    /// How many answers may be to come. They are short: the node can send them all before any is read.
+    /// The largest number of outstanding responses. They are short, so the node can send them all before any is read.
     private static let most = 32
 
     mutating func append(_ result: RemoteResult) { expected.append(result) }
 
-    /// Takes out what the answer that comes next is to be; `nil` if none has to be received.
+    /// Removes and returns the expected result of the next response, or `nil` if none has to be received now.
     mutating func nextToReceive(all: Bool) -> RemoteResult? {
         expected.isEmpty || (!all && expected.count < Self.most) ? nil : expected.removeFirst()
     }
 
-    /// - Parameter error: `nil` if the statement has done something else than was expected: for one, nothing without the mark.
+    /// - Parameter error: `nil` if the result differs from the expected one, for example nothing was changed because the mark is
+    /// missing.
     mutating func noteFailure(_ error: RemoteError?) {
         failures.count += 1
         failures.mayHaveRolledBack = failures.mayHaveRolledBack || error?.mayHaveRolledBack ?? true

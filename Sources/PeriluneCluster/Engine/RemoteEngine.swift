@@ -1,29 +1,29 @@
-/// What runs statements in a database elsewhere: the seam between carriers, which SQLite steps here, and a protocol. ``ClusterSession`` is that of
-/// dqlite; another one needs no more than this.
+/// An engine that runs statements in a remote database: the seam between carriers, which SQLite steps locally, and a protocol.
+/// ``ClusterSession`` implements it for dqlite.
 ///
-/// One connection's worth: statements run one after the other, in the transaction that is open.
+/// An engine is one connection: statements run one after the other in the open transaction.
 protocol RemoteEngine: AnyObject {
-    /// Runs a statement that gives rows.
+    /// Runs a statement that returns rows.
     func rows(of call: RemoteCall) throws -> any RemoteRows
-    /// Runs a statement that gives no rows.
+    /// Runs a statement that returns no rows.
     func run(_ call: RemoteCall) throws -> RemoteResult
     func begin(_ kind: TransactionKind) throws
     func commit() throws
     func rollBack()
-    /// Whether a transaction is open, or has been lost.
+    /// Whether a transaction is open or has been lost.
     var transaction: TransactionState { get }
-    /// What the engine knows of the connection here.
+    /// The local connection as the engine sees it.
     var local: LocalConnection { get }
 }
 
-/// What an engine needs to know of the connection here, and is to say to it.
+/// The state of the local connection that an engine reads, and the events that it reports to it.
 struct LocalConnection {
-    /// What it is in: a transaction of this kind, or none.
+    /// The kind of the open transaction, or `nil`.
     var transaction: () -> TransactionKind? = { nil }
     var enforcesForeignKeys: () -> Bool = { true }
-    /// Has it know the id of a row that was inserted.
+    /// Reports the id of an inserted row.
     var noteInsertion: (Int64) -> Void = { _ in }
-    /// Is given why something could not be done, beside what SQLite says of it.
+    /// Reports the reason of a failure, in addition to SQLite's error.
     var noteFailure: (ClusterFailure) -> Void = { _ in }
 }
 
@@ -34,13 +34,13 @@ package enum TransactionKind: String, Sendable {
 package enum TransactionState: Equatable, Sendable {
     case none
     case open(TransactionKind)
-    /// It was open, and is rolled back. What comes in it must fail.
+    /// The transaction was rolled back by the node. Statements in it must fail.
     case lost(ClusterFailure)
 }
 
-/// What a statement without rows has done.
+/// The result of a statement without rows.
 struct RemoteResult {
-    /// The id of the row that it has inserted, if it has.
+    /// The id of the inserted row, if any.
     var rowID: Int64?
     var changes: Int64
 }

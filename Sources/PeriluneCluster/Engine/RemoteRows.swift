@@ -2,17 +2,17 @@ internal import CPeriluneCluster
 
 /// The rows of one run, a page at a time.
 protocol RemoteRows: AnyObject {
-    /// The id of the row that the statement has inserted, if it has.
+    /// The id of the row that the statement has inserted, if any.
     var insertedRowID: Int64? { get }
-    /// Sets the page, and what reads rows from it. Its bytes stay where they are until the next page, or the end.
+    /// Sets the page and its row reader. The bytes stay valid until the next page or the end.
     func show(in rows: inout pcl_rows)
-    /// Goes on to the next page, and has it come if it is not here.
+    /// Moves to the next page and receives it if necessary.
     func advance() throws
-    /// Lets go of the rows, whether or not all were read.
+    /// Releases the rows, read or not.
     func end()
 }
 
-/// A value that came from elsewhere.
+/// A value from a remote database.
 package enum RemoteValue: Equatable, Sendable {
     case null, integer(Int64), number(Double), text(String), blob([UInt8])
 

@@ -1,27 +1,27 @@
-/// A statement that runs elsewhere.
+/// A statement that runs in a remote database.
 package final class RemoteStatement {
-    /// What is sent.
+    /// The SQL that is sent.
     let sql: String
-    /// What the program has written, for messages.
+    /// The SQL that the program has written, for messages.
     package let source: String
-    /// How many columns its rows have; 0 if it gives none.
+    /// The number of result columns; 0 if the statement returns no rows.
     package let columnCount: Int
     package let parameterCount: Int
-    /// Whether it changes nothing.
+    /// Whether the statement changes nothing.
     package let isReading: Bool
-    /// Whether it may insert a row whose id is then known.
+    /// Whether the statement inserts rows with ids.
     let insertion: Insertion
-    /// Values that are looked at before they are sent.
+    /// The values that are checked before they are sent.
     private let watched: WatchedValues?
     private(set) weak var engine: (any RemoteEngine)?
-    /// What the engine keeps of it.
+    /// State that the engine attaches to the statement.
     var preparation: AnyObject?
 
     enum Insertion {
         case none
-        /// If it has changed a row, it has inserted one that has an id.
+        /// If the statement has changed a row, it has inserted one with an id.
         case always
-        /// It may have updated a row instead.
+        /// The statement may have updated a row instead.
         case perhaps
     }
 
@@ -36,9 +36,9 @@ package final class RemoteStatement {
     /// - Throws: ``ClusterFailure`` if a value must not be sent.
     func check(_ call: RemoteCall) throws { try watched?.check(call) }
 
-    /// Whether it has inserted a row that has an id.
+    /// Returns whether the statement has inserted a row with an id.
     ///
-    /// - Parameter former: The last id before it ran.
+    /// - Parameter former: The last row id before the run.
     func hasInserted(changes: Int64, rowID: Int64, former: Int64?) -> Bool {
         switch insertion {
         case .none: false
@@ -49,7 +49,8 @@ package final class RemoteStatement {
 
     private var conditional: RemoteStatement?
 
-    /// The same statement, if it inserts given rows and does nothing else, with a condition: where that is false, it inserts none.
+    /// Returns this statement with a condition that must be true for it to insert anything; `nil` unless it only inserts given
+    /// rows.
     func inserting(where condition: String) -> RemoteStatement? {
         if let conditional { return conditional }
         guard let (before, rows) = StatementScan(sql).insertedRows else { return nil }

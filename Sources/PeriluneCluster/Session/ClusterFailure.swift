@@ -1,21 +1,21 @@
-/// Why something could not be done in a cluster.
+/// The reason why an operation on a cluster failed.
 package struct ClusterFailure: Error, Equatable, CustomStringConvertible {
     package enum Kind: String, Sendable {
-        /// What was given cannot be meant.
+        /// An argument is invalid.
         case argument
-        /// A cluster cannot do it.
+        /// Clusters do not support the operation.
         case refused = "cluster_refused"
-        /// No node answers, or none knows a leader.
+        /// No node answers, or no node knows a leader.
         case unreachable = "cluster_unreachable"
-        /// The leader has changed, or the connection was lost. Nothing was committed, so that it may be run again.
+        /// The leader has changed, or the connection was lost. Nothing was committed, so the operation can be repeated.
         case moved = "cluster_moved"
-        /// No answer came before the deadline. Nothing was committed.
+        /// No response arrived before the deadline. Nothing was committed.
         case timeout = "cluster_timeout"
-        /// Whether a commit has happened could not be found out before the deadline.
+        /// A commit may or may not have happened, and that could not be determined before the deadline.
         case unknown = "cluster_unknown"
-        /// Another client writes.
+        /// Another client is writing.
         case busy
-        /// The script was ended meanwhile.
+        /// The script was ended during the operation.
         case cancelled
     }
 
@@ -29,7 +29,7 @@ package struct ClusterFailure: Error, Equatable, CustomStringConvertible {
 
     package var description: String { message }
 
-    /// SQLite's code for it.
+    /// The corresponding SQLite result code.
     var code: CInt {
         switch kind {
         case .busy: 5 // SQLITE_BUSY
@@ -41,15 +41,15 @@ package struct ClusterFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// An error of SQLite, or of dqlite, that a node has answered with.
+/// An error of SQLite or dqlite that a node has returned.
 package struct RemoteError: Error, Equatable, CustomStringConvertible {
-    /// SQLite's extended result code, or one of dqlite's own.
+    /// An extended result code of SQLite, or a code of dqlite.
     package let code: UInt64
     package let message: String
 
     package var description: String { "\(message) (code \(code))" }
 
-    /// Whether the connection is of no use any more: the node does not lead, or has lost the database of the connection.
+    /// Whether the connection is unusable: the node does not lead, or has lost the connection's database.
     var endsConnection: Bool {
         switch code {
         case 0, 12, 10250, 10506, 1001, 1005: true // unknown; no database or statement; not the leader; lost leadership; protocol; parse
@@ -57,22 +57,22 @@ package struct RemoteError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether a commit that was answered so may have happened, or happen yet: the leader could not write it to its own disk, when it had sent it
-    /// to other nodes. The memory that SQLite takes for a disk in a node gives no such errors.
+    /// Whether a commit that failed with this error may still happen: the leader could not write it to its disk after sending it to
+    /// other nodes. In-memory disks give no such errors.
     var leavesCommitOpen: Bool { !endsConnection && [4, 10].contains(code & 0xFF) } // SQLITE_ABORT, SQLITE_IOERR
 
     var isBusy: Bool { code & 0xFF == 5 }
 
-    /// Whether SQLite may have rolled the transaction back: not for a mistake in SQL, in a transaction that reads, or with types.
+    /// Whether SQLite may have rolled back the transaction. Mistakes in SQL, in read transactions and with types do not.
     var mayHaveRolledBack: Bool { ![1, 8, 20].contains(code & 0xFF) }
 }
 
-/// Why a connection to a node is of no use any more.
+/// The reason why a connection to a node is unusable.
 enum ConnectionFailure: Error {
-    /// The node, or what is between, has ended it, or has sent what cannot be read.
+    /// The connection was closed or lost, or the node has sent malformed data.
     case lost(String)
     case deadline
-    /// The node sends what is not accepted: more in one row, or pages without an end.
+    /// The node sends something that is not accepted: a row that is too large, or endless pages.
     case refused(ClusterFailure)
     /// The script is to end.
     case cancelled

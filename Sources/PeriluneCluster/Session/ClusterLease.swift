@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Synchronization
 
-/// A right that one of several programs has: a row in a table of the cluster, which it renews, and which another program takes over when it is not
-/// renewed any more.
+/// A right that one of several programs holds: a row in a cluster table that the program renews, and that another program takes
+/// over when it expires.
 ///
-/// A program that could not renew it in time must stop what it does by that right before another one may have it: it has lost the lease, by its
-/// own clock, some seconds before the row runs out. The clocks of nodes may differ by less than that.
+/// A program that could not renew its lease in time must stop relying on it before another program can take it. By its own clock
+/// the lease is lost some seconds before the row expires; the clocks of nodes may differ by less than that.
 ///
-/// `@unchecked Sendable`: one thread uses it after the other, which the lock sees to.
+/// `@unchecked Sendable`: the lock serializes all use.
 package final class ClusterLease: @unchecked Sendable {
     package static let table = "perilune_lease"
-    /// How long the row is valid, and how long the program relies on it.
+    /// The validity of the row, and the time for which the program relies on it.
     private static let length = 15, reliance = Duration.seconds(9)
-    /// How often it is renewed, or asked for.
+    /// The interval between renewals or attempts.
     private static let pause = Duration.seconds(3)
 
     private let lock = NSLock()
@@ -24,7 +24,7 @@ package final class ClusterLease: @unchecked Sendable {
 
     /// - Parameters:
     ///   - url: The database in the cluster.
-    ///   - name: What the right is for.
+    ///   - name: The name of the right.
     /// - Throws: ``ClusterFailure`` of kind `argument`.
     package init(url: String, name: String) throws {
         session = try ClusterSession(ClusterAddress(url: url), timeout: .seconds(3))
@@ -32,9 +32,9 @@ package final class ClusterLease: @unchecked Sendable {
         session.local.transaction = { [unowned self] in isInTransaction ? .immediate : nil }
     }
 
-    /// Takes the lease, or renews it.
+    /// Takes or renews the lease.
     ///
-    /// - Returns: Whether this program has it.
+    /// - Returns: Whether this program holds it.
     /// - Throws: ``ClusterFailure``.
     package func take() throws -> Bool {
         try lock.withLock {
@@ -56,7 +56,7 @@ package final class ClusterLease: @unchecked Sendable {
         }
     }
 
-    /// Gives the lease up, so that another program need not wait until it has run out.
+    /// Gives up the lease, so that another program need not wait until it expires.
     package func release() {
         lock.withLock {
             _ = try? inTransaction {
@@ -67,9 +67,9 @@ package final class ClusterLease: @unchecked Sendable {
         }
     }
 
-    /// Waits until this program has the lease.
+    /// Waits until this program holds the lease.
     ///
-    /// - Parameter willWait: Called once, if another program has it.
+    /// - Parameter willWait: Called once, if another program holds it.
     package func wait(_ willWait: @Sendable () -> Void) async throws {
         var hasWaited = false
         while try !take() {
@@ -79,12 +79,12 @@ package final class ClusterLease: @unchecked Sendable {
         }
     }
 
-    /// Renews the lease until it is lost, or the task is cancelled.
+    /// Renews the lease until it is lost or the task is cancelled.
     package func keep() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.pause)
             if Task.isCancelled { return }
-            // Of a failure nothing follows before the time is over.
+            // A failed renewal has no consequences before the lease expires.
             if let hasIt = try? take(), !hasIt { return }
             if lock.withLock({ end <= .now }) { return }
         }

@@ -1,9 +1,9 @@
-/// Commits, and what has become of one that had no answer.
+/// Commits, and finding out the outcome of a commit without a response.
 extension ClusterSession {
-    /// Commits the transaction that is open.
+    /// Commits the open transaction.
     ///
-    /// - Throws: ``ClusterFailure`` of kind `moved` or `timeout` if it was not committed, of kind `unknown` if that could not be found out;
-    ///   ``RemoteError``, with the transaction still open.
+    /// - Throws: ``ClusterFailure`` of kind `moved` or `timeout` if it was not committed, of kind `unknown` if the outcome could
+    /// not be determined; ``RemoteError`` if the transaction is still open.
     func commit() throws {
         switch transaction {
         case .none: return
@@ -19,7 +19,7 @@ extension ClusterSession {
         var version: Int64?
         try joined { connection in
             try settle(connection, until: deadline)
-            // Where the transaction was begun as one that reads.
+            // The transaction may have begun as a read transaction.
             if !hasTokenTable { try connection.execute(CommitToken.definition, until: deadline) }
             if hasChangedSchema { version = try schemaVersion(on: connection, until: deadline) }
             try connection.execute(token.next(), until: deadline)
@@ -37,23 +37,23 @@ extension ClusterSession {
         try connection.query(SchemaVersion.question, until: deadline).first?.first?.integer
     }
 
-    /// Makes the table of tokens outside of a transaction.
+    /// Creates the token table outside of a transaction.
     func makeTokenTable(on connection: LeaderConnection, until deadline: Deadline) throws {
         if hasTokenTable { return }
         let former = try schemaVersion(on: connection, until: deadline)
         do {
             try connection.execute(CommitToken.definition, until: deadline)
         } catch let error as RemoteError where error.leavesCommitOpen {
-            // The next leader has it, or makes it.
+            // The next leader has the table, or creates it.
             do { try awaitEnd(ofLeadOf: connection, until: deadline) } catch ConnectionFailure.deadline { throw error }
             throw ConnectionFailure.lost(error.description)
         }
         hasTokenTable = true
-        // Nothing here needs to know of this table.
+        // Nothing local depends on this table.
         schema.didChange(try schemaVersion(on: connection, until: deadline), from: former)
     }
 
-    /// Returns whether it has happened.
+    /// Returns whether the commit has happened.
     private func sendCommit(until deadline: Deadline) throws -> Bool {
         guard let connection else { return false }
         do {
@@ -69,15 +69,15 @@ extension ClusterSession {
         }
     }
 
-    /// Finds out whether the last commit, which had no answer that says so, has happened.
+    /// Determines whether the last commit, which had no definite response, has happened.
     ///
     /// - Parameters:
-    ///   - reason: Why that is not known.
-    ///   - failed: A leader that must not be asked while it leads: its log does not have what the others may have in their logs at the same place,
-    ///     so that they would take what it writes next for that.
+    ///   - reason: Why the outcome is unknown.
+    ///   - failed: A leader that must not be asked while it leads. Other nodes may have the commit in their logs at a place where its
+    /// own log does not; its next write would take that place.
     ///
-    /// That the token is missing is not enough: what a former leader has sent to others might come to be committed later. A write of the new
-    /// leader after it, in the transaction that has found no token, settles that: what is not before it in the log never will be.
+    /// A missing token is not proof: an entry of a previous leader could still be committed later. A write by the new leader in the
+    /// transaction that found no token settles it, because entries that are not before it in the log never will be.
     private func lookUpCommit(_ reason: String, afterLeadOf failed: LeaderConnection? = nil) throws -> Bool {
         transaction = .none
         let deadline = Deadline(after: max(timeout, .seconds(15)))
@@ -116,8 +116,8 @@ extension ClusterSession {
         }
     }
 
-    /// Waits until a node does not lead any more, or has lost the connection in which it did. One that cannot write gives the lead away by
-    /// itself from libraft 0.17 on; an earlier one ends, or leads on, and is asked to after a while.
+    /// Waits until a node no longer leads, or has lost the connection in which it led. A leader that cannot write transfers
+    /// leadership by itself from libraft 0.17 on. An older one ends, or keeps leading and is asked to transfer after a while.
     private func awaitEnd(ofLeadOf connection: LeaderConnection, until deadline: Deadline) throws {
         defer { disconnect() }
         var pauses = BackOff(from: 20, to: 200), patience: Deadline? = Deadline(after: .seconds(1))

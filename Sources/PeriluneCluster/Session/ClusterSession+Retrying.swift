@@ -1,6 +1,6 @@
-/// What is run again, and until when.
+/// Repeating operations until a deadline.
 extension ClusterSession {
-    /// Runs a closure, and again after a change of leader or while another client writes, until the deadline.
+    /// Runs a closure, and repeats it after a change of leader or while another client writes, until the deadline.
     ///
     /// - Parameter body: Must leave nothing committed when it fails.
     func retrying<Result>(until deadline: Deadline, _ body: (LeaderConnection) throws -> Result) throws -> Result {
@@ -25,7 +25,7 @@ extension ClusterSession {
                 }
             } catch ConnectionFailure.deadline {
                 let hasWaited = connection != nil && failure?.kind != .busy
-                // A connection that owes an answer can be used for nothing else.
+                // A connection with an outstanding response cannot be used for anything else.
                 disconnect()
                 throw hasWaited ? timeoutFailure("the statement") : failure ?? ClusterFailure(.unreachable, "no node of \(database) answers")
             } catch ConnectionFailure.refused(let failure) {
@@ -46,7 +46,7 @@ extension ClusterSession {
 }
 
 extension Duration {
-    /// For messages: "5s", "250ms".
+    /// The duration for messages: "5s", "250ms".
     package var text: String {
         let milliseconds = Int64(self / .milliseconds(1))
         return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"

@@ -1,4 +1,4 @@
-/// Transactions: how they begin, are joined, are lost, and end.
+/// Transactions: beginning, joining, losing and ending them.
 extension ClusterSession {
     func begin(_ kind: TransactionKind) throws { try begin(kind, until: Deadline(after: timeout)) }
 
@@ -15,7 +15,7 @@ extension ClusterSession {
         schema.note(version)
     }
 
-    /// Whether a transaction is open: it is begun if the connection here is in one.
+    /// Returns whether a transaction is open. Begins one if the local connection is in one.
     func joinTransaction() throws -> Bool {
         switch transaction {
         case .lost(let failure): throw failure
@@ -33,7 +33,7 @@ extension ClusterSession {
         }
     }
 
-    /// Runs a closure in the transaction that is open. What ends the connection ends it.
+    /// Runs a closure in the open transaction. A failure of the connection loses the transaction.
     func joined<Result>(_ body: (LeaderConnection) throws -> Result) throws -> Result {
         guard let connection else { throw lose("the connection was lost") }
         do {
@@ -41,7 +41,7 @@ extension ClusterSession {
         } catch let error as RemoteError where error.endsConnection {
             throw lose(error.message)
         } catch let error as RemoteError {
-            // Some failures roll the whole transaction back, and nothing says so but another BEGIN.
+            // Some failures roll back the whole transaction, which only another BEGIN reveals.
             if error.mayHaveRolledBack { try checkIsOpen(connection) }
             throw error
         } catch ConnectionFailure.lost(let reason) {
@@ -55,7 +55,7 @@ extension ClusterSession {
         }
     }
 
-    /// Throws if no transaction is open in the node.
+    /// Throws if the node has no open transaction.
     func checkIsOpen(_ connection: LeaderConnection) throws {
         let deadline = Deadline(after: timeout)
         do {
@@ -82,7 +82,7 @@ extension ClusterSession {
         return failure
     }
 
-    /// Rolls back what is open, and forgets what was lost.
+    /// Rolls back an open transaction and forgets a lost one.
     func rollBack() {
         defer { transaction = .none }
         guard case .open = transaction, let connection else { return }

@@ -1,15 +1,15 @@
-/// One client of a database in a cluster, with one connection to the node that leads. Connects when it must, and again after a change of leader.
+/// A client of a database in a cluster, with one connection to the leader. Connects on demand, and again after a change of leader.
 ///
-/// What is safe to run again is run again until the deadline: reading outside of transactions, the beginning of a transaction, and a
-/// statement that is a transaction of its own and surely was not committed. Everything else fails, and says what is known.
+/// Operations that are safe to repeat are repeated until the deadline: reads outside of transactions, the start of a transaction,
+/// and a single statement that certainly was not committed. All other failures are reported with what is known about their outcome.
 package final class ClusterSession: RemoteEngine {
     package let database: ClusterAddress
-    /// How long a statement, the beginning of a transaction or a commit may take.
+    /// The time limit of a statement, the start of a transaction, or a commit.
     package var timeout: Duration
-    /// Whether the script that waits is to end.
+    /// Whether the waiting script is to end.
     package var isCancelled: () -> Bool = { false }
     var local = LocalConnection()
-    /// Is given why something could not be done, beside what SQLite says of it.
+    /// Receives the reason of a failure, in addition to SQLite's error.
     package var onFailure: (ClusterFailure) -> Void {
         get { local.noteFailure }
         set { local.noteFailure = newValue }
@@ -19,15 +19,15 @@ package final class ClusterSession: RemoteEngine {
     var members: ClusterMembers
     private(set) var connection: LeaderConnection?
     package internal(set) var transaction = TransactionState.none
-    /// What the transaction has done.
+    /// The writes of the open transaction.
     var hasWritten = false
     var hasChangedSchema = false
     let token = CommitToken()
-    /// Whether the table of tokens is there.
+    /// Whether the token table exists.
     var hasTokenTable = false
-    /// What the next statement is to do, if it may be sent ahead.
+    /// The expected result of the next statement if it may be sent ahead.
     private var expectation: RemoteResult?
-    /// Where the row path reads how many rows the last statement has changed, and how many statements that were sent ahead have failed.
+    /// The number of rows that the last statement has changed and the number of failed statements sent ahead, read by the row path.
     package let changes = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
     package let failuresAhead = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
 
@@ -47,10 +47,10 @@ package final class ClusterSession: RemoteEngine {
 
     // MARK: - Connecting
 
-    /// The node that leads, as it was last known.
+    /// The last known leader.
     package var leader: String? { members.leader?.name }
 
-    /// Ends the connection; a transaction that is open is rolled back by the node.
+    /// Closes the connection. The node rolls back an open transaction.
     package func close() {
         disconnect()
         transaction = .none
@@ -90,7 +90,7 @@ package final class ClusterSession: RemoteEngine {
         return rows
     }
 
-    /// Checks that the schema is not another one here than in the cluster.
+    /// Checks that the local schema agrees with the schema of the cluster.
     private func check(_ rows: RowPages, of statement: RemoteStatement) throws {
         guard rows.columnCount != statement.columnCount else { return }
         schema.suspect()
@@ -100,7 +100,7 @@ package final class ClusterSession: RemoteEngine {
 
     private static let outdated = RemoteError(code: 17, message: "another client has changed the schema of the database; run the statement again") // SQLITE_SCHEMA
 
-    /// Rows of a statement that changes something: they all come before the transaction goes on.
+    /// Returns the rows of a writing statement, all received before the transaction continues.
     private func changingRows(of call: RemoteCall) throws -> RowPages {
         try changing { connection, deadline in
             let (rows, result) = try connection.changeReturning(call, until: deadline)
@@ -120,7 +120,7 @@ package final class ClusterSession: RemoteEngine {
         }
     }
 
-    /// Runs something that changes rows, in the transaction that is open, or in one of its own.
+    /// Runs a write in the open transaction, or in one of its own.
     private func changing<Result>(_ body: (LeaderConnection, Deadline) throws -> Result) throws -> Result {
         let deadline = Deadline(after: timeout)
         if try joinTransaction() {
@@ -142,7 +142,7 @@ package final class ClusterSession: RemoteEngine {
                 try commit()
                 return result
             } catch let failure as ClusterFailure where failure.kind == .moved && !deadline.isOver {
-                // Surely not committed.
+                // Certainly not committed.
                 transaction = .none
             } catch {
                 rollBack()
@@ -151,7 +151,7 @@ package final class ClusterSession: RemoteEngine {
         }
     }
 
-    /// Runs a text without values, in the transaction that is open or in one of its own: what changes the schema, and savepoints.
+    /// Runs SQL without values, in the open transaction or in one of its own: schema changes and savepoints.
     package func execute(_ sql: String, changesSchema: Bool) throws {
         try changing { connection, deadline in
             connection.forgetRowID()
@@ -160,7 +160,7 @@ package final class ClusterSession: RemoteEngine {
         }
     }
 
-    /// Runs a text that reads.
+    /// Runs a reading query.
     package func query(_ sql: String) throws -> [[RemoteValue]] {
         let deadline = Deadline(after: timeout)
         func run(_ connection: LeaderConnection) throws -> [[RemoteValue]] {
@@ -172,9 +172,9 @@ package final class ClusterSession: RemoteEngine {
 
     // MARK: - Statements that are sent ahead
 
-    /// Has the next statement be sent without waiting for its answer, if it is one that inserts rows, in a transaction.
+    /// Makes the next statement be sent without waiting for its response, if it inserts rows in a transaction.
     ///
-    /// - Parameter changes: How many; 0 if it is to be waited for as usual.
+    /// - Parameter changes: The expected number of rows; 0 to wait as usual.
     package func expect(changes: Int64, rowID: Int64?) { expectation = changes > 0 ? RemoteResult(rowID: rowID, changes: changes) : nil }
 
     private func sendAhead(_ call: RemoteCall) throws -> RemoteResult? {
@@ -195,7 +195,7 @@ package final class ClusterSession: RemoteEngine {
         return expected
     }
 
-    /// Waits for the answers to what was sent ahead.
+    /// Receives the responses to statements sent ahead.
     ///
     /// - Throws: ``ClusterFailure`` if the transaction is lost.
     package func settleAhead() throws {
@@ -203,7 +203,7 @@ package final class ClusterSession: RemoteEngine {
         try joined { try settle($0, until: Deadline(after: timeout)) }
     }
 
-    /// Has all come that the node still sends.
+    /// Receives everything that the node still sends.
     func settle(_ connection: LeaderConnection, until deadline: Deadline) throws {
         try connection.settle(until: deadline, isInTransaction: transaction != .none)
         let failures = connection.takeFailuresAhead()
@@ -213,7 +213,7 @@ package final class ClusterSession: RemoteEngine {
 
     // MARK: - Rows
 
-    /// Has the next page of rows come.
+    /// Receives the next page of rows.
     func receivePage(of rows: RowPages) throws {
         guard let connection, connection.isReading(rows) else { throw ClusterFailure(.moved, "the rows are of a connection that has ended") }
         let deadline = Deadline(after: timeout)
@@ -224,7 +224,7 @@ package final class ClusterSession: RemoteEngine {
         }
     }
 
-    /// Receives a page outside of a transaction: what has been read so far cannot be taken back, so that nothing is run again.
+    /// Receives a page outside of a transaction. Rows that have been read cannot be taken back, so nothing is repeated.
     private func receivingOutside(_ connection: LeaderConnection, _ body: () throws -> Void) throws {
         do {
             try body()
@@ -244,15 +244,15 @@ package final class ClusterSession: RemoteEngine {
 
     // MARK: - The schema
 
-    /// Whether it is time to ask whether another client has changed the schema.
+    /// Whether it is time to check for schema changes by other clients.
     package var wantsSchemaCheck: Bool { schema.isOutdated || (schema.isDue && transaction == .none) }
 
-    /// Asks whether another client has changed the schema.
+    /// Checks whether another client has changed the schema.
     package func checkSchema() throws { schema.note(try query(SchemaVersion.question).first?.first?.integer) }
 
     // MARK: - The whole database
 
-    /// The bytes of the database, as a file in the format of SQLite and its log.
+    /// Returns the database and its log as SQLite files.
     package func dump() throws -> [(name: String, bytes: [UInt8])] {
         let deadline = Deadline(after: max(timeout, .seconds(60)))
         return try retrying(until: deadline) { connection in
@@ -261,7 +261,7 @@ package final class ClusterSession: RemoteEngine {
         }
     }
 
-    /// The nodes of the cluster.
+    /// Returns the nodes of the cluster.
     package func servers() throws -> [(id: UInt64, name: String, role: UInt64)] {
         let deadline = Deadline(after: timeout)
         return try retrying(until: deadline) { connection in

@@ -1,33 +1,33 @@
-/// The version of the schema that is known here, and what the cluster has said of it.
+/// The locally known schema version, compared with the version of the cluster.
 final class SchemaVersion {
     static let question = "PRAGMA schema_version"
 
     private var known: Int64?
-    /// Whether another client has changed the schema since.
+    /// Whether another client has changed the schema since it was loaded.
     private(set) var isOutdated = false
-    /// When it was last found to be current.
+    /// The time of the next check.
     private var check = Deadline(after: .zero)
 
-    /// Whether it is time to ask for it.
+    /// Whether a check is due.
     var isDue: Bool { check.isOver }
 
-    /// To be called with what the cluster has answered.
+    /// Records the version that the cluster has reported.
     func note(_ version: Int64?) {
         isOutdated = version != known
         check = Deadline(after: .seconds(1))
     }
 
-    /// To be called when the schema here is that of a version.
+    /// Records that the local schema now has this version.
     func didLoad(_ version: Int64?) {
         known = version
         note(version)
     }
 
-    /// To be called when this client has changed the schema, here and in the cluster.
+    /// Records that this client has changed the schema, both locally and in the cluster.
     func didChange(_ version: Int64?, from former: Int64?) { if former == known { known = version } }
 
     func didChange(_ version: Int64?) { known = version }
 
-    /// To be called when a statement has found something else than the schema here says.
+    /// Records that a statement has found another schema than the local one.
     func suspect() { (isOutdated, known) = (true, nil) }
 }

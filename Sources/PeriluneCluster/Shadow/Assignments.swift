@@ -1,19 +1,19 @@
 internal import PeriluneRecords
 
-/// Which single values a statement writes to which columns: the parameters and literals of VALUES and SET. What is computed is left out.
+/// The single values that a statement assigns to columns: parameters and literals in VALUES and SET. Computed values are left out.
 struct Assignments {
     enum Target: Hashable {
-        /// Folded.
+        /// The folded name of a column.
         case name(String)
-        /// In an INSERT that names no columns.
+        /// A position in an INSERT that names no columns.
         case position(Int)
     }
 
     enum Value: Equatable {
-        /// As SQLite numbers them, from 1 on; or by name.
+        /// A parameter by its number from 1, or by name.
         case parameter(Int)
         case named(String)
-        /// A number with its sign, a string or a blob, as it is written.
+        /// A signed number, a string or a blob as it is written.
         case literal(String)
     }
 
@@ -43,7 +43,7 @@ struct Assignments {
         tokens.indices.contains(index) && tokens[index].kind == .word && words.contains(text(index).uppercased())
     }
 
-    /// `?` is one more than the highest number before it.
+    /// Numbers the parameters: `?` is one more than the highest number before it.
     private mutating func numberParameters() {
         var highest = 0
         for (index, token) in tokens.enumerated() where token.kind == .parameter {
@@ -58,7 +58,7 @@ struct Assignments {
         }
     }
 
-    /// The ranges of what stands between commas outside of inner parentheses, up to a closing parenthesis or one of the words.
+    /// Returns the ranges between commas outside of inner parentheses, up to a closing parenthesis or one of the words.
     private func items(from start: Int, until words: Set<String> = []) -> (items: [Range<Int>], end: Int) {
         var depth = 0, items: [Range<Int>] = [], first = start, index = start
         while index < tokens.count {
@@ -101,7 +101,7 @@ struct Assignments {
             for (position, item) in row.enumerated() where names.map({ position < $0.count }) ?? true {
                 if let value = value(item) { all.append((names.map { .name($0[position].foldedName) } ?? .position(position), value)) }
             }
-            index = end + 2 // the parenthesis, and a comma
+            index = end + 2 // skips the parenthesis and a comma
         }
     }
 

@@ -3,9 +3,9 @@ package import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// A statement on the connection here that stands for one in a cluster: it takes the same values, and gives the same rows.
+/// A local statement that represents a remote one. It takes the same values and returns the same rows.
 package final class Carrier {
-    /// The statement, as long as this object lives.
+    /// The statement, valid as long as this object lives.
     package private(set) var statement: Statement!
     package let remote: RemoteStatement
     private let connection: OpaquePointer
@@ -13,8 +13,8 @@ package final class Carrier {
     private let name: String
 
     /// - Parameters:
-    ///   - compiled: What the text was compiled to on the connection of the schema.
-    ///   - engine: What runs it; not retained.
+    ///   - compiled: The statement, compiled on the connection of the schema.
+    ///   - engine: The engine that runs it; not retained.
     init(_ sql: String, isReading: Bool, for compiled: OpaquePointer, by engine: any RemoteEngine, in db: Database) throws {
         let shape = Shape(compiled)
         let scan = StatementScan(sql)
@@ -44,22 +44,22 @@ package final class Carrier {
     deinit {
         statement = nil
         CarrierNames.remove(name)
-        // A connection that is closed has let go of it.
+        // A closed connection has already dropped the table.
         if db?.sqliteConnection != nil { pcl_remove_carrier(connection, name) }
     }
 
-    /// Whether it may insert rows whose ids are known then.
+    /// Returns whether the statement inserts rows whose ids are known afterwards.
     private static func insertion(of scan: StatementScan, in db: Database) throws -> RemoteStatement.Insertion {
         guard scan.inserts, let target = scan.target else { return .none }
         let hasRowIDs = try Bool.fetchOne(db, sql: "SELECT type <> 'view' AND NOT wr FROM pragma_table_list(?)", arguments: [target])
-        // What the triggers of a view insert is not seen behind them.
+        // Inserts by triggers of a view are not visible.
         return hasRowIDs != true ? .none : scan.mayUpdate ? .perhaps : .always
     }
 
-    /// What its virtual table looks like.
+    /// The columns and parameters of the virtual table.
     private struct Shape {
         var columns: [(name: String, type: String)] = []
-        /// As they are written: `?1`, `:name`.
+        /// The parameters as they are written: `?1`, `:name`.
         var parameters: [String] = []
 
         init(_ compiled: OpaquePointer) {
@@ -71,7 +71,7 @@ package final class Carrier {
             }
         }
 
-        /// The declared type, by which booleans are known. One that would mean something in the declaration is left out.
+        /// Returns the declared type, which identifies booleans. Types with a meaning in the declaration are left out.
         private static func type(_ declared: UnsafePointer<CChar>?) -> String {
             guard let declared else { return "" }
             let text = String(cString: declared)
@@ -91,16 +91,17 @@ package final class Carrier {
         func sql(_ name: String) -> String {
             if columns.isEmpty { return "INSERT INTO \(name) VALUES (\((["NULL"] + parameters).joined(separator: ", ")))" }
             let selected = columns.indices.map { "c\($0) AS \(columns[$0].name.quotedName)" }.joined(separator: ", ")
-            // Not as arguments of the table, which would be compared by `=`, in which NULL is not NULL.
+            // The parameters are compared with IS. As arguments of the table they would be compared with `=`, where NULL is not
+            // equal to NULL.
             let values = parameters.indices.map { "p\($0) IS \(parameters[$0])" }.joined(separator: " AND ")
             return "SELECT \(selected) FROM \(name)\(values.isEmpty ? "" : " WHERE " + values)"
         }
     }
 }
 
-/// What SQLite calls when a carrier runs.
+/// The functions that SQLite calls when a carrier runs.
 private enum CarrierCalls {
-    /// Never freed: it is the same for all.
+    /// Never freed: all carriers share it.
     nonisolated(unsafe) static let pointer: UnsafePointer<pcl_carrier_calls> = {
         let calls = UnsafeMutablePointer<pcl_carrier_calls>.allocate(capacity: 1)
         calls.initialize(
@@ -114,7 +115,7 @@ private enum CarrierCalls {
         return UnsafePointer(calls)
     }()
 
-    /// What C holds.
+    /// The object that C holds.
     private final class Rows {
         let source: any RemoteRows
 
@@ -164,7 +165,7 @@ private enum CarrierCalls {
         }
     }
 
-    /// Runs a closure; what it throws becomes SQLite's code and message.
+    /// Runs a closure and converts its error into an SQLite result code and message.
     private static func attempt(
         _ statement: RemoteStatement, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, _ body: (any RemoteEngine) throws -> Void
     ) -> CInt {

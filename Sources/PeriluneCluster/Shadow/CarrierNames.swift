@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// The names of the virtual tables of carriers, which no two in the process share, and what each stands for: traces show that.
+/// The process-wide unique names of carrier tables and the statements that they represent, which traces show instead.
 package enum CarrierNames {
     private static let prefix = "perilune_carrier_"
     private static let state = Mutex((last: 0, sources: [Int: String]()))
     private static let hasAny = Atomic<Bool>(false)
 
-    /// A new name.
+    /// Returns a new name.
     ///
     /// - Parameter source: The statement as it was written.
     static func make(for source: String) -> String {
@@ -18,13 +18,13 @@ package enum CarrierNames {
         }
     }
 
-    /// To be called when the table of a name is gone.
+    /// Removes a name after its table is gone.
     static func remove(_ name: String) {
         guard let number = Int(name.dropFirst(prefix.count)) else { return }
         state.withLock { $0.sources[number] = nil }
     }
 
-    /// What was written, for the statement that stands for it; other statements as they are.
+    /// Returns the written statement for a carrier, and other SQL unchanged.
     package static func source(of sql: String) -> String {
         guard hasAny.load(ordering: .relaxed), let place = sql.firstRange(of: prefix), let number = Int(sql[place.upperBound...].prefix(while: \.isNumber))
         else { return sql }

@@ -4,9 +4,10 @@ internal import PeriluneDependencies
 
 /// Copies of a database in a cluster.
 extension ClusterDatabase {
-    /// Runs a closure with a copy of the whole database, in a file that is removed afterwards. What is not committed is not in it.
+    /// Runs a closure with a copy of the whole database, in a file that is removed afterwards. The copy contains only committed
+    /// changes.
     ///
-    /// - Throws: What the closure throws; ``ClusterFailure``.
+    /// - Throws: Errors of the closure; ``ClusterFailure``.
     package func withCopy<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
         let folder = try TemporaryFolder.makeFolder("copy")
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -17,7 +18,7 @@ extension ClusterDatabase {
         return try body(queue)
     }
 
-    /// A copy of the whole database in memory.
+    /// Returns a copy of the whole database in memory.
     package func copyInMemory(_ configuration: Configuration = Configuration()) throws -> DatabaseQueue {
         try withCopy { copy in
             let queue = try DatabaseQueue(configuration: configuration)
@@ -26,7 +27,7 @@ extension ClusterDatabase {
         }
     }
 
-    /// Copies the whole database at a URL into another one.
+    /// Copies the whole database at a URL into another database.
     ///
     /// - Throws: ``ClusterFailure``; an error of GRDB.
     package static func copy(of url: String, into target: any DatabaseWriter) throws {
@@ -35,10 +36,10 @@ extension ClusterDatabase {
         try asDatabaseErrors { try cluster.withCopy { try $0.backup(to: target) } }
     }
 
-    /// Writes the database and its log, as a node has them, to a file that must not exist, and one beside it.
+    /// Writes the database to a new file and its log to another one beside it, as a node has them.
     private func writeCopy(to path: String) throws {
         for file in try session.dump() {
-            // Names are of the node's choice: they decide nothing but which of the two it is.
+            // The node chooses the names, so they decide only which of the two files it is.
             let target = file.name.hasSuffix("-wal") ? path + "-wal" : path
             try Data(file.bytes).write(to: URL(filePath: target), options: .withoutOverwriting)
         }

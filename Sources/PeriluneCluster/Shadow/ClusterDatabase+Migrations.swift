@@ -1,11 +1,11 @@
 internal import PeriluneRecords
 
-/// Migrations of a database in a cluster. GRDB runs them on the connection that stands for the cluster, and keeps there which have run; these
-/// functions keep it in the cluster, in the transactions of the migrations.
+/// Migrations of a database in a cluster. GRDB runs them on the local connection and records them there. These functions record
+/// them in the cluster, in the transactions of the migrations.
 extension ClusterDatabase {
     /// Begins the transaction of a migration.
     ///
-    /// - Throws: ``ClusterFailure`` of kind `moved`, if another client has run the migration meanwhile.
+    /// - Throws: ``ClusterFailure`` of kind `moved` if another client has run the migration in the meantime.
     package func begin(migration name: String) throws {
         try Self.asDatabaseErrors {
             try session.begin(.immediate)
@@ -17,7 +17,7 @@ extension ClusterDatabase {
         }
     }
 
-    /// Keeps in the cluster that a migration has run.
+    /// Records in the cluster that a migration has run.
     package func keep(migration name: String, checksum: String?, merging merges: [String]) throws {
         let names = merges.map(\.sqlLiteral).joined(separator: ", ")
         var sql = ["CREATE TABLE IF NOT EXISTS \(OwnTables.migrations) (identifier TEXT NOT NULL PRIMARY KEY)"]
@@ -31,7 +31,7 @@ extension ClusterDatabase {
         try session.execute(sql.joined(separator: "; "), changesSchema: true)
     }
 
-    /// Checks all foreign keys in the cluster, in the transaction that is open.
+    /// Checks all foreign keys in the cluster, in the open transaction.
     ///
     /// - Throws: ``ForeignKeyError``.
     package func checkForeignKeys() throws {
@@ -43,6 +43,6 @@ extension ClusterDatabase {
 }
 
 extension String {
-    /// As a text in SQL.
+    /// The text as an SQL literal.
     fileprivate var sqlLiteral: String { "'" + replacing("'", with: "''") + "'" }
 }

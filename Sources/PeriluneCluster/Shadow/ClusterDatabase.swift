@@ -4,26 +4,26 @@ package import GRDB
 internal import GRDBSQLite
 internal import Synchronization
 
-/// A database in a cluster, with what stands for it here: a database in memory with the same schema and no rows. Statements are compiled
-/// there, where SQLite says what is wrong with them, and run in the cluster.
+/// A database in a cluster and its local shadow: a database in memory with the same schema and no rows. Statements are compiled on
+/// the shadow, where SQLite reports mistakes, and run in the cluster.
 ///
-/// `@unchecked Sendable`: all but `address` is used on the queue alone.
+/// `@unchecked Sendable`: everything but `address` is used on the queue only.
 package final class ClusterDatabase: @unchecked Sendable {
     package let address: ClusterAddress
     private let isReadonly: Bool
     private weak var queue: DatabaseQueue?
     private weak var connection: Database?
     package let session: ClusterSession
-    /// How often the schema has been loaded: statements that were compiled before are to be compiled anew.
+    /// The number of times that the schema has been loaded. Statements compiled before the last load must be compiled again.
     package private(set) var loads = 0
 
-    /// Connects, and reads the schema.
+    /// Connects and reads the schema.
     ///
     /// - Parameters:
-    ///   - timeout: How long a statement, the beginning of a transaction or a commit may take, and the first connection.
-    ///   - configuration: Of what stands for it here; a cluster that is opened read-only refuses what writes.
-    ///   - isCancelled: Whether the script that waits is to end.
-    /// - Returns: What stands for it here, to be used as any database; ``of(_:)`` finds this object by it.
+    ///   - timeout: The time limit of the first connection, a statement, the start of a transaction, or a commit.
+    ///   - configuration: The configuration of the shadow. A read-only one refuses writes.
+    ///   - isCancelled: Whether the waiting script is to end.
+    /// - Returns: The shadow, used like any database; ``of(_:)`` finds this object by it.
     /// - Throws: ``ClusterFailure``.
     package static func open(
         _ address: ClusterAddress, timeout: Duration, configuration: Configuration = Configuration(), isCancelled: @escaping () -> Bool = { false }
@@ -77,23 +77,23 @@ package final class ClusterDatabase: @unchecked Sendable {
 
     // MARK: - The schema
 
-    /// Reads the schema again. No statement may run on the connection, and it must be in no transaction.
+    /// Reads the schema again. The connection must have no running statement and no transaction.
     package func load(into db: Database) throws {
         try ShadowSchema(session: session).load(into: db)
         loads += 1
     }
 
-    /// Whether the schema here is not that of the cluster any more, as far as that is known without asking.
+    /// Whether the local schema is known to be outdated.
     package var isOutdated: Bool { session.schema.isOutdated }
 
     // MARK: - Statements
 
-    /// Compiles a statement here, and again if it fails because another client has changed the schema.
+    /// Compiles a statement locally, and again if it fails because another client has changed the schema.
     package func compiling<Result>(on db: Database, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // In a transaction the schema is that from its beginning on.
+            // Within a transaction the schema does not change.
             guard session.local.transaction() == nil, case .none = session.transaction, (try? session.checkSchema()) != nil, isOutdated,
                 (try? load(into: db)) != nil
             else { throw error }
@@ -101,15 +101,15 @@ package final class ClusterDatabase: @unchecked Sendable {
         }
     }
 
-    /// How a statement runs.
+    /// The way a statement runs.
     package enum Compiled {
-        /// Here, and in the cluster by what ``ClusterDatabase/run(_:_:)`` does.
+        /// Locally, and in the cluster through ``ClusterDatabase/run(_:_:)``.
         case here(RemoteText)
-        /// By a statement that stands for it.
+        /// Through a carrier.
         case carried(Carrier)
     }
 
-    /// Compiles a statement that was compiled here for the cluster.
+    /// Prepares a locally compiled statement for the cluster.
     ///
     /// - Throws: ``ClusterFailure`` of kind `refused`.
     package func compile(_ statement: Statement, in db: Database) throws -> Compiled {
@@ -123,7 +123,7 @@ package final class ClusterDatabase: @unchecked Sendable {
         }
     }
 
-    /// Compiles a text for a program in Swift: a statement that runs in the cluster. What it runs by lives as long as `Prepared`.
+    /// Compiles SQL of a Swift program into a statement that runs in the cluster. `Prepared` owns the carrier.
     ///
     /// - Throws: ``ClusterFailure``; an error of SQLite.
     package func prepare(_ sql: String, in db: Database) throws -> Prepared {
@@ -145,34 +145,34 @@ package final class ClusterDatabase: @unchecked Sendable {
             (self.statement, self.carrier, self.text, self.cluster) = (statement, carrier, text, cluster)
         }
 
-        /// Whether it changes nothing.
+        /// Whether the statement changes nothing.
         package var isReading: Bool { carrier?.remote.isReading ?? false }
 
-        /// Executes a statement that gives no rows.
+        /// Executes a statement that returns no rows.
         package func execute(_ arguments: StatementArguments = StatementArguments()) throws {
             guard let text else { return try statement.execute(arguments: arguments) }
             try cluster.run(text, statement.sql) { try statement.execute(arguments: arguments) }
         }
     }
 
-    /// Runs a statement that runs here, in the cluster too.
+    /// Runs a local statement in the cluster, too.
     ///
     /// - Parameters:
-    ///   - text: What ``compile(_:in:)`` has said of it.
-    ///   - body: Runs it here.
+    ///   - text: The result of ``compile(_:in:)``.
+    ///   - body: Runs it locally.
     package func run(_ text: RemoteText, _ sql: String, _ body: () throws -> Void) throws {
         if case .schema(let sql) = text {
             try session.execute(sql, changesSchema: true)
             return try body()
         }
         try body()
-        // BEGIN comes with the first statement behind it, COMMIT and ROLLBACK from the observer.
+        // BEGIN is sent with the next statement. COMMIT and ROLLBACK come from the observer.
         let word = StatementScan(sql).words
         let isSavepoint = ["SAVEPOINT", "RELEASE"].contains(word.first) || (word.first == "ROLLBACK" && word.contains("TO"))
         if isSavepoint, session.local.transaction() != nil { try session.execute(sql, changesSchema: false) }
     }
 
-    /// Runs a closure in a savepoint in the cluster.
+    /// Runs a closure in a savepoint of the cluster.
     package func inSavepoint(_ body: (_ ending: (Database.TransactionCompletion) throws -> Void) throws -> Void) throws {
         try session.execute("SAVEPOINT perilune_savepoint", changesSchema: false)
         var hasEnded = false
@@ -191,15 +191,15 @@ package final class ClusterDatabase: @unchecked Sendable {
 
     // MARK: - Accesses
 
-    /// Begins a transaction in the cluster, before one begins here.
+    /// Begins a transaction in the cluster before the local one begins.
     ///
     /// - Throws: ``ClusterFailure``.
     package func begin(_ kind: TransactionKind) throws { try session.begin(isReadonly ? .deferred : kind) }
 
-    /// To be called when an access has ended: what is open in the cluster is rolled back.
+    /// Rolls back whatever is open in the cluster after an access has ended.
     package func endAccess() { session.rollBack() }
 
-    /// Runs a closure; an error of SQLite in a node is thrown as one of SQLite here would be.
+    /// Runs a closure and throws an SQLite error of a node as a local SQLite error.
     package static func asDatabaseErrors<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -210,7 +210,7 @@ package final class ClusterDatabase: @unchecked Sendable {
         }
     }
 
-    /// What the role of a node is called.
+    /// Returns the name of a node's role.
     package static func roleName(_ role: UInt64) -> String {
         switch role {
         case 0: "voter"
@@ -222,16 +222,16 @@ package final class ClusterDatabase: @unchecked Sendable {
     // MARK: - Which databases are of clusters
 
     private static let registry = Mutex(Registry())
-    /// Whether there have been any: nothing is looked for where there were none.
+    /// Whether the process has opened a cluster. If not, lookups return at once.
     private static let hasAny = Atomic<Bool>(false)
 
-    /// The cluster for which a database stands, if it does.
+    /// Returns the cluster that a database represents, if any.
     package static func of(_ writer: any DatabaseWriter) -> ClusterDatabase? {
         guard hasAny.load(ordering: .relaxed), let queue = writer as? DatabaseQueue else { return nil }
         return registry.withLock { $0.databases.lazy.compactMap(\.value).first { $0.queue === queue } }
     }
 
-    /// The same for a connection.
+    /// Returns the cluster that a connection represents, if any.
     package static func of(_ db: Database) -> ClusterDatabase? {
         guard hasAny.load(ordering: .relaxed) else { return nil }
         return registry.withLock { $0.databases.lazy.compactMap(\.value).first { $0.connection === db } }
@@ -249,9 +249,9 @@ package final class ClusterDatabase: @unchecked Sendable {
     }
 }
 
-/// Ends the transaction in the cluster where the one here ends.
+/// An observer that ends the transaction in the cluster with the local one.
 private final class TransactionMirror: TransactionObserver {
-    /// Lives as long as the connection that owns this.
+    /// Lives as long as the connection that owns this observer.
     private let database: ClusterDatabase
     private var session: ClusterSession { database.session }
 

@@ -1,18 +1,18 @@
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// What of a statement is sent to a cluster, and how it is treated there.
+/// The SQL that is sent to a cluster for a statement, and how it is treated there.
 package enum RemoteText {
-    /// It concerns the transaction or the connection, here first.
+    /// Concerns the transaction or the connection. Runs locally first.
     case control
-    /// It changes the schema, which is done in the cluster and then here.
+    /// Changes the schema, in the cluster and then locally.
     case schema(String)
-    /// It gives rows, and changes nothing.
+    /// Returns rows and changes nothing.
     case reading(String)
-    /// It changes rows, and gives some if it has RETURNING.
+    /// Changes rows, and returns some with RETURNING.
     case changing(String)
 
-    /// Whether it changes something.
+    /// Whether the statement writes.
     var writes: Bool {
         switch self {
         case .schema, .changing: true
@@ -21,9 +21,9 @@ package enum RemoteText {
     }
 
     /// - Parameters:
-    ///   - sql: One statement, which SQLite has compiled on the connection of the schema.
-    ///   - statement: What it was compiled to.
-    /// - Throws: ``ClusterFailure`` of kind `refused`, for what a cluster cannot do.
+    ///   - sql: One statement that SQLite has compiled on the connection of the schema.
+    ///   - statement: The compiled statement.
+    /// - Throws: ``ClusterFailure`` of kind `refused` if clusters do not support the statement.
     package init(_ sql: String, _ statement: OpaquePointer) throws {
         let scan = StatementScan(sql), screening = SQLScreening(text: sql)
         if screening.kind == .control {
@@ -32,9 +32,9 @@ package enum RemoteText {
         }
         if let pragma = screening.pragma, scan.words.first == "PRAGMA" {
             switch pragma.name {
-            // Set in the cluster before the next transaction.
+            // Applied in the cluster before the next transaction.
             case "foreign_keys": self = .control
-            // It holds to the end of the transaction.
+            // Valid until the end of the transaction.
             case "defer_foreign_keys" where pragma.hasValue: self = .changing(scan.text)
             default:
                 try Self.check(pragma)
@@ -83,8 +83,8 @@ package enum RemoteText {
 
     // MARK: - Declared types
 
-    // A node looks at the declared types of result columns: NULL in a BOOLEAN or DATETIME column comes as something else, and a value of a class
-    // that it does not expect there ends it. An expression has no declared type.
+    // A node interprets the declared types of result columns. NULL in a BOOLEAN or DATETIME column arrives as another value, and a
+    // value of an unexpected class ends the node. Expressions have no declared type.
 
     private static func hasDeclaredType(_ statement: OpaquePointer, _ column: CInt) -> Bool { sqlite3_column_decltype(statement, column) != nil }
 
@@ -92,11 +92,11 @@ package enum RemoteText {
         let count = sqlite3_column_count(statement)
         guard (0..<count).contains(where: { hasDeclaredType(statement, $0) }) else { return sql }
         let names = (0..<count).map { "c\($0)" }
-        // On a line of its own, since the statement may end with a comment.
+        // On its own line, because the statement may end with a comment.
         return "WITH perilune_q(\(names.joined(separator: ","))) AS (\(sql)\n) SELECT \(names.map { "+" + $0 }.joined(separator: ",")) FROM perilune_q"
     }
 
-    /// The expressions behind RETURNING, each with a plus before it, and `*` as the columns for which it stands.
+    /// Returns the expressions of RETURNING, each with a unary plus, with `*` expanded into columns.
     private static func withoutDeclaredTypes(_ scan: StatementScan, _ statement: OpaquePointer) -> String {
         let count = Int(sqlite3_column_count(statement))
         guard count > 0, let returning = scan.returning else { return scan.text }

@@ -3,11 +3,11 @@ internal import Foundation
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// Makes the schema of a database in a cluster in a database here, which stays empty but for the names of migrations.
+/// A copy of the cluster's schema in the local shadow, which stays empty except for the names of migrations.
 struct ShadowSchema {
     let session: ClusterSession
 
-    /// Reads the schema, and puts it in the place of the one that is here. No statement may run on the connection.
+    /// Reads the schema and replaces the local one. The connection must have no running statement.
     func load(into db: Database) throws {
         let version = try session.query(SchemaVersion.question).first?.first?.integer
         let objects = try session.query(Self.question)
@@ -16,7 +16,7 @@ struct ShadowSchema {
         defer { try? fresh.close() }
         try fresh.writeWithoutTransaction { scratch in
             try scratch.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON")
-            // What cannot be made here, like the table of a module that is missing, is missing here.
+            // Objects that cannot be created locally, such as tables of a missing module, are missing in the shadow.
             for object in objects { if let sql = object[1].text { try? scratch.execute(sql: sql) } }
             for name in [OwnTables.migrations, OwnTables.checksums] where objects.contains(where: { $0[0].text == name }) {
                 try copyRows(of: name, into: scratch)
@@ -27,7 +27,8 @@ struct ShadowSchema {
         session.schema.didLoad(version)
     }
 
-    /// Name and SQL of what is made by statements: tables, then indexes, views and triggers, without what virtual tables make for themselves.
+    /// Selects name and SQL of all objects created by statements: tables, then indexes, views and triggers, without shadow tables
+    /// of virtual tables.
     private static let question = """
         SELECT name, sql FROM sqlite_schema
         WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
@@ -35,7 +36,7 @@ struct ShadowSchema {
         ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid
         """
 
-    /// GRDB and migrations look here for what has run.
+    /// GRDB and migrations read here which migrations have run.
     private func copyRows(of table: String, into db: Database) throws {
         for row in try session.query("SELECT * FROM \(table)") {
             let places = row.map { _ in "?" }.joined(separator: ", ")

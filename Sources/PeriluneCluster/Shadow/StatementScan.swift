@@ -1,20 +1,20 @@
 internal import PeriluneRecords
 
-/// What words there are in one statement.
+/// The words of one statement that decide how a cluster runs it.
 struct StatementScan {
-    /// The statement without a semicolon, and blanks and comments around it.
+    /// The statement without its semicolon and without surrounding blanks and comments.
     private(set) var text = ""
-    /// Its first words, in upper case.
+    /// The first words, in upper case.
     private(set) var words: [String] = []
-    /// Whether it names the schema of temporary tables.
+    /// Whether the statement refers to the schema `temp`.
     private(set) var mentionsTemporary = false
-    /// What is before the expressions of RETURNING, the word included, and the expressions.
+    /// The text up to and including RETURNING, and its expressions.
     private(set) var returning: (before: String, items: [String])?
-    /// Whether it is an INSERT.
+    /// Whether the statement is an INSERT.
     private(set) var inserts = false
-    /// The name of the table that an INSERT is into, or an UPDATE of.
+    /// The target table of an INSERT or UPDATE.
     private(set) var target: String?
-    /// What is before VALUES in an INSERT that does nothing else than insert given rows, and VALUES with the rows.
+    /// For an INSERT that only inserts given rows: the text before VALUES, and VALUES with the rows.
     private(set) var insertedRows: (before: String, rows: String)?
     /// Whether an INSERT may update a row instead.
     private(set) var mayUpdate = false
@@ -53,7 +53,7 @@ struct StatementScan {
         mayUpdate = zip(solid, solid.dropFirst()).contains { word($0) == "DO" && word($1) == "UPDATE" }
     }
 
-    /// Behind VALUES come rows in parentheses, and commas between them.
+    /// VALUES is followed by rows in parentheses, separated by commas.
     private mutating func scanInsertedRows(
         _ solid: [SQLToken], _ slice: (Range<Int>) -> String, _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String
     ) {
@@ -72,7 +72,7 @@ struct StatementScan {
         insertedRows = (slice(first.range.lowerBound..<start), slice(start..<last.range.upperBound))
     }
 
-    /// RETURNING is not inside of parentheses, nor is a comma between its expressions; nothing comes behind them.
+    /// RETURNING is outside of parentheses, and so are the commas between its expressions. Nothing follows them.
     private mutating func scanReturning(
         _ solid: [SQLToken], _ slice: (Range<Int>) -> String, _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String, from start: Int
     ) {

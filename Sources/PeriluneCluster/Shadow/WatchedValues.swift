@@ -2,10 +2,10 @@ internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// The values of a statement for columns at whose declared types nodes look. A node ends when another client selects such a column as it is, and it
-/// holds a value of another class than the node expects; and so does the next one that leads. Such a value is not sent.
+/// Values for columns whose declared types nodes interpret. A node ends when another client selects such a column directly and it
+/// holds a value of an unexpected class, and so does the next leader. Such values are not sent.
 struct WatchedValues {
-    /// Nodes compare types as a whole, whatever their case.
+    /// Nodes compare complete type names, ignoring case.
     private enum Kind: String {
         case boolean, date, datetime, timestamp
     }
@@ -20,8 +20,8 @@ struct WatchedValues {
 
     /// - Parameters:
     ///   - target: The table that the statement writes.
-    ///   - compiled: What it was compiled to.
-    /// - Throws: ``ClusterFailure`` if a value that the statement contains is such a one.
+    ///   - compiled: The compiled statement.
+    /// - Throws: ``ClusterFailure`` if the statement contains such a value.
     init?(_ sql: String, into target: String, _ compiled: OpaquePointer, in db: Database) throws {
         let columns = try Row.fetchAll(db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [target])
             .map { (name: $0[0] as String, kind: Kind(rawValue: ($0[1] as String? ?? "").lowercased())) }
@@ -44,7 +44,7 @@ struct WatchedValues {
         if parameters.isEmpty { return nil }
     }
 
-    /// - Throws: ``ClusterFailure`` if a value is such a one.
+    /// - Throws: ``ClusterFailure`` if a value is not accepted.
     func check(_ call: RemoteCall) throws {
         for watched in parameters where watched.parameter <= Int(call.count) {
             guard let value = call.values?[watched.parameter - 1], !Self.isGood(value, watched.kind) else { continue }
@@ -62,13 +62,13 @@ struct WatchedValues {
         }
     }
 
-    /// Whether a node takes what SQLite stores: these columns have numeric affinity.
+    /// Returns whether a node accepts the value that SQLite stores. These columns have numeric affinity.
     private static func isGood(_ value: OpaquePointer, _ kind: Kind) -> Bool {
         switch sqlite3_value_type(value) {
         case SQLITE_NULL, SQLITE_INTEGER: return true
         case SQLITE_FLOAT: return Int64(exactly: sqlite3_value_double(value)) != nil
         case SQLITE_TEXT:
-            // The value itself stays a text.
+            // The original value stays a text.
             let copy = sqlite3_value_dup(value)
             defer { sqlite3_value_free(copy) }
             return switch sqlite3_value_numeric_type(copy) {
