@@ -1,4 +1,4 @@
-/* Which database is used where scripts name none. */
+/* The database that is used when a script names none. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
 static const char default_database_key;
@@ -10,7 +10,7 @@ void pdb_set_default_database(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &default_database_key);
 }
 
-/* The innermost access, unless what overrides the default database is further inside; or NULL. */
+/* Returns the innermost access, unless an override of the default database is nested deeper; or NULL. */
 static pdb_access *implied_access(const pdb_state *rows) {
     return rows->access == rows->overridden_access ? NULL : rows->access;
 }
@@ -33,7 +33,7 @@ pdb_database *pdb_resolve_database(lua_State *L, int index, const char *verb, pd
     return database;
 }
 
-/* The handle of the innermost access, or the default database. */
+/* Pushes the handle of the innermost access, or the default database. */
 int pdb_default_database(lua_State *L) {
     pdb_access *access = implied_access(pdb_state_of(L));
     if (access) pdb_push_handle(L, access);
@@ -42,7 +42,7 @@ int pdb_default_database(lua_State *L) {
     return 1;
 }
 
-/* Puts `to` where a script finds the default database, in the table at `holder`, if that is still `from`. [0, 0, m] */
+/* Replaces the default database in the table at `holder` by `to` if it is still `from`. [0, 0, m] */
 static void rename_default(lua_State *L, int holder, const char *name, int from, int to) {
     lua_pushstring(L, name);
     lua_rawget(L, holder);
@@ -55,8 +55,9 @@ static void rename_default(lua_State *L, int holder, const char *name, int from,
 }
 
 /*
-** with_default_database(db, perilune, function, ...): calls the function with the database and what else is given; meanwhile it is the
-** default one, for scripts too: `db` and `perilune.database`. Nothing can yield out of the function, so that no other code sees it.
+** with_default_database(db, perilune, function, ...): calls the function with the database and the other arguments. During the
+** call the database is the default one, also for scripts: `db` and `perilune.database`. Nothing can yield out of the function, so
+** no other code sees the change.
 */
 int pdb_with_default_database(lua_State *L) {
     enum { database = 1, library, body, globals, former };

@@ -1,9 +1,9 @@
-/* What a verb does in its access: entered once, with what was resolved before. */
+/* Running the work of a verb in its access, with everything resolved before. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
 /*
-** The function that is called in an access which was opened for a task. Its arguments are all that was on the stack of the verb, so
-** that indices which the verb has resolved mean the same here.
+** The function that runs inside an access opened for a task. Its arguments are the verb's whole stack, so that resolved indices
+** stay valid.
 */
 static int run_inside(lua_State *L) {
     pdb_access *access = pdb_state_of(L)->access;
@@ -16,7 +16,7 @@ static int run_inside(lua_State *L) {
     return count;
 }
 
-/* Opens an access for the task, inside the one that is open if the mode is that of a guard. */
+/* Opens an access for the task. In the mode of a guard it is nested in the open access. */
 static int enter(lua_State *L, pdb_task *task, pdb_access_mode mode) {
     pdb_state *rows = task->database->rows;
     int count = lua_gettop(L);
@@ -40,15 +40,15 @@ int pdb_run_task(lua_State *L, pdb_task *task) {
 /* MARK: - Guards */
 
 /*
-** A collation cannot report an error to SQLite: the statement goes on to its end, with rows at wrong places in an index.
-** So where there are collations of scripts, changes are guarded by a transaction or savepoint, which the error rolls back.
+** A collation cannot report an error to SQLite: the statement continues and puts rows at wrong places in an index. So on
+** databases with script collations, changes are guarded by a transaction or savepoint that an error rolls back.
 */
 bool pdb_needs_guard(lua_State *L, pdb_database *database) {
     if (!database->has_collations) return false;
     pdb_access *access = pdb_current_access(L, database);
     if (access && access->is_readonly) return false;
     if (access && access->mode == PDB_GUARD && !access->is_taken) {
-        access->is_taken = true; /* by the call that it was opened for */
+        access->is_taken = true; /* by the call for which it was opened */
         return false;
     }
     return true;

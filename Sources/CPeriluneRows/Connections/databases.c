@@ -94,7 +94,7 @@ void pdb_push_database_object(lua_State *L, int index) {
 /* MARK: - Databases and connections */
 
 int pdb_release_add(pdb_release_list *list, void *object) {
-    /* Without memory the object leaks, which is all that can be done in a collector. */
+    /* Without memory the object leaks. A finalizer can do nothing else. */
     if (!PLUA_ADD_ROOM(list->objects, list->count, list->capacity)) return -1;
     list->objects[list->count++] = object;
     return 0;
@@ -113,8 +113,8 @@ void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, un
     lua_setmetatable(L, -2);
 }
 
-/* The release list is Swift's: the statements go when Swift drains it. The database's own memory stays as long as anything
-** refers to the userdata: handles, statements and cursors that are finalized later find that the owner is gone. */
+/* Swift owns the release list and releases the statements when it drains the list. The memory of the database stays as long as
+** anything refers to the userdata; handles, statements and cursors that are finalized later find that the owner is gone. */
 static int collect_database(lua_State *L) {
     pdb_handle *handle = lua_touserdata(L, 1);
     if (handle->owner == NULL) return 0;
@@ -129,8 +129,8 @@ static void refuse_tokenizer(sqlite3_context *context, int count, sqlite3_value 
 }
 
 /*
-** SQLite calls through pointers that fts3_tokenizer is given, and hands out its own: no script may have it. To switch it off
-** by configuration is not enough, since bound arguments pass. It is put in place of the function itself.
+** fts3_tokenizer hands out pointers and calls pointers that it is given, so scripts must not have it. The configuration option is
+** not enough, because bound arguments pass it. This function replaces it.
 */
 static void replace_tokenizer(sqlite3 *handle) {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
@@ -144,11 +144,11 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
     while (connection && connection->handle != handle) connection = connection->next;
     if (connection) return connection;
     connection = calloc(1, sizeof *connection);
-    if (connection == NULL) abort(); /* Swift, whose frame this is called from, would do the same */
+    if (connection == NULL) abort(); /* called from a Swift frame, where the same would happen */
     connection->database = database;
     connection->handle = handle;
     connection->young = connection->old = LUA_NOREF;
-    /* No PRAGMA of a script may make a later rollback, or the next program, destroy the file. */
+    /* No PRAGMA of a script may make a later rollback, or another program, destroy the file. */
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     replace_tokenizer(handle);
     database->rows->callbacks.did_connect(handle);
@@ -157,7 +157,7 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
     return connection;
 }
 
-/* Takes the connection out of the list that `link` belongs to. The objects of its statements go to `leftover`. */
+/* Removes the connection from the list that `link` belongs to and adds the objects of its statements to `leftover`. */
 static void drop_connection(lua_State *L, pdb_connection **link) {
     pdb_connection *connection = *link;
     pdb_state *rows = connection->database->rows;
@@ -204,7 +204,7 @@ static int database_to_string(lua_State *L) {
     return 1;
 }
 
-/* A handle and its database are the same thing to talk to. */
+/* A handle equals its database. */
 static int database_equal(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *left = pdb_to_userdata(L, 1, rows->database_metatable);

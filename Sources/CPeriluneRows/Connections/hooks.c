@@ -1,12 +1,12 @@
-/* What rooms above do when something happens on a connection. */
+/* Calling the hooks that higher rooms have registered. */
 #include "CPeriluneRows/Connections/connections.h"
 
 void pdb_add_connection_hooks(pdb_state *rows, const pdb_connection_hooks *hooks) {
-    if (rows->hook_count == pdb_most_hooks) abort(); /* a mistake in open.c */
+    if (rows->hook_count == pdb_most_hooks) abort(); /* more registrations than open.c allows */
     rows->hooks[rows->hook_count++] = hooks;
 }
 
-/* Calls a hook of all that have it. */
+/* Calls a hook in all registrations that have it. */
 #define CALL_ALL(rows, hook, ...)                                        \
     for (int i = 0; i < (rows)->hook_count; i++) {                       \
         if ((rows)->hooks[i]->hook) (rows)->hooks[i]->hook(__VA_ARGS__); \

@@ -1,5 +1,5 @@
 /*
-** What scripts make SQLite take of the machine's memory, which Lua's allocator does not see.
+** The memory that scripts make SQLite allocate, which Lua's allocator does not see.
 */
 #include <limits.h>
 
@@ -9,7 +9,7 @@
 #include "CPeriluneRows/Connections/connections.h"
 
 enum {
-    least_growth = 16 << 20, /* a file's cache alone may be 2 MB for each connection */
+    least_growth = 16 << 20, /* the cache of a file alone may take 2 MB per connection */
     least_longest_value = 1 << 20,
 };
 
@@ -19,7 +19,7 @@ static size_t cache_of(pdb_connection *connection) {
     return used < 0 ? (size_t)INT_MAX : (size_t)used;
 }
 
-/* Counts from now on, if this count has not been here before. */
+/* Starts counting if this run has not used the connection before. */
 static void begin_counting(pdb_state *rows, pdb_connection *connection, size_t used) {
     uint64_t count = rows->context->count;
     if (rows->cache_count != count) rows->cache_growth = 0;
@@ -44,11 +44,11 @@ void pdb_watch_memory(pdb_connection *connection) {
     }
 }
 
-/* The limits of SQLite's that follow the limit of memory: at most this number, but never less than `least`. */
+/* SQLite limits that follow the memory limit: the limit divided by `divisor`, but not less than `least`. */
 static const struct {
     int kind, least, divisor;
 } bounds[PDB_BOUND_COUNT] = {
-    {SQLITE_LIMIT_LENGTH, 1 << 20, 1}, /* a value that does not fit into Lua is not made in SQLite either */
+    {SQLITE_LIMIT_LENGTH, 1 << 20, 1}, /* SQLite must not make values that do not fit into Lua's limit */
     {SQLITE_LIMIT_SQL_LENGTH, 1 << 20, 16},
     {SQLITE_LIMIT_VDBE_OP, 1 << 18, 64},
 };
@@ -57,7 +57,7 @@ void pdb_begin_bounds(pdb_connection *connection) {
     plua_context *context = connection->database->rows->context;
     if (!context->limited) return;
     if (!connection->has_bounded_functions) {
-        /* Not while statements run: it is tried again. */
+        /* Fails while statements run; the next access tries again. */
         connection->has_bounded_functions = psql_bound_functions(connection->handle, plua_is_run_cancelled, pdb_is_hooked) == SQLITE_OK;
     }
     if (context->disk_left != INT64_MAX && !connection->has_watched_files) {

@@ -1,4 +1,4 @@
-/* Blobs that are open for reading and writing in pieces: they end with their access. */
+/* Blobs that are open for reading and writing in pieces. They end with their access. */
 #include <perilune_long_functions.h>
 
 #include "CPeriluneRows/Connections/connections.h"
@@ -20,8 +20,8 @@ int pdb_permit_writing(pdb_open_blob *blob, const char *schema) {
 }
 
 /*
-** Before SQLite writes to a blob it calls the hook of changes, with the table and the row as they were when the blob was opened, and looks
-** only then whether they are still there. The hook would read memory that was freed.
+** Before SQLite writes to a blob, it calls the update hook with the table and row from the time when the blob was opened, and
+** only then checks whether they still exist. The hook would read freed memory.
 */
 int pdb_check_writing(pdb_open_blob *blob) {
     int code = sqlite3_step(blob->witness);

@@ -1,4 +1,4 @@
-/* What recordings of changes, which are Swift's, have to hear of a connection, and whether its changes are read. */
+/* The connection events that Swift's recordings of changes receive, and the test whether changes are read. */
 #include <stdatomic.h>
 
 #include "CPeriluneRows/Connections/connections.h"

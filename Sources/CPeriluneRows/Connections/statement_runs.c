@@ -1,4 +1,4 @@
-/* Statements while they run, and their release. */
+/* Running statements and their release. */
 #include "CPeriluneRows/Connections/connections.h"
 
 /* MARK: - Lists */
@@ -25,7 +25,7 @@ void pdb_begin_run(pdb_statement *statement, pdb_statement **list) {
     *list = statement;
 }
 
-/* Marks a run as ended and takes it out of its list. */
+/* Marks a run as ended and removes it from its list. */
 static void leave_list(pdb_statement *statement) {
     *statement->active_link = statement->active_next;
     if (statement->active_next) statement->active_next->active_link = statement->active_link;
@@ -34,7 +34,7 @@ static void leave_list(pdb_statement *statement) {
     statement->run_id++;
 }
 
-/* No row has this id. */
+/* A row id that no row has. */
 static const sqlite3_int64 marked_rowid = -0x5EEDDEADBEEFL;
 
 void pdb_mark_rowid(pdb_statement *statement) {
@@ -61,11 +61,11 @@ static void unmark_rowid(pdb_statement *statement) {
 void pdb_end_run(pdb_statement *statement) {
     if (!statement->in_use) return;
     if (statement->has_marked_rowid) unmark_rowid(statement);
-    /* A trace that shows values is notified of the end too: those of a collected cursor may be gone. */
+    /* A trace that shows values is called at the end of a run, too, when the bytes of a collected cursor may be gone. */
     if (statement->is_abandoned) sqlite3_clear_bindings(statement->handle);
     leave_list(statement);
-    /* The bytes of strings belong to Lua, which may now collect them. They stay bound, which is faster than to clear them:
-    ** nothing looks at them before the next run, which binds all parameters. */
+    /* The bytes of bound strings belong to Lua, which may now collect them. They stay bound, because clearing them costs more:
+    ** nothing reads them before the next run, which binds all parameters. */
     sqlite3_reset(statement->handle);
     if (!statement->is_cached) pdb_release_statement(statement);
 }
@@ -99,7 +99,7 @@ void pdb_release_statement(pdb_statement *statement) {
     pdb_end_host_call(rows, may_refuse);
 }
 
-/* The collector runs at any time, also while another thread uses the connection. */
+/* The collector runs at any time, even while another thread uses the connection. */
 int pdb_collect_compiled(lua_State *L) {
     pdb_statement *statement = lua_touserdata(L, 1);
     pdb_connection *connection = statement->connection;

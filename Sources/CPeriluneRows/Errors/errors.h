@@ -1,4 +1,4 @@
-/* Errors of SQLite as error objects. */
+/* SQLite errors as error objects. */
 #ifndef PERILUNE_ERRORS_INTERNAL_H
 #define PERILUNE_ERRORS_INTERNAL_H
 
@@ -6,7 +6,7 @@
 
 #include "CPeriluneRows/State/state.h"
 
-/* Makes the place where an error is kept. [-0, +0, m] */
+/* Makes the slot for a pending error. [-0, +0, m] */
 void pdb_open_pending_errors(lua_State *L);
 
 #endif

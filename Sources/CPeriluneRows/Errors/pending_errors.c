@@ -1,10 +1,10 @@
-/* Errors that callbacks of SQLite cannot raise: kept for the statement that runs. */
+/* Errors that SQLite callbacks cannot raise. They are kept for the running statement. */
 #include "CPeriluneRows/Errors/errors.h"
 
 static const char pending_error_key;
 
-/* SQLite is on the stack when an error is kept: the slot must be there, so that nothing is allocated. It never holds nil, which
-** would free it: scripts raise nil too. */
+/* An error is kept while SQLite is on the stack, so the slot must exist to avoid allocating. It never holds nil, which would
+** free it, although scripts can raise nil. */
 void pdb_open_pending_errors(lua_State *L) {
     lua_newtable(L);
     lua_pushboolean(L, false);
@@ -12,7 +12,7 @@ void pdb_open_pending_errors(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_error_key);
 }
 
-/* Sets the slot to the value on top of the stack, nil by another value. [-1, +0, -] */
+/* Stores the value on top of the stack, with a placeholder for nil. [-1, +0, -] */
 static void set_pending_error(lua_State *L) {
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);

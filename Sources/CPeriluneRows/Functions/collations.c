@@ -1,4 +1,4 @@
-/* Collations: how SQLite calls their bodies. */
+/* Calling the bodies of collations. */
 #include "CPeriluneRows/Functions/functions.h"
 
 static int call_collation(lua_State *L) {

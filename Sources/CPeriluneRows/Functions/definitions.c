@@ -1,8 +1,8 @@
 /*
-** SQL functions, aggregates and collations whose bodies are Lua functions: what SQLite keeps of them.
+** SQL functions, aggregates and collations with Lua bodies: the objects that SQLite keeps for them.
 **
-** SQLite calls them in the middle of a statement, on the thread that steps it. They run on the coroutine that runs then;
-** what they raise ends the statement, and comes out of it as the value that was raised. They must not use the database.
+** SQLite calls them in the middle of a statement, on the thread that steps it. They run on the coroutine that is running. Their
+** errors end the statement and are raised from it unchanged. They must not use the database.
 */
 #include "CPeriluneRows/Functions/functions.h"
 
@@ -21,7 +21,7 @@ static int collect_liveness(lua_State *L) {
     return 0;
 }
 
-/* The record of the state, made when it is first asked for. [-0, +0, m] */
+/* Returns the state's liveness record and makes it on first use. [-0, +0, m] */
 static pdb_liveness *liveness_of(lua_State *L) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &liveness_key);
     pdb_liveness **block = lua_touserdata(L, -1);
@@ -82,10 +82,10 @@ bool pdb_invoke(lua_State *L, lua_CFunction body, pdb_invocation *call) {
 
 /* MARK: - Defining */
 
-/* A definition as the database keeps it for its connections: a list with these elements. */
+/* A definition as the database stores it for its connections: a list with these elements. */
 enum { NAME = 1, KIND, ARGUMENT_COUNT, IS_DETERMINISTIC, BODY };
 
-/* Of the function on top of the stack. What may raise comes first. [-1, +0, m] */
+/* Makes a definition for the function on top of the stack. Everything that may raise comes first. [-1, +0, m] */
 static pdb_definition *make_definition(lua_State *L, sqlite3 *handle) {
     pdb_liveness *state = liveness_of(L);
     int body = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -96,7 +96,7 @@ static pdb_definition *make_definition(lua_State *L, sqlite3 *handle) {
     return self;
 }
 
-/* Defines on a connection what the list on top of the stack says. Pops it. Returns SQLite's code. */
+/* Defines the list on top of the stack on a connection and pops it. Returns an SQLite result code. */
 static int define(lua_State *L, sqlite3 *handle) {
     int list = lua_gettop(L);
     for (int i = NAME; i <= BODY; i++) lua_rawgeti(L, list, i);
@@ -109,7 +109,7 @@ static int define(lua_State *L, sqlite3 *handle) {
     int code;
     if (strcmp(kind, "collation") == 0) {
         code = sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, self, is_removal ? NULL : pdb_call_collation, destroy);
-        if (code != SQLITE_OK && self) free_definition(self); /* SQLite does so only for functions */
+        if (code != SQLITE_OK && self) free_definition(self); /* on failure SQLite frees it only for functions */
     } else if (is_removal || strcmp(kind, "function") == 0) {
         code = sqlite3_create_function_v2(handle, name, count, flags, self, is_removal ? NULL : pdb_call_function, NULL, NULL,
                                           destroy);
@@ -124,8 +124,8 @@ static int define(lua_State *L, sqlite3 *handle) {
     return code;
 }
 
-/* Defines on a connection the functions and collations that scripts have added to its database. Raises nothing. Returns SQLite's
-** code. */
+/* Defines the functions and collations that scripts have added to the database on a connection. Raises nothing. Returns an
+** SQLite result code. */
 static int apply_definitions(lua_State *L, pdb_connection *connection) {
     pdb_database *database = connection->database;
     if (database->definition_count == connection->definition_count || !lua_checkstack(L, LUA_MINSTACK)) return SQLITE_OK;
@@ -140,7 +140,7 @@ static int apply_definitions(lua_State *L, pdb_connection *connection) {
     return code;
 }
 
-/* Adds the list of the definition at `index` to those of the database. [-0, +0, m] */
+/* Adds the definition at `index` to the list of the database. [-0, +0, m] */
 static void add_definition(lua_State *L, pdb_database *database, int index) {
     if (database->definitions == 0) {
         lua_newtable(L);
@@ -194,7 +194,7 @@ int pdb_define(lua_State *L) {
     return pdb_with_access(L, 1, PDB_WRITE_STATEMENT, 2);
 }
 
-/* What cannot be defined while a cursor is open is tried again next time. */
+/* Definitions that fail while a cursor is open are tried again at the next access. */
 static void will_begin(lua_State *L, pdb_connection *connection) { apply_definitions(L, connection); }
 
 void pdb_open_functions(lua_State *L) {

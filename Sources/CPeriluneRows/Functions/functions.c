@@ -1,4 +1,4 @@
-/* SQL functions and aggregates: how SQLite calls their bodies. */
+/* Calling the bodies of SQL functions and aggregates. */
 #include "CPeriluneRows/Functions/functions.h"
 
 static void push_argument(lua_State *L, sqlite3_value *value) {
@@ -72,9 +72,9 @@ void pdb_call_function(sqlite3_context *context, int count, sqlite3_value **valu
 
 /* MARK: - Aggregates */
 
-/* SQLite's memory for one group: zero at first. */
+/* SQLite's memory for one group, initially zero. */
 typedef struct {
-    int state; /* a reference; 0 before the first row */
+    int state; /* a registry reference; 0 before the first row */
     bool has_failed;
 } group;
 
@@ -94,7 +94,7 @@ static void push_state(lua_State *L, pdb_definition *self, int state) {
     }
 }
 
-/* step(state, ...) or inverse(state, ...): the result, unless it is nil, is the new state. */
+/* Calls step(state, ...) or inverse(state, ...). A result other than nil is the new state. */
 static int call_step(lua_State *L) {
     pdb_invocation *call = lua_touserdata(L, 1);
     luaL_checkstack(L, call->count + 4, "too many arguments");
@@ -145,7 +145,7 @@ void pdb_reverse_aggregate(sqlite3_context *context, int count, sqlite3_value **
     run_step(context, count, values, "inverse");
 }
 
-/* final(state), or without it the state itself. */
+/* Calls final(state); without it, the state is the result. */
 static int call_final(lua_State *L) {
     pdb_invocation *call = lua_touserdata(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, call->self->body);

@@ -6,44 +6,44 @@
 
 #include "CPeriluneRows/Accesses/accesses.h"
 
-/* Registers the room with the connections. [-0, +0, -] */
+/* Registers this room with the connections. [-0, +0, -] */
 void pdb_open_functions(lua_State *L);
 
 /*
-** What the functions of one Lua state share. Databases may outlive the state, and with them the functions that SQLite keeps:
-** so they reach the state through a record of its own, which says whether it is still there.
+** The liveness of a Lua state, shared by its functions. Databases, and with them the functions that SQLite keeps, may outlive the
+** state, so the functions reach it through this separate record.
 */
 typedef struct {
-    _Atomic(int) owners; /* the state, and each function that SQLite keeps */
-    pdb_state *rows; /* NULL once the state is closed */
+    _Atomic(int) owners; /* the state and each function that SQLite keeps */
+    pdb_state *rows; /* NULL after the state has closed */
 } pdb_liveness;
 
-/* What SQLite keeps for each function; freed by it. */
+/* The data that SQLite keeps for each function and frees. */
 typedef struct {
     pdb_liveness *state;
     sqlite3 *handle;
-    int body; /* reference to the function, or to the table of an aggregate */
+    int body; /* a reference to the function or to the table of an aggregate */
 } pdb_definition;
 
-/* What a protected call of a body gets, as light userdata below its other arguments. */
+/* The context of a protected call, passed as light userdata below the other arguments. */
 typedef struct {
-    sqlite3_context *context; /* NULL where no result is wanted */
+    sqlite3_context *context; /* NULL if no result is wanted */
     sqlite3_value **values;
     int count;
     pdb_definition *self;
-    int state; /* of an aggregate: a reference */
-    const char *field; /* of an aggregate: which function */
-    int comparison; /* of a collation */
+    int state; /* the state of an aggregate, a reference */
+    const char *field; /* the function of an aggregate to call */
+    int comparison; /* the result of a collation */
     const char *texts[2];
     int lengths[2];
 } pdb_invocation;
 
-/* The coroutine on which the function may run, or NULL: another thread steps a statement that uses it, or the state is
-** closed. Databases are out of reach until pdb_leave_callback. */
+/* Returns the coroutine on which the function may run, or NULL if another thread steps the statement or the state is closed.
+** Databases cannot be used until pdb_leave_callback. */
 lua_State *pdb_enter_callback(pdb_definition *self, pdb_place *former);
 void pdb_leave_callback(pdb_definition *self, pdb_place former);
 
-/* Runs `body` protected; a failure becomes the statement's, and the pending error. [-0, +0, m] */
+/* Runs `body` protected. A failure becomes the statement's failure and the pending error. [-0, +0, m] */
 bool pdb_invoke(lua_State *L, lua_CFunction body, pdb_invocation *call);
 
 /* MARK: - What SQLite calls */
