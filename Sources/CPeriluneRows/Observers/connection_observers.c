@@ -1,14 +1,14 @@
-/* The observers of the connection of a connection: SQLite's hook, and the list of observers. */
+/* The set of observers of a connection: SQLite's hook and the list of observers. */
 #include "CPeriluneRows/Observers/observers.h"
 
 #include <pthread.h>
 
 #include <perilune_sessions.h>
 
-/* The hubs of the process, by connection: hosts that share one share its set of observers. */
+/* The observer sets of the process, by connection. Hosts that share a connection share its set. */
 static pdb_connection_observers *hubs;
 static pthread_mutex_t hubs_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Changes when one is made or ends, so that others look only then. */
+/* Changes when a set is made or ends. Others look for sets only then. */
 static _Atomic(unsigned) generation;
 
 /* MARK: - Lifetime */
@@ -43,7 +43,7 @@ static void unlist(pdb_connection_observers *observers) {
     pthread_mutex_unlock(&hubs_lock);
 }
 
-/* Retains it. A pointer of GRDB's is that of another object only when the observers of the connection has ended. */
+/* Finds and retains the set of a connection. GRDB reuses a pointer for another object only after the set has ended. */
 static pdb_connection_observers *find(sqlite3 *handle, void *grdb) {
     pthread_mutex_lock(&hubs_lock);
     pdb_connection_observers *observers = hubs;
@@ -78,7 +78,7 @@ pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *conne
     pdb_state *rows = pdb_state_of(L);
     pdb_connection_observers *observers = calloc(1, sizeof *observers);
     if (observers == NULL) luaL_error(L, "not enough memory");
-    observers->owners = 1; /* the relay's */
+    observers->owners = 1; /* owned by the relay */
     observers->handle = connection->handle;
     observers->grdb = connection->grdb;
     observers->sql = rows->callbacks.sql;
@@ -93,14 +93,14 @@ pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *conne
 
 /* MARK: - The hook */
 
-/* The values of the row that is being changed, which live until the hook returns. */
+/* Reads the values of the row that is being changed. They live until the hook returns. */
 static void read_values(sqlite3 *handle, int count, sqlite3_value **values, int (*read)(sqlite3 *, int, sqlite3_value **)) {
     for (int i = 0; i < count; i++) {
         if (read(handle, i, &values[i]) != SQLITE_OK) values[i] = NULL;
     }
 }
 
-/* Others, in this process or not, may have changed the schema since the last transaction. */
+/* Starts a transaction's changes. Other connections may have changed the schema since the last transaction. */
 static void begin_changes(pdb_connection_observers *observers) {
     if (observers->is_changed) return;
     observers->is_changed = true;
@@ -117,7 +117,7 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     pdb_connection_observers *observers = context;
     begin_changes(observers);
     pdb_record_change(handle, kind, schema, name);
-    /* A piece of an open blob is written, which SQLite reports as a deletion. */
+    /* SQLite reports writing to an open blob as a deletion. */
     bool is_blob = sqlite3_preupdate_blobwrite(handle) >= 0;
     if (is_blob) kind = SQLITE_UPDATE, current = former;
     if (observers->is_deferring || !is_wanted(observers, name, kind)) return;
@@ -129,10 +129,10 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     pdb_change change = {.table = table, .kind = kind, .is_indirect = sqlite3_preupdate_depth(handle) > 0};
     change.former_rowid = kind == SQLITE_INSERT ? current : former;
     change.rowid = kind == SQLITE_DELETE ? former : current;
-    /* Of a blob that may be long, no values: SQLite would read the whole row for each piece. */
+    /* Changes of open blobs carry no values: SQLite would read the whole row for each piece. */
     if (kind != SQLITE_INSERT && !is_blob) read_values(handle, table->count, change.former = values, sqlite3_preupdate_old);
     if (kind != SQLITE_DELETE && !is_blob) read_values(handle, table->count, change.current = values + table->count, psql_preupdate_new);
-    table->owners++; /* the observer may make the observers of the connection forget it */
+    table->owners++; /* a called observer may make the set forget the table */
     pdb_observers_notify(observers, &change);
     pdb_release_observed_table(table);
     if (values != fixed) free(values);
@@ -160,7 +160,7 @@ static void refuse(sqlite3_context *context, int count, sqlite3_value **values) 
     sqlite3_result_error(context, "not to be called", -1);
 }
 
-/* To define a function that is there already has this effect. */
+/* Expires all statements, as a side effect of defining a function that exists. */
 bool pdb_expire_statements(sqlite3 *handle) {
     int code = SQLITE_OK;
     for (int i = 0; i < 2 && code == SQLITE_OK; i++) {
@@ -169,14 +169,14 @@ bool pdb_expire_statements(sqlite3 *handle) {
     return code == SQLITE_OK;
 }
 
-/* SQLite has one hook for a connection: the observers', who report to recordings too, or this one. */
+/* The hook for recordings. SQLite allows one hook per connection, so the observers' hook reports to recordings, too. */
 static void record_change(void *context, sqlite3 *handle, int kind, const char *schema, const char *name, sqlite3_int64 former,
                           sqlite3_int64 current) {
     (void)context, (void)former, (void)current;
     pdb_record_change(handle, kind, schema, name);
 }
 
-/* Whether observers have the hook of a connection. */
+/* Returns whether observers have the hook of a connection. */
 static bool is_observed(sqlite3 *handle) {
     pthread_mutex_lock(&hubs_lock);
     pdb_connection_observers *observers = hubs;
@@ -190,7 +190,7 @@ static void install_hook(pdb_connection_observers *observers) {
     pdb_follow_observers(is_observed);
     sqlite3_preupdate_hook(observers->handle, will_change, observers);
     observers->is_hooked = true;
-    observers->has_stale = !pdb_expire_statements(observers->handle); /* it is tried again */
+    observers->has_stale = !pdb_expire_statements(observers->handle); /* tried again later */
 }
 
 static void remove_hook(pdb_connection_observers *observers) {
@@ -258,7 +258,7 @@ void pdb_prune_observers(pdb_connection *connection) {
     connection->database->rows->callbacks.stop_observing(connection->grdb, connection->observers->relay);
 }
 
-/* The last observer so far: those that are added while others are called are notified of later changes. */
+/* Returns the last observer. Observers that are added during a notification hear only of later changes. */
 static pdb_observer *last_of(pdb_connection_observers *observers) {
     pdb_observer *last = observers->first_observer;
     while (last && last->next) last = last->next;
@@ -312,7 +312,7 @@ void pdb_observers_did_end(pdb_connection_observers *observers, bool is_commit) 
 }
 
 void pdb_observers_statement_failed(pdb_connection_observers *observers) {
-    /* GRDB does not report the end of a transaction that consisted of one failed statement. */
+    /* GRDB does not report the end of a transaction that consists of one failed statement. */
     if (!observers->is_changed) return;
     if (sqlite3_get_autocommit(observers->handle)) pdb_observers_did_end(observers, false);
     else pdb_drop_statement(observers);

@@ -1,13 +1,13 @@
 /*
-** Fingerprints of values: equal for values that are equal in depth, whatever the order of their tables, and for others different, but
-** once in 2^64 times or less. By them an observation knows whether it has something new, without keeping what it gave away.
+** Fingerprints of values: equal for deeply equal values, whatever the order of their tables, and different for others except once
+** in 2^64 cases. An observation uses them to detect a new value without keeping the old one.
 */
 #include "CPeriluneRows/Observers/observers.h"
 
-/* Tables in tables; beyond it is a cycle, or as good as one. */
+/* The deepest nesting. Deeper tables count as a cycle. */
 enum { deepest = 100, entries_per_look = 256 };
 
-/* Two lanes with seeds of their own. */
+/* Two lanes with different seeds. */
 typedef struct {
     uint64_t low, high;
 } fingerprint;
@@ -38,7 +38,7 @@ static fingerprint add_bytes(fingerprint sum, const char *bytes, size_t length) 
 
 static fingerprint of_value(lua_State *L, int index, int depth);
 
-/* The entries are summed up, so that their order does not matter. */
+/* Adds up the entries, so that their order does not matter. */
 static fingerprint of_table(lua_State *L, int index, int depth) {
     if (depth >= deepest) {
         plua_raise(L, "argument", "observe: the value is nested more than %d tables deep; it may contain a cycle", deepest);
@@ -56,7 +56,7 @@ static fingerprint of_table(lua_State *L, int index, int depth) {
     return add_word(add_word((fingerprint){LUA_TTABLE, count}, total.low), total.high);
 }
 
-/* Blobs and dates are what they are stored as. */
+/* Blobs and dates count as their stored values. */
 static fingerprint of_userdata(lua_State *L, int index, int depth) {
     size_t length;
     const char *bytes = pdb_blob_bytes(L, index, &length);

@@ -3,7 +3,7 @@
 
 static const char metatable_key, observers_key, guard_key;
 
-/* The user value of an observer, after its functions, that is the object of its database. */
+/* The user value of an observer, after its functions, that holds its database object. */
 enum { DATABASE = PDB_DID_ROLLBACK + 1 };
 
 /* MARK: - Lifetime */
@@ -41,7 +41,7 @@ static void keep(lua_State *L, pdb_observer *observer) {
     lua_pop(L, 1);
 }
 
-/* Whether an observer in the table of them is one of the database. */
+/* Returns whether an entry of the observer table belongs to the database. */
 static bool is_of(lua_State *L, int index, const pdb_database *database) {
     if (lua_type(L, index) != LUA_TUSERDATA) return false;
     lua_getiuservalue(L, index, DATABASE);
@@ -68,7 +68,7 @@ void pdb_remove_observer(lua_State *L, pdb_observer *observer) {
     if (observer->observers) atomic_store(&observer->observers->has_removed, true);
 }
 
-/* It has been removed, or the state is closed. */
+/* Called after the observer has been removed or the state has closed. */
 static int collect(lua_State *L) {
     pdb_observer **handle = lua_touserdata(L, 1);
     if (*handle == NULL) return 0;
@@ -81,7 +81,7 @@ static int collect(lua_State *L) {
 
 /* MARK: - Methods */
 
-/* NULL if it has been collected: a weak table can still lead to it then. */
+/* Returns the observer, or NULL if it has been collected, when a weak table can still refer to it. */
 static pdb_observer *check(lua_State *L, const char *method) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     pdb_observer **handle = pdb_to_userdata(L, 1, lua_topointer(L, -1));
@@ -93,7 +93,7 @@ static pdb_observer *check(lua_State *L, const char *method) {
     return *handle;
 }
 
-/* observer:remove() returns whether it was there. */
+/* observer:remove() returns whether the observer was active. */
 static int remove_observer(lua_State *L) {
     pdb_observer *observer = check(L, "remove");
     lua_pushboolean(L, observer && !atomic_load(&observer->is_removed));
@@ -147,7 +147,7 @@ static void take_tables(lua_State *L, pdb_observer *observer, int tables) {
     }
 }
 
-/* The connection of the database whose observers are being called now, or NULL. */
+/* Returns the connection of the database whose observers are being called, or NULL. */
 static pdb_connection *calling_connection(pdb_state *rows, pdb_database *database) {
     if (!rows->place) return NULL;
     pdb_connection *connection = database->connections;
@@ -162,7 +162,7 @@ int pdb_is_calling_observer(lua_State *L) {
     return 1;
 }
 
-/* The connection on which transactions are written, of the access that is open. */
+/* Returns the writing connection of the open access. */
 static pdb_connection *writing_connection(lua_State *L, pdb_state *rows, pdb_handle *handle) {
     pdb_connection *connection = calling_connection(rows, handle->database);
     if (connection) return connection;
@@ -173,7 +173,8 @@ static pdb_connection *writing_connection(lua_State *L, pdb_state *rows, pdb_han
     return access->connection;
 }
 
-/* Arguments: database or handle, functions, tables or nil, kinds, is_once. An access is open, or the observers are being called. */
+/* Arguments: database or handle, functions, tables or nil, kinds, is_once. An access is open, or the observers are being
+** called. */
 static int add(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *handle = pdb_check_handle(L, rows, 1, "observe_transactions");
@@ -241,7 +242,7 @@ static size_t will_begin_savepoint(pdb_connection *connection) {
     return connection->observers ? pdb_observers_begin_savepoint(connection->observers, NULL) : 0;
 }
 
-/* Observers may have been added in the block: they know of all savepoints that were open then. */
+/* Ends savepoints. Observers added in the block know all savepoints that were open then. */
 static void did_end_savepoint(pdb_connection *connection, size_t mark, bool is_kept) {
     size_t depth = mark > 0 ? mark : (size_t)connection->savepoints;
     if (connection->observers) pdb_observers_end_savepoint(connection->observers, depth, is_kept);

@@ -1,8 +1,8 @@
 /*
-** Notifications of the transactions of others: of other scripts, and of Swift.
+** Notifications of transactions by other scripts and by Swift.
 **
-** Their functions run on the thread of their own state. So changes are copied as they are made, on the thread that makes them, and
-** become notifications when the transaction is committed; the loop of the state has them read later.
+** Callbacks run on the thread of their own state. So changes are copied on the thread that makes them, become notifications when
+** the transaction commits, and are delivered later by the loop of the state.
 */
 #include <perilune_arrays.h>
 
@@ -10,19 +10,19 @@
 
 #include <pthread.h>
 
-/* Limits of the pending changes of an observer. For changes beyond them the observer gets one event, `many`. */
+/* Limits of an observer's pending changes. Beyond them it gets a single event, `many`. */
 enum { most_notifications = 100000, most_bytes = 64 << 20 };
 
-/* A change, or without a table the commit of those before it. */
+/* A change; without a table, the commit of the changes before it. */
 typedef struct {
     pdb_change change;
-    bool has_lost; /* changes of the transaction */
+    bool has_lost; /* changes of the transaction were dropped */
 } notification;
 
 struct pdb_notification_queue {
     pthread_mutex_t lock;
     notification *notifications;
-    size_t first, committed, count, capacity; /* read up to first; to be read up to committed; the others may be rolled back */
+    size_t first, committed, count, capacity; /* read up to `first`; committed up to `committed`; the rest may be rolled back */
     size_t bytes;
     bool has_lost;
 };
@@ -51,7 +51,7 @@ void pdb_free_notification_queue(pdb_notification_queue *queue) {
     free(queue);
 }
 
-/* Moves what is left to the front, and makes room for one more. */
+/* Moves the remaining entries to the front and makes room for one more. */
 static bool make_room(pdb_notification_queue *queue) {
     if (queue->first > 0 && queue->first == queue->count) queue->first = queue->committed = queue->count = queue->bytes = 0;
     return PLUA_ADD_ROOM(queue->notifications, queue->count, queue->capacity);
@@ -81,7 +81,7 @@ void pdb_post_end(pdb_observer *observer, bool is_commit) {
     if (has_notifications) observer->notifier.signal(observer->notifier.object);
 }
 
-/* Takes the next notification; of a commit whose changes were too many, first the loss, and then the commit. */
+/* Takes the next notification. For a commit with too many changes, the loss comes first and then the commit. */
 static bool take(pdb_notification_queue *queue, notification *taken) {
     pthread_mutex_lock(&queue->lock);
     bool is_there = queue->first < queue->committed;
@@ -94,7 +94,7 @@ static bool take(pdb_notification_queue *queue, notification *taken) {
     return is_there;
 }
 
-/* Pushes what is to be called for a notification, and with what. Returns false if there is nothing to be called. */
+/* Pushes the function and arguments for a notification. Returns false if nothing is to be called. */
 static bool push_call(lua_State *L, pdb_observer *observer, notification *taken, int handle) {
     bool is_change = taken->change.table != NULL, is_loss = !is_change && taken->has_lost;
     int function = is_change || is_loss ? PDB_ON_CHANGE : PDB_DID_COMMIT;

@@ -1,7 +1,7 @@
 /*
-** What is changed by statements and inside of savepoints. It is reported when the statement has succeeded and the outermost savepoint is
-** released, and not at all if it is undone. Savepoints are opened by blocks of scripts and by SQL that scripts run. The memory is
-** SQLite's, so that it counts against the limit of the run.
+** Changes of running statements and of open savepoints. They are reported when the statement has succeeded and the outermost
+** savepoint has been released, and dropped if they are undone. Savepoints are opened by blocks of scripts and by SQL. SQLite
+** allocates the memory, so it counts against the limit of the run.
 */
 #include <perilune_arrays.h>
 #include <perilune_sqlite_arrays.h>
@@ -43,7 +43,7 @@ pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
     return copy;
 }
 
-/* Without memory the run has ended, or SQLite fails at once. */
+/* Keeps a copy of a change. Without memory the run has ended, or SQLite fails at once. */
 static void keep_change(pdb_connection_observers *observers, const pdb_change *change) {
     if (!PSQL_ADD_ROOM(observers->changes, observers->change_count, observers->change_capacity)) return;
     observers->changes[observers->change_count++] = pdb_copy_change(change, &observers->changed_bytes);
@@ -51,13 +51,14 @@ static void keep_change(pdb_connection_observers *observers, const pdb_change *c
     if (context && context->limit && observers->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
 }
 
-/* The statement may still fail, and be undone. Where no script runs, observers are not notified before the commit anyway. */
+/* Reports a change, or keeps it because the statement may still fail. If no script is running, observers are notified only at
+** the commit. */
 void pdb_observers_notify(pdb_connection_observers *observers, const pdb_change *change) {
     if (observers->savepoint_count == 0 && plua_running_context() == NULL) pdb_call_observers(observers, change);
     else keep_change(observers, change);
 }
 
-/* Reports what was changed in savepoints that have been released. */
+/* Reports the changes of released savepoints. */
 static void flush(pdb_connection_observers *observers) {
     pdb_change *changes = observers->changes;
     size_t count = observers->change_count;
@@ -76,7 +77,7 @@ void pdb_observers_statement_ended(pdb_connection_observers *observers) {
 }
 
 void pdb_drop_statement(pdb_connection_observers *observers) {
-    /* SQLite counts none where it has undone them; of OR FAIL, and of RAISE(FAIL), those before the failure stay. */
+    /* The count is 0 if SQLite has undone the statement. After OR FAIL and RAISE(FAIL) the changes before the failure stay. */
     if (sqlite3_changes64(observers->handle) == 0) drop_changes(observers, observers->statement_start);
     pdb_observers_statement_ended(observers);
 }
@@ -112,7 +113,7 @@ void pdb_forget_savepoints(pdb_connection_observers *observers) {
 
 /* MARK: - By SQL */
 
-/* The number of the innermost savepoint of that name, from 1; 0 if there is none. */
+/* Returns the number of the innermost savepoint of that name, from 1, or 0. */
 static size_t depth_of(pdb_connection_observers *observers, const char *name) {
     size_t depth = observers->savepoint_count;
     while (depth > 0 && (observers->savepoints[depth - 1].name == NULL || sqlite3_stricmp(observers->savepoints[depth - 1].name, name) != 0)) {

@@ -1,4 +1,4 @@
-/* What is known of the tables whose changes are reported: the names of their columns. */
+/* The columns of tables whose changes are reported. */
 #include "CPeriluneRows/Observers/observers.h"
 
 void pdb_release_observed_table(pdb_observed_table *table) {
@@ -27,8 +27,8 @@ static pdb_observed_column *add_column(pdb_observed_table *table) {
     return &columns[table->count++];
 }
 
-/* Reads the columns. Those that are computed when they are read are not stored, and not reported; neither are those after them, since
-** SQLite's versions do not agree on how it counts them. */
+/* Reads the columns. Virtual generated columns are not stored and not reported. The columns after them are not reported
+** either, because SQLite's versions number them differently. */
 static bool read_columns(const pdb_connection_observers *observers, pdb_observed_table *table, sqlite3_stmt *statement) {
     enum { NAME = 1, TYPE = 2, HIDDEN = 6, VIRTUAL = 2 };
     bool has_virtual = false;
@@ -47,7 +47,7 @@ static bool read_columns(const pdb_connection_observers *observers, pdb_observed
     return true;
 }
 
-/* Whether it is not WITHOUT ROWID. */
+/* Returns whether the table has row ids. */
 static bool has_rowid(sqlite3 *handle, const pdb_observed_table *table) {
     enum { WITHOUT_ROWID = 4 };
     char *sql = sqlite3_mprintf("PRAGMA \"%w\".table_list(%Q)", table->schema, table->name);
@@ -59,7 +59,7 @@ static bool has_rowid(sqlite3 *handle, const pdb_observed_table *table) {
     return has_rowid;
 }
 
-/* SQLite's own sessions read tables in the same way, and at the same moment: inside the hook. */
+/* Reads the table inside the hook, at the same moment and in the same way as SQLite's own sessions. */
 static bool read_table(const pdb_connection_observers *observers, pdb_observed_table *table) {
     char *sql = sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(%Q)", table->schema, table->name);
     sqlite3_stmt *statement = NULL;
@@ -96,7 +96,7 @@ pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *observers, c
         pdb_observed_table *table = *link;
         if (strcmp(table->name, name) != 0 || strcmp(table->schema, schema) != 0) continue;
         if (table->count == sqlite3_preupdate_count(observers->handle)) return table;
-        *link = table->next; /* others have changed it */
+        *link = table->next; /* another connection has changed it */
         pdb_release_observed_table(table);
         break;
     }

@@ -1,16 +1,16 @@
-/* Cursors: rows, one at a time. */
+/* Cursors: iterating over rows one at a time. */
 #include "CPeriluneRows/Queries/queries.h"
 
-static const char metatable_key; /* in the registry */
+static const char metatable_key; /* a registry key */
 
 typedef struct {
     pdb_database *database;
-    pdb_statement *statement; /* NULL if the rows were all taken at once */
-    uint32_t run_id;               /* of the run that this cursor is */
+    pdb_statement *statement; /* NULL if all rows were fetched at once */
+    uint32_t run_id;               /* the run of this cursor */
     const pdb_row_form *form;
-    bool is_autocommit; /* opened outside of blocks: each step has an access of its own */
+    bool is_autocommit; /* opened outside of blocks: each step has its own access */
     bool has_columns, is_done;
-    lua_Integer position; /* in the list of rows */
+    lua_Integer position; /* the position in the list of rows */
 } cursor;
 
 /* User values. */
@@ -40,7 +40,7 @@ static int push_tuple(lua_State *L, pdb_statement *statement) {
     return count;
 }
 
-/* Keeps what rows are made from. */
+/* Keeps the value that rows are made from. */
 static void keep_source(lua_State *L, cursor *cursor) {
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_SOURCE);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_CLASS);
@@ -53,14 +53,15 @@ static void keep_source(lua_State *L, cursor *cursor) {
     lua_settop(L, top - 2);
 }
 
-/* On the first row the columns are known for certain: SQLite may just have compiled the statement anew. */
+/* Reads the columns at the first row, when they are certain: SQLite may just have recompiled the statement. */
 static void check_columns(lua_State *L, cursor *cursor) {
     cursor->has_columns = true;
     pdb_check_columns(cursor->statement);
     if (cursor->form != &pdb_tuples_form) keep_source(L, cursor);
 }
 
-/* Where an interrupted transaction is ended, all statements are reset: the next step would begin anew. */
+/* Raises for an interrupted cursor. Ending an interrupted transaction resets all statements, so the next step would start from
+** the beginning. */
 static int raise_interrupted(lua_State *L, cursor *cursor) {
     pdb_push_sqlite_error(L, SQLITE_INTERRUPT, "interrupted", cursor->statement->sql, -1);
     cursor->is_done = true;
@@ -117,7 +118,7 @@ static int raise_dead(lua_State *L, const cursor *cursor) {
     return plua_raise(L, "dead_handle", "this cursor was used after its block ended");
 }
 
-/* The iterator of a generic for. Upvalue: the cursor. */
+/* The iterator of a generic `for`. Upvalue: the cursor. */
 static int next(lua_State *L) {
     cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     if (cursor->is_done) return 0;
@@ -139,7 +140,7 @@ static int next(lua_State *L) {
 
 /* MARK: - Opening */
 
-/* Keeps the arguments as long as the cursor: SQLite has not copied the bytes of strings. */
+/* Keeps the arguments alive as long as the cursor, because SQLite has not copied the bytes of strings. */
 static void keep_arguments(lua_State *L, pdb_call *call, int cursor_index) {
     if (call->statement->parameter_count == 0) return;
     int first = call->arguments.first, last = cursor_index - 1;
@@ -156,7 +157,7 @@ static cursor *push_cursor(lua_State *L, pdb_call *call, const pdb_row_form *for
     *result = (cursor){.database = call->database, .form = form};
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     lua_setmetatable(L, -2);
-    /* A handle or a prepared statement keeps its database alive by its first user value; a database object is itself. */
+    /* The first user value of a handle or prepared statement keeps its database alive. */
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, CURSOR_DATABASE);
     if (call->class_index) {
@@ -214,7 +215,7 @@ static int collect(lua_State *L) {
     return 0;
 }
 
-/* Runs when a loop is left in any way. What cannot be closed here is closed by the next access to the connection. */
+/* Runs when a loop ends for any reason. A cursor that cannot be closed here is closed by the next access to the connection. */
 static int close(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     cursor *cursor = pdb_to_userdata(L, 1, rows->cursor_metatable);

@@ -1,4 +1,4 @@
-/* The verbs of databases and prepared statements: execute, fetch_all, fetch_one and the like. */
+/* The methods of databases and prepared statements: execute, fetch_all, fetch_one and so on. */
 #include "CPeriluneRows/Queries/queries.h"
 
 static int fetch_all(lua_State *L, pdb_call *call) {
@@ -27,7 +27,7 @@ static int fetch_value(lua_State *L, pdb_call *call) {
     return 1;
 }
 
-/* For values that came through GRDB, where NULL is perilune.null. */
+/* Rejects NULL in values that came through GRDB, where it is perilune.null. */
 static void check_no_null(lua_State *L, pdb_call *call, int list) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
     for (lua_Integer i = 1; i <= count; i++) {
@@ -77,7 +77,7 @@ static int columns(lua_State *L, pdb_call *call) {
     return 1;
 }
 
-/* The names of the parameters; false for those without. */
+/* Pushes the names of the parameters, false for nameless ones. */
 static int parameters(lua_State *L, pdb_call *call) {
     int count = call->statement->parameter_count;
     lua_createtable(L, count, 0);
@@ -99,7 +99,7 @@ static int is_readonly(lua_State *L, pdb_call *call) {
 
 /* MARK: - What scripts call */
 
-/* One that both have. */
+/* Defines a method that databases and prepared statements share. */
 #define VERB(name, is_read)                                   \
     PDB_VERB(name, name, #name, is_read, false, true, false)  \
     PDB_ON_DATABASES(name)                                    \

@@ -1,14 +1,14 @@
-/* execute: one statement, or several in one text. */
+/* `execute`: one statement, or several in one text. */
 #include "CPeriluneRows/Queries/queries.h"
 
-/* Pushes what a script gets for an INSERT, whose row id only counts if it has inserted something. */
+/* Pushes the result of an INSERT. Its row id counts only if the statement has inserted a row. */
 static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_rows, bool has_inserted) {
     lua_Integer rowid = has_inserted ? sqlite3_last_insert_rowid(handle) : 0;
     pdb_push_changes(L, changed_rows, has_inserted ? &rowid : NULL);
     return 1;
 }
 
-/* Steps a statement and throws its rows away. */
+/* Steps a statement to its end and discards its rows. */
 static void run_to_end(lua_State *L, pdb_call *call) {
     if (!call->statement->is_direct) {
         pdb_run_through_grdb(L, call, NULL, 0);
@@ -24,7 +24,7 @@ static void run_to_end(lua_State *L, pdb_call *call) {
 
 /* MARK: - Several statements */
 
-/* The statements of a batch, in turn. Arguments are handed out in order; names are shared. */
+/* Runs the statements of a batch. Positional arguments are used up in order; names are shared. */
 static int run_batch(lua_State *L, pdb_call *call, pdb_batch *batch, int sql_index) {
     sqlite3 *handle = call->access->connection->handle;
     lua_Integer total = 0;
@@ -50,8 +50,8 @@ static int execute_batch(lua_State *L, pdb_call *call, int sql_index) {
     pdb_state *rows = call->rows;
     pdb_batch batch = {0};
     batch.sql = lua_tolstring(L, sql_index, &batch.length);
-    /* If something is raised, the collector finds the batch. As large as the copy of the text that the batch has, which Lua does not see:
-    ** so it counts as the script's. */
+    /* The collector frees the batch if something is raised. The userdata is as large as the batch's copy of the text, which
+    ** Lua cannot see, so the text counts as memory of the script. */
     void **guard = lua_newuserdatauv(L, sizeof *guard + batch.length, 0);
     *guard = NULL;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_guard_key);

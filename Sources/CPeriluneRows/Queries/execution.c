@@ -1,4 +1,4 @@
-/* Running statements: their start, and those that change something, here or through GRDB. */
+/* Running statements, stepped here or by GRDB. */
 #include "CPeriluneRows/Queries/queries.h"
 
 void pdb_record_read(lua_State *L, pdb_call *call) {
@@ -21,7 +21,8 @@ void pdb_start(lua_State *L, pdb_call *call, pdb_statement **list) {
 
 /* MARK: - Through GRDB */
 
-/* Below the list is the source. Swift frames are below: nothing is refused, and nothing may be raised. */
+/* Takes a row from GRDB. The source is below the list. Swift frames are on the stack, so allocations are not refused and
+** nothing may be raised. */
 void pdb_take_row(pdb_execution *run) {
     lua_State *L = run->L;
     if (run->form == NULL || run->is_stale || run->count >= run->limit) return;
@@ -42,8 +43,8 @@ bool pdb_is_change(const pdb_statement *statement) {
 }
 
 /*
-** Whether a change may be stepped here, which saves a third of an insert. GRDB follows changes for its observers alone: where
-** there are none, and a transaction is open before and after, it has nothing to do.
+** Returns whether a change may be stepped here, which makes an insert a third faster. GRDB follows changes only for its
+** observers: without observers, and with a transaction open before and after, it has nothing to do.
 */
 bool pdb_may_step_change(pdb_call *call) {
     pdb_access *access = call->access;
@@ -67,7 +68,7 @@ static bool may_change_schema(const pdb_statement *statement) {
     }
 }
 
-/* Notices that SQLite has compiled the statement anew: pdb_check_columns does it where there are columns. */
+/* Notices that SQLite has recompiled a statement without columns. pdb_check_columns does it for the others. */
 static void check_preparation(pdb_statement *statement) {
     int prepare_count = sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
     if (statement->prepare_count == prepare_count) return;
@@ -75,7 +76,7 @@ static void check_preparation(pdb_statement *statement) {
     pdb_touch_schema(statement->connection->database);
 }
 
-/* Takes what the run has changed, before that is forgotten. */
+/* Records the effects of a run before they are forgotten. */
 void pdb_end_change(pdb_call *call) {
     if (may_change_schema(call->statement)) pdb_touch_schema(call->database);
     else if (call->statement->column_count == 0) check_preparation(call->statement);
@@ -85,14 +86,14 @@ void pdb_end_change(pdb_call *call) {
     pdb_end_run(call->statement);
 }
 
-/* Steps a statement other than a SELECT, through GRDB or here. */
+/* Steps a statement other than a SELECT, here or through GRDB. */
 static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
     pdb_state *rows = call->rows;
     if (pdb_may_step_change(call)) {
         while (pdb_step(L, call)) pdb_take_row(run);
         return;
     }
-    /* The commit of a block is checked where the block ends. */
+    /* The commit of a block is checked at the end of the block. */
     if (rows->context->limited && !call->access->in_transaction) run->committing = call->access->connection->grdb;
     bool may_refuse = pdb_begin_statement_call(rows);
     int result = rows->callbacks.run(call->statement->object, run);
@@ -104,7 +105,7 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
     pdb_raise_failure(L, call->statement);
 }
 
-/* Observers may have to know of the transaction or savepoint. */
+/* Reports a statement that controls transactions or savepoints to the observers. */
 static void report_control(lua_State *L, pdb_call *call) {
     if (call->statement->screening.keyword != PDB_KEYWORD_CONTROL) return;
     pdb_did_control(call->access->connection, call->statement->sql);
@@ -116,7 +117,7 @@ static int raise_stale(lua_State *L, pdb_call *call) {
     return plua_raise(L, "schema", "%s: the schema changed while the statement ran; its rows no longer match the record class", call->arguments.verb);
 }
 
-/* Runs a statement whose arguments are bound. Pushes the list of its rows, in the form asked for, or nothing without a form. */
+/* Runs a statement whose arguments are bound. Pushes the list of its rows in the requested form, or nothing without a form. */
 void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit) {
     pdb_execution run = {.L = L, .call = call, .statement = call->statement, .form = form, .limit = limit};
     if (form) {

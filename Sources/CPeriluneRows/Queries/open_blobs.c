@@ -1,15 +1,16 @@
-/* The methods of open blobs: like those of a file of Lua's, over the value of one column in one row, which keeps its length. */
+/* The methods of open blobs, modeled on Lua's files, over the value of one column in one row. The length of the value stays
+** the same. */
 #include "CPeriluneRows/Queries/queries.h"
 
-static const char metatable_key; /* in the registry */
+static const char metatable_key; /* a registry key */
 
 typedef struct {
-    pdb_open_blob *blob; /* NULL once it is closed by the script */
+    pdb_open_blob *blob; /* NULL once the script has closed it */
     bool writes;
     sqlite3_int64 size, position;
 } open_blob;
 
-/* The userdata at 1; raises for other values. [-0, +0, v] */
+/* Returns the userdata at 1 and raises for other values. [-0, +0, v] */
 static open_blob *check_self(lua_State *L, const char *verb) {
     open_blob *self = pdb_to_userdata(L, 1, pdb_state_of(L)->open_blob_metatable);
     if (self == NULL) {
@@ -19,7 +20,7 @@ static open_blob *check_self(lua_State *L, const char *verb) {
     return self;
 }
 
-/* The same, which must be open, where its database may be used. [-0, +0, v] */
+/* Returns the open blob at 1; raises if it is closed or its database may not be used here. [-0, +0, v] */
 static open_blob *check_open(lua_State *L, const char *verb) {
     open_blob *self = check_self(L, verb);
     if (self->blob == NULL) plua_raise(L, "closed", "blob:%s: the blob was closed", verb);
@@ -29,7 +30,7 @@ static open_blob *check_open(lua_State *L, const char *verb) {
     return self;
 }
 
-/* Raises the failure of the last call on the connection of a blob. [-0, +0, v] */
+/* Raises the failure of the last call on a blob. [-0, +0, v] */
 static int fail(lua_State *L, open_blob *self, const char *verb, int code) {
     if (code == SQLITE_ABORT) {
         return plua_raise(L, "expired_blob", "blob:%s: the row was changed or deleted after the blob was opened; open it again", verb);
@@ -40,7 +41,7 @@ static int fail(lua_State *L, open_blob *self, const char *verb, int code) {
     return pdb_raise_sqlite(L, self->blob->access->connection, NULL, code);
 }
 
-/* Whether the argument is a number without a fraction, which it reads. [-0, +0, -] */
+/* Reads an argument that is a number without a fraction. Returns false for others. [-0, +0, -] */
 static bool read_integer(lua_State *L, int index, lua_Integer *integer) {
     int is_integer = 0;
     if (lua_type(L, index) == LUA_TNUMBER) *integer = lua_tointegerx(L, index, &is_integer);
@@ -124,7 +125,7 @@ static int read(lua_State *L) {
     int code = sqlite3_blob_read(self->blob->handle, bytes, (int)count, (int)self->position);
     if (code != SQLITE_OK) return fail(L, self, "read", code);
     luaL_pushresultsize(&buffer, (size_t)count);
-    self->position += count; /* not if there is no memory for the string */
+    self->position += count; /* not reached if there is no memory for the string */
     return 1;
 }
 
@@ -151,7 +152,7 @@ static int write(lua_State *L) {
     return 1;
 }
 
-/* seek([whence [, offset]]), as Lua's files have it. */
+/* seek([whence [, offset]]), as in Lua's files. */
 static int seek(lua_State *L) {
     static const char *const names[] = {"set", "cur", "end"};
     open_blob *self = check_open(L, "seek");
@@ -178,7 +179,7 @@ static int close(lua_State *L) {
     pdb_check_place(L, pdb_state_of(L));
     pdb_open_blob *blob = self->blob;
     self->blob = NULL;
-    blob->is_abandoned = true; /* it is freed once it is closed */
+    blob->is_abandoned = true; /* freed once it is closed */
     pdb_connection *connection = blob->handle ? blob->access->connection : NULL;
     if (connection == NULL) {
         pdb_abandon_open_blob(blob);
@@ -188,7 +189,7 @@ static int close(lua_State *L) {
     return code == SQLITE_OK || code == SQLITE_ABORT ? 0 : pdb_raise_sqlite(L, connection, NULL, code);
 }
 
-/* Runs when its variable goes out of scope; where it cannot be closed, the end of the access does it. */
+/* Runs when the variable goes out of scope. If the blob cannot be closed here, the end of the access closes it. */
 static int close_variable(lua_State *L) {
     open_blob *self = check_self(L, "close");
     if (self->blob && !pdb_state_of(L)->place) return close(L);

@@ -1,4 +1,4 @@
-/* The forms in which this target hands out rows: tables, tuples, values. */
+/* The basic forms of rows: tables, tuples, values. */
 #include "CPeriluneRows/Queries/queries.h"
 
 static void push_nothing(lua_State *L, pdb_call *call) {
@@ -15,7 +15,7 @@ static bool push_row(lua_State *L, pdb_statement *statement, int source) {
     return true;
 }
 
-/* The metatable, and behind it the keys. */
+/* Pushes the metatable and then the keys. */
 static void begin_rows(lua_State *L, pdb_row_loop *loop) {
     int count = loop->call->statement->column_count;
     luaL_checkstack(L, count + LUA_MINSTACK, "too many columns");

@@ -1,4 +1,4 @@
-/* From a call of a script to a verb: its access, its guard, its statement. */
+/* From a script's call to its verb: access, guard and statement. */
 #include "CPeriluneRows/Queries/queries.h"
 
 bool pdb_wants_writer(const pdb_call *call) {
@@ -6,7 +6,7 @@ bool pdb_wants_writer(const pdb_call *call) {
            (!call->statement->is_readonly || call->statement->screening.wants_writer);
 }
 
-/* A call that is resolved, as the context of its task. */
+/* A resolved call, the context of its task. */
 typedef struct {
     const pdb_verb *verb;
     pdb_call call;
@@ -38,7 +38,7 @@ static bool needs_guard(lua_State *L, const pdb_verb *verb, pdb_database *databa
     return database->rows->callbacks.sql.changes_rows(sql, length);
 }
 
-/* Resolves the arguments, which begin at `first`, and runs the call. */
+/* Resolves the arguments from `first` on and runs the call. */
 static int run_call(lua_State *L, const pdb_verb *verb, pdb_call call, int first, bool is_guarded) {
     verb_call context = {verb, call};
     context.call.class_index = verb->takes_class ? first++ : 0;

@@ -1,13 +1,13 @@
 /*
-** What execute returns: an object with the fields changed_rows and inserted_rowid.
+** The result of `execute`: an object with the fields changed_rows and inserted_rowid.
 **
-** Scripts insert rows by the thousand and seldom look at it. So it costs nothing where it can: for one inserted row it is a
-** light userdata, whose pointer is the row id, with the topmost bit set, which no address of a process has. For anything
-** else it is a full userdata with the same metatable.
+** Scripts insert thousands of rows and rarely look at the result, so the common case is cheap: the result for one inserted row is
+** a light userdata whose pointer is the row id with the topmost bit set, which no address of a process has. Other results are
+** full userdata with the same metatable.
 **
-** All light userdata of the state have the metatable for it. That has its price for others who use them, who find nil where they had
-** an error; it is paid because a full userdata for each row takes a sixth of the time: a C loop under Lua that inserts rows of four
-** values into a table in memory takes 0.58 µs for each with light ones, 0.69 µs with full ones, most of it the collector's.
+** All light userdata of a state share this metatable. Other users of light userdata therefore read nil where they had an error
+** before. The alternative is slower by a sixth: a C loop under Lua that inserts rows of four values into a table in memory takes
+** 0.58 µs per row with light userdata and 0.69 µs with full ones, most of it in the collector.
 */
 #include "CPeriluneRows/Rows/rows.h"
 
@@ -21,7 +21,7 @@ static const char metatable_key;
 #if UINTPTR_MAX == UINT64_MAX
 static const uintptr_t light_tag = (uintptr_t)1 << 63;
 #else
-static const uintptr_t light_tag = 0; /* a row id does not fit */
+static const uintptr_t light_tag = 0; /* row ids do not fit */
 #endif
 
 void pdb_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid) {
@@ -35,8 +35,8 @@ void pdb_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer 
     lua_setmetatable(L, -2);
 }
 
-/* Only Lua calls the metamethods, scripts cannot reach them: the value is a changes object, or a light userdata that is not
-** of ours, for which the answer is false. */
+/* Reads the result at `index`. Only Lua calls the metamethods, so the value is one of these objects or a foreign light
+** userdata, for which the answer is false. */
 static bool read_changes(lua_State *L, int index, changes *result) {
     if (lua_type(L, index) == LUA_TUSERDATA) {
         *result = *(const changes *)lua_touserdata(L, index);
@@ -74,7 +74,7 @@ static int changes_to_string(lua_State *L) {
     return 1;
 }
 
-/* Upvalues: the object; how many fields it has given. Scripts can call it with anything, so that it looks at no argument. */
+/* Upvalues: the object and the number of fields returned so far. Scripts can call it with anything, so it reads no argument. */
 static int next_change(lua_State *L) {
     static const char *const names[] = {"changed_rows", "inserted_rowid"};
     changes self;
@@ -99,7 +99,8 @@ void pdb_open_changes(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"__index", changes_index}, {"__tostring", changes_to_string}, {"__pairs", changes_pairs}, {NULL, NULL}};
     pdb_new_metatable(L, &metatable_key, "changes", functions);
-    /* All light userdata of a state share one metatable. It has no name, by which Lua's messages would call every one of them. */
+    /* All light userdata of a state share one metatable. It has no name, because Lua's messages would use it for every one of
+    ** them. */
     lua_pushlightuserdata(L, NULL);
     luaL_newlib(L, functions);
     lua_pushboolean(L, false);

@@ -1,19 +1,19 @@
-/* Rows: plain tables, with one metatable for each statement. */
+/* Rows: plain tables with one metatable per statement. */
 #include "CPeriluneRows/Rows/rows.h"
 
 /*
-** The shape of a statement's rows is a list of keys: a column's name; for a name that an earlier column has too, the position.
-** At 0 it has the metatable of rows, at -1 the list of names.
-** The metatable has, by address: the keys; the lookup, lower-case name -> position; the exact names, name -> true. To Lua a BLOB and a
-** TEXT are strings: rows with BLOBs have a copy of the metatable, which also says in which columns they are.
+** The shape of a statement's rows is a list of keys: the names of the columns, or the position for a name that an earlier column
+** has. Index 0 holds the metatable of rows, -1 the list of names. The metatable has, by address: the keys; the lookup table,
+** lower-case name -> position; the exact names, name -> true. BLOBs and TEXT are both strings in Lua: rows with BLOBs have a copy
+** of the metatable that marks their columns.
 */
 static const char keys_key, lookup_key, exact_key, blobs_key;
-static const char methods_key; /* of the registry */
+static const char methods_key; /* a registry key */
 
 /* MARK: - Rows */
 
-/* Pushes the metatable of rows that have BLOBs in the columns which the string on top of the stack marks, and pops the string.
-** [-1, +1, m] */
+/* Pushes the metatable of rows with BLOBs in the columns that the string on top of the stack marks, and pops the string. [-1,
+** +1, m] */
 static void push_blob_metatable(lua_State *L, int keys) {
     int mask = lua_gettop(L), metatable = mask + 1;
     lua_pushvalue(L, mask);
@@ -36,7 +36,7 @@ static void push_blob_metatable(lua_State *L, int keys) {
     lua_replace(L, mask);
 }
 
-/* Pushes a string with a byte for each column of the row that the statement stands on: whether it holds a BLOB. [-0, +1, m] */
+/* Pushes a string with one byte for each column of the current row: whether it holds a BLOB. [-0, +1, m] */
 static void push_mask(lua_State *L, pdb_statement *statement) {
     luaL_Buffer buffer;
     luaL_buffinit(L, &buffer);
@@ -90,7 +90,7 @@ bool pdb_is_row(lua_State *L, int index) {
     return is_row;
 }
 
-/* Whether the row has a column of the name at `name`, be it NULL. */
+/* Returns whether the row has a column with the name at `name`, NULL included. */
 bool pdb_row_has(lua_State *L, int row, int name) {
     name = lua_absindex(L, name);
     if (!push_shape(L, row, &exact_key)) return false;
@@ -100,14 +100,14 @@ bool pdb_row_has(lua_State *L, int row, int name) {
     return has_column;
 }
 
-/* Pushes the string at an index, folded. */
+/* Pushes the string at an index, case-folded. */
 static void push_folded(lua_State *L, int index) {
     size_t length;
     const char *name = lua_tolstring(L, index, &length);
     pdb_push_folded(L, name, length);
 }
 
-/* The position of a column by name in any case, or by position; 0 if there is none. `lookup` is a stack index. */
+/* Returns the position of a column by name in any case or by position, or 0. `lookup` is a stack index. */
 static lua_Integer position_of(lua_State *L, int lookup, int key) {
     lua_Integer position = 0;
     if (lua_type(L, key) == LUA_TSTRING) {
@@ -121,7 +121,7 @@ static lua_Integer position_of(lua_State *L, int lookup, int key) {
     return position;
 }
 
-/* Pushes the value at a position; `columns` is the stack index of the list of keys. Nil if there is no such column. */
+/* Pushes the value at a position, or nil if there is no such column. `columns` is the stack index of the list of keys. */
 static void push_at(lua_State *L, int row, int columns, lua_Integer position) {
     if (lua_rawgeti(L, columns, position) == LUA_TNIL || position <= 0) {
         lua_pop(L, 1);
@@ -131,8 +131,8 @@ static void push_at(lua_State *L, int row, int columns, lua_Integer position) {
     lua_rawget(L, row);
 }
 
-/* Asked for what the table itself does not have: a NULL, a method, a name in another case, a position.
-** Upvalues: keys, lookup, exact names, methods. */
+/* The __index function for keys that are not in the table: a NULL, a method, a name in another case, a position. Upvalues:
+** keys, lookup, exact names, methods. */
 static int row_index(lua_State *L) {
     enum { keys = lua_upvalueindex(1), lookup = lua_upvalueindex(2), exact = lua_upvalueindex(3),
            methods = lua_upvalueindex(4) };
@@ -152,7 +152,7 @@ static void check_row(lua_State *L) {
     if (!pdb_is_row(L, 1)) plua_raise(L, "argument", "expected a row, got %s", plua_type_name(L, 1));
 }
 
-/* Pushes the list of the names of its columns. */
+/* Pushes the list of column names. */
 static void push_column_names(lua_State *L, int row) {
     push_shape(L, row, &keys_key);
     lua_rawgeti(L, -1, -1);
@@ -165,7 +165,7 @@ int pdb_row_columns(lua_State *L) {
     return 1;
 }
 
-/* row_blobs(row): a string with "b" for each column that was fetched as a BLOB; nothing if there is none. */
+/* row_blobs(row): returns a string with "b" for each column fetched as a BLOB, or nothing without BLOBs. */
 int pdb_row_blobs(lua_State *L) {
     lua_settop(L, 1);
     check_row(L);
@@ -237,7 +237,7 @@ static int row_length(lua_State *L) {
 
 /* MARK: - The metatable */
 
-/* From the list at `names` fills the list of keys, and the tables that find them. */
+/* Fills the list of keys and the lookup tables from the list at `names`. */
 static void index_names(lua_State *L, int names, int keys, int lookup, int exact) {
     int top = lua_gettop(L), count = (int)lua_rawlen(L, names);
     for (int i = 1; i <= count; i++) {
@@ -262,7 +262,7 @@ static void index_names(lua_State *L, int names, int keys, int lookup, int exact
     }
 }
 
-/* Pushes a metatable for rows of these keys. */
+/* Pushes a metatable for rows with these keys. */
 static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
     static const luaL_Reg functions[] = {
         {"__eq", row_equal}, {"__tostring", row_to_string}, {"__len", row_length}, {"__pairs", row_pairs}, {NULL, NULL}};
@@ -286,7 +286,7 @@ static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
     lua_setfield(L, -2, "__metatable");
 }
 
-/* Pushes the list of keys of rows that have the columns in the list on top of the stack. [-1, +1, m] */
+/* Pushes the list of keys of rows with the columns in the list on top of the stack. [-1, +1, m] */
 static void push_shape_of_names(lua_State *L) {
     int names = lua_gettop(L), count = (int)lua_rawlen(L, names);
     int keys = names + 1, lookup = keys + 1, exact = keys + 2;
@@ -325,7 +325,7 @@ void pdb_push_keys(lua_State *L, pdb_statement *statement, int statement_index) 
     statement->has_shape = true;
 }
 
-/* Arguments: a list of names, a table with their values, a string that marks BLOBs as `row_blobs` gives it or nil. Returns a row. */
+/* Arguments: a list of names, a table with their values, and nil or a string that marks BLOBs like `row_blobs`. Returns a row. */
 int pdb_make_row(lua_State *L) {
     enum { names = 1, values, blobs, keys, row };
     luaL_checktype(L, names, LUA_TTABLE);

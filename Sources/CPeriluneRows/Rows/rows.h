@@ -1,4 +1,4 @@
-/* Rows as tables, and what execute returns. */
+/* Rows as tables, and the result of `execute`. */
 #ifndef PERILUNE_ROWS_INTERNAL_H
 #define PERILUNE_ROWS_INTERNAL_H
 
@@ -10,14 +10,14 @@
 void pdb_open_rows(lua_State *L);
 void pdb_open_changes(lua_State *L);
 
-/* Reads what the columns of a statement are, unless that is known, and pushes the list of keys of its rows. At 0 it has their metatable.
-** [-0, +1, m] */
+/* Reads the columns of a statement if they are not known yet and pushes the list of keys of its rows, with their metatable at
+** 0. [-0, +1, m] */
 void pdb_push_keys(lua_State *L, pdb_statement *statement, int statement_index);
 
-/* Pushes the row that the statement stands on. `keys` is the stack index of the list of keys. [-0, +1, m] */
+/* Pushes the current row. `keys` is the stack index of the list of keys. [-0, +1, m] */
 void pdb_push_row(lua_State *L, pdb_statement *statement, int keys);
 
-/* Pushes the metatable of such a row that has BLOBs, which knows where they are. [-0, +1, m] */
+/* Pushes the metatable of a row with BLOBs, which marks their columns. [-0, +1, m] */
 void pdb_push_blob_metatable(lua_State *L, pdb_statement *statement, int keys);
 
 /* Whether the value is a row with a column of that name, be it NULL. [-0, +0, -] */
