@@ -1,12 +1,12 @@
-/* The row path of a state. This file alone knows every room: it opens them, and puts the methods of databases and of prepared
-** statements together. */
+/* Opening the row path of a state. Only this file knows every room: it opens them and combines the methods of databases and
+** prepared statements. */
 #include <perilune_opening.h>
 
 #include "CPeriluneRows/Functions/functions.h"
 #include "CPeriluneRows/Observers/observers.h"
 #include "CPeriluneRows/Queries/queries.h"
 
-/* Adds to the table on top of the stack. [-1, +0, m] */
+/* Adds functions to the table on top of the stack. [-1, +0, m] */
 static void add_methods(lua_State *L, const luaL_Reg *methods) {
     luaL_setfuncs(L, methods, 0);
     lua_pop(L, 1);

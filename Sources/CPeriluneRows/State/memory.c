@@ -1,9 +1,10 @@
-/* What scripts make SQLite allocate, and write to files, counts as theirs. */
+/* Charging the memory that SQLite allocates and the bytes that it writes to the running script. */
 #include <perilune_files.h>
 
 #include "CPeriluneRows/State/state.h"
 
-/* Whose account the current thread's allocations are charged to: that of the state which runs there, if it has limits. */
+/* Returns the account to charge for allocations of the current thread: that of the state that is running there, if it has
+** limits. */
 static psql_account *running_account(void) {
     plua_context *context = plua_running_context();
     if (context == NULL || !context->limited || context->extension == NULL) return NULL;
@@ -21,9 +22,9 @@ static psql_account *running_account(void) {
 }
 
 /*
-** Called now and then, and for what would pass the limit; by SQLite, so that nothing may be raised. This is also where compiling ends,
-** which asks nothing else. The run ends at the next check even where memory cannot be refused: GRDB stops the process if it cannot
-** bind an argument or define a function.
+** Called from time to time, and before an allocation that would exceed the limit. SQLite calls it, so nothing may be raised. It
+** is also the only check while SQLite compiles. If memory cannot be refused, the run ends at the next check: GRDB stops the
+** process if it cannot bind an argument or define a function.
 */
 static bool allows(void *owner, size_t size) {
     pdb_state *rows = owner;
@@ -37,7 +38,7 @@ static bool allows(void *owner, size_t size) {
     return reason == PLUA_CANCEL_NONE || !(context->may_refuse || rows->may_refuse_memory);
 }
 
-/* Called for each write, by SQLite, so that nothing may be raised. */
+/* Called by SQLite for each write, so nothing may be raised. */
 static bool may_write(int size) {
     plua_context *context = plua_running_context();
     if (context == NULL || context->disk_left == INT64_MAX) return true;

@@ -1,10 +1,10 @@
-/* What belongs to one Lua state. */
+/* The data of one Lua state. */
 #include "CPeriluneRows/State/state.h"
 
-static const char rows_key; /* in the registry, so that it is not collected */
+static const char rows_key; /* a registry key; keeps the state from being collected */
 static const char state_metatable_key;
 
-/* A userdata whose first word is an object of Swift, which the collector hands over. */
+/* The metatable key of userdata whose first word is a Swift object that the collector passes on. */
 const char pdb_guard_key;
 
 /* The memory stays until all finalizers have run. */

@@ -1,4 +1,4 @@
-/* What belongs to one Lua state, and what every room needs. */
+/* The data of one Lua state, which every room uses. */
 #ifndef PERILUNE_STATE_INTERNAL_H
 #define PERILUNE_STATE_INTERNAL_H
 
@@ -13,58 +13,57 @@ enum { pdb_most_hooks = 2 };
 struct pdb_state {
     pdb_callbacks callbacks;
     plua_context *context;
-    pdb_access *access; /* the innermost one, or NULL */
+    pdb_access *access; /* the innermost access, or NULL */
     uint64_t last_token;
-    int64_t last_generation; /* of the schema of any database */
+    int64_t last_generation; /* the last schema generation of any database */
     uint64_t last_database;
-    pdb_database *default_database; /* kept by the registry; NULL if there is none */
-    pdb_access *overridden_access;  /* the innermost one as the default database was overridden, which wins over it */
+    pdb_database *default_database; /* kept alive by the registry; may be NULL */
+    pdb_access *overridden_access;  /* the innermost access at the time when the default database was overridden; the override has precedence over it */
     bool is_recording;
-    pdb_note note; /* called for each statement that runs, or NULL */
+    pdb_note note; /* called for each statement that runs; may be NULL */
     void *note_context;
-    pdb_place place; /* where no database may be used now */
-    psql_account account;        /* what SQLite has allocated on the thread of the state, if there are limits */
-    uint64_t counted_run;        /* that has been charged last */
-    uint64_t count;              /* of the context, that is charged */
-    int64_t former_balance;      /* of the account, when that count began */
-    bool may_refuse_memory;      /* SQLite's, though a frame of Swift's is on the stack: one that expects it */
-    size_t cache_growth;         /* what SQLite's pages have taken in this count, on all connections */
+    pdb_place place; /* the place that forbids using databases now */
+    psql_account account;        /* SQLite's allocations on the thread of the state, if it has limits */
+    uint64_t counted_run;        /* the run that was charged last */
+    uint64_t count;              /* the context's count that is charged */
+    int64_t former_balance;      /* the account's balance when that count began */
+    bool may_refuse_memory;      /* SQLite's memory may be refused although a Swift frame is on the stack, because that frame expects it */
+    size_t cache_growth;         /* the growth of SQLite's pages in this count, on all connections */
     uint64_t cache_count;
-    size_t statement_start;      /* where in the text the statement begins that was taken last: for texts of several */
-    pdb_notifier notifier; /* without an object until it is set */
+    size_t statement_start;      /* the start of the last statement in a text of several */
+    pdb_notifier notifier; /* has no object until it is set */
     struct pdb_deferred_callbacks *deferred_callbacks; /* pending calls of observers, or NULL */
-    bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
+    bool has_pending_error;      /* an SQLite callback has kept an error for the statement to raise */
     bool pending_is_nil;
-    /* Metatables by address: a userdata is one of ours if its metatable is. */
+    /* Metatables by address. A userdata is one of ours if its metatable is one of these. */
     const void *database_metatable, *compiled_metatable, *statement_metatable, *cursor_metatable, *blob_metatable, *open_blob_metatable;
     const void *null;
-    /* What the rooms above have registered. */
+    /* The registrations of higher rooms. */
     const struct pdb_connection_hooks *hooks[pdb_most_hooks];
     int hook_count;
     void (*explain_failure)(lua_State *L, pdb_state *rows, pdb_statement *statement); /* see connections.h; or NULL */
-    void *records; /* what the target above keeps for the state; not owned */
+    void *records; /* data of the target above; not owned */
 };
 
-/* The row path of a state, or NULL before pdb_open. [-0, +0, -] */
+/* Returns the data of a state, or NULL before pdb_open. [-0, +0, -] */
 static inline pdb_state *pdb_state_of(lua_State *L) { return plua_context_of(L)->extension; }
 
-/* Makes the state's part, empty but for the callbacks. Once. [-0, +0, m] */
+/* Makes the data of a state, empty except for the callbacks. Call it once. [-0, +0, m] */
 void pdb_make_state(lua_State *L, const pdb_callbacks *callbacks);
 
-/* Key of the registry: the metatable of userdata whose first word is an object of Swift, which the collector hands over. */
+/* The registry key of the metatable of userdata whose first word is a Swift object that the collector passes on. */
 extern const char pdb_guard_key;
 
-/* The bytes of a userdata, or NULL if its metatable is another. Never fails. [-0, +0, -] */
+/* Returns the bytes of a userdata, or NULL if it has another metatable. Never fails. [-0, +0, -] */
 void *pdb_to_userdata(lua_State *L, int index, const void *metatable);
 
-/* Makes a metatable, keeps it in the registry and leaves it. Returns its address. [-0, +1, m] */
+/* Makes a metatable, stores it in the registry and leaves it on the stack. Returns its address. [-0, +1, m] */
 const void *pdb_new_metatable(lua_State *L, const void *key, const char *name, const luaL_Reg *functions);
 
-/* Pushes the table of the registry under an address, made when it is first asked for, with weak keys ("k") or values ("v").
-** [-0, +1, m] */
+/* Pushes the registry table at an address and makes it on first use, with weak keys ("k") or values ("v"). [-0, +1, m] */
 void pdb_push_weak_table(lua_State *L, const void *key, const char *mode);
 
-/* Around every call into Swift: nothing may be refused while its frames are on the stack. */
+/* Surround every call into Swift: allocations must not be refused while Swift frames are on the stack. */
 static inline bool pdb_begin_host_call(pdb_state *rows) {
     bool may_refuse = rows->context->may_refuse;
     rows->context->may_refuse = false;
@@ -75,7 +74,7 @@ static inline void pdb_end_host_call(pdb_state *rows, bool may_refuse) {
     rows->context->may_refuse = may_refuse;
 }
 
-/* The same around calls that compile or step a statement through GRDB, which takes it as an error that SQLite has no memory. */
+/* Surround calls that compile or step a statement through GRDB, which handles SQLite's lack of memory as an error. */
 static inline bool pdb_begin_statement_call(pdb_state *rows) {
     rows->may_refuse_memory = true;
     return pdb_begin_host_call(rows);
@@ -86,7 +85,7 @@ static inline void pdb_end_statement_call(pdb_state *rows, bool may_refuse) {
     pdb_end_host_call(rows, may_refuse);
 }
 
-/* Charges what SQLite allocates and writes to the limits of the state, from now on. */
+/* Starts charging SQLite's allocations and writes to the limits of the state. */
 void pdb_open_memory(pdb_state *rows);
 
 static inline bool pdb_is_cancelled(pdb_state *rows) {

@@ -1,4 +1,4 @@
-/* Blobs: a userdata whose user value is the string of bytes. */
+/* Blobs: userdata whose user value is the string of bytes. */
 #include "CPeriluneRows/Values/values.h"
 
 static const char metatable_key;

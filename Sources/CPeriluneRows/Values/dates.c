@@ -1,10 +1,10 @@
 /*
-** Dates: userdata whose bytes are the microseconds since 1970, as Swift's DateTime has them. Here they are made of texts in the
-** usual forms; all others are Swift's (DateScanner), which reads these forms in the same way.
+** Dates: userdata whose bytes are the microseconds since 1970, as in Swift's DateTime. This file parses the usual forms of text.
+** Swift's DateScanner parses all forms, and these in the same way.
 */
 #include "CPeriluneRows/Values/values.h"
 
-static const char date_metatable_key; /* in the registry */
+static const char date_metatable_key; /* a registry key */
 
 void pdb_set_date_metatable(lua_State *L) { lua_rawsetp(L, LUA_REGISTRYINDEX, &date_metatable_key); }
 
@@ -33,7 +33,7 @@ static bool take_digit(scanner *scanner, int *number) {
     return true;
 }
 
-/* Takes exactly this number of digits. */
+/* Reads exactly this number of digits. */
 static bool take_digits(scanner *scanner, int count, int *number) {
     *number = 0;
     while (count-- > 0) {
@@ -42,7 +42,7 @@ static bool take_digits(scanner *scanner, int count, int *number) {
     return true;
 }
 
-/* Takes the digits of a fraction: those after the sixth are cut off. */
+/* Reads the digits of a fraction and drops those after the sixth. */
 static bool take_microseconds(scanner *scanner, int *number) {
     int count = 0, ignored = 0;
     *number = 0;
@@ -59,15 +59,16 @@ static int days_in_month(int month, int year) {
     return month == 2 && is_leap ? 29 : days[month - 1];
 }
 
-/* The days from 1970 to a day of the years 0 to 9999. Years count from March, so that the leap day is the last of its year. */
+/* Returns the days from 1970 to a day of the years 0 to 9999. Years start in March here, so that the leap day is the last of
+** its year. */
 static int64_t days_since_1970(int year, int month, int day) {
     int march_year = month > 2 ? year : year - 1, march_month = month > 2 ? month - 3 : month + 9;
-    int shifted = march_year + 400; /* divided as a positive number */
+    int shifted = march_year + 400; /* positive, so that division rounds down */
     int leap_days = shifted / 4 - shifted / 100 + shifted / 400 - 97;
     return 365 * (int64_t)march_year + leap_days + (153 * march_month + 2) / 5 + day - 1 - 719468;
 }
 
-/* HH:MM, HH:MM:SS or HH:MM:SS.SSS, in UTC. */
+/* Reads HH:MM, HH:MM:SS or HH:MM:SS.SSS, in UTC. */
 static bool take_time(scanner *scanner, int64_t *microseconds) {
     int hour, minute, second = 0, fraction = 0;
     if (!take_digits(scanner, 2, &hour) || !take(scanner, ':') || !take_digits(scanner, 2, &minute)) return false;

@@ -1,4 +1,4 @@
-/* Names as SQLite compares them. */
+/* Comparing names as SQLite does. */
 #include "CPeriluneRows/Values/values.h"
 
 void pdb_push_folded(lua_State *L, const char *name, size_t length) {

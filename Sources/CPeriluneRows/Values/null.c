@@ -1,4 +1,4 @@
-/* perilune.null: what scripts write for NULL where nil does not do. */
+/* perilune.null: the value for NULL where nil cannot be used. */
 #include "CPeriluneRows/Values/values.h"
 
 static const char null_key;

@@ -1,4 +1,4 @@
-/* Whether bytes are text. */
+/* Checking for valid UTF-8. */
 #include "CPeriluneRows/Values/values.h"
 
 bool pdb_is_utf8(const char *bytes, size_t length) {

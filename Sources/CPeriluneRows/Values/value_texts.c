@@ -1,5 +1,5 @@
-/* Lists of values as a text that may stand in a URL: a number that says what they are of, then each value behind a letter for its
-** kind, all in base64 as RFC 4648 has it for URLs, without padding. The same values always have the same text. */
+/* Lists of values as text for URLs: a number that identifies the list, then each value after a letter for its kind, all in
+** URL-safe base64 (RFC 4648) without padding. Equal values have equal texts. */
 #include <string.h>
 
 #include "CPeriluneRows/Values/values.h"
@@ -8,7 +8,7 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 enum { number_size = 8, length_size = 4, head_size = 4, most_values = 2000 };
 
-/* Values that fit a text: what stands behind the letter of the kind. */
+/* The longest text that fits into the length field. */
 static const size_t longest_text = UINT32_MAX;
 
 /* MARK: - Bytes */
@@ -35,7 +35,7 @@ static void push_base64(lua_State *L, const uint8_t *bytes, size_t length) {
     luaL_pushresultsize(&buffer, text_length);
 }
 
-/* The value of a digit, -1 for another byte. */
+/* Returns the value of a digit, or -1 for another byte. */
 static int digit_value(char digit) {
     if (digit >= 'A' && digit <= 'Z') return digit - 'A';
     if (digit >= 'a' && digit <= 'z') return digit - 'a' + 26;
@@ -43,7 +43,7 @@ static int digit_value(char digit) {
     return digit == '-' ? 62 : digit == '_' ? 63 : -1;
 }
 
-/* The bytes of a text, which are garbage of Lua's; NULL if push_base64 makes no such text. [-0, +(0|1), m] */
+/* Pushes the bytes of a text and returns them, or returns NULL if push_base64 cannot have made the text. [-0, +(0|1), m] */
 static const uint8_t *push_bytes(lua_State *L, const char *text, size_t text_length, size_t *length) {
     if (text_length % 4 == 1) return NULL;
     *length = text_length / 4 * 3 + (text_length % 4 ? text_length % 4 - 1 : 0);
@@ -56,7 +56,7 @@ static const uint8_t *push_bytes(lua_State *L, const char *text, size_t text_len
             three = three << 6 | (uint32_t)digit;
         }
         for (size_t j = 0; j < 3; j++) bytes[at + j] = (uint8_t)(three >> (16 - 8 * j));
-        /* The last digit has bits behind the last byte, which push_base64 leaves 0. */
+        /* The last digit has unused bits, which push_base64 leaves 0. */
         for (size_t j = at; j < at + 3; j++) if (j >= *length && bytes[j] != 0) return NULL;
     }
     return bytes;
@@ -64,7 +64,7 @@ static const uint8_t *push_bytes(lua_State *L, const char *text, size_t text_len
 
 /* MARK: - Writing */
 
-/* The bytes of a text or blob; its kind is the letter. */
+/* Returns the bytes of a text or blob and sets the letter of its kind. */
 static const char *text_at(lua_State *L, int index, char *kind, size_t *length) {
     *kind = 't';
     if (lua_type(L, index) == LUA_TSTRING) return lua_tolstring(L, index, length);
@@ -72,7 +72,7 @@ static const char *text_at(lua_State *L, int index, char *kind, size_t *length) 
     return pdb_blob_bytes(L, index, length);
 }
 
-/* Puts the plain values of the list at `list` on the stack. Returns the size of what they are written as. [-0, +count, e] */
+/* Pushes the plain values of the list at `list` and returns the size of their encoding. [-0, +count, e] */
 static size_t push_plain_values(lua_State *L, int list, int count) {
     size_t size = 0;
     luaL_checkstack(L, count + 8, NULL);
@@ -135,7 +135,7 @@ int pdb_write_values(lua_State *L) {
 
 /* MARK: - Reading */
 
-/* Pushes the value that begins at `bytes`. Returns where it ends, NULL if no value begins there. [-0, +(0|1), m] */
+/* Pushes the value at `bytes` and returns its end, or returns NULL if no value begins there. [-0, +(0|1), m] */
 static const uint8_t *push_value(lua_State *L, const uint8_t *bytes, const uint8_t *end) {
     if (bytes == end) return NULL;
     char kind = (char)*bytes++;

@@ -1,4 +1,4 @@
-/* One value of SQLite as one value of Lua, and back. */
+/* Converting between one SQLite value and one Lua value. */
 #ifndef PERILUNE_VALUES_INTERNAL_H
 #define PERILUNE_VALUES_INTERNAL_H
 
@@ -12,21 +12,22 @@ void pdb_open_blobs(lua_State *L);
 
 /* MARK: - Parameters */
 
-/* Binds the value at `index`; strings as blobs if `is_blob`. Returns NULL, or what was expected; pdb_conversion_failed with the
-** error on top of the stack. May push a value that must stay until the statement is reset. [-0, +n, m] */
+/* Binds the value at `index`, a string as a blob if `is_blob`. Returns NULL, a description of the expected type, or
+** pdb_conversion_failed with the error on top of the stack. May push a value that must stay until the statement is reset. [-0,
+** +n, m] */
 const char *pdb_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob);
 extern const char pdb_conversion_failed[];
 
 /* MARK: - Dates */
 
-/* Reads a date in one of the usual forms: YYYY-MM-DD, with a time of day behind it or without, in UTC. Returns false for any
-** other. */
+/* Parses a date in one of the usual forms, in UTC: YYYY-MM-DD, optionally followed by a time of day. Returns false for all
+** others. */
 bool pdb_parse_date(const char *bytes, size_t length, int64_t *microseconds);
 
 /* [-0, +1, m] */
 void pdb_push_date(lua_State *L, int64_t microseconds);
 
-/* Whether the bytes are valid UTF-8. Never fails. */
+/* Returns whether the bytes are valid UTF-8. Never fails. */
 bool pdb_is_utf8(const char *bytes, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** The methods that scripts call, as far as Swift has a part in them.
+** The parts of running SQL in which Swift takes part.
 */
 #ifndef PERILUNE_QUERIES_H
 #define PERILUNE_QUERIES_H
@@ -8,26 +8,26 @@
 
 typedef struct pdb_call pdb_call;
 
-/* What becomes of the rows of an execution; see queries.h. */
+/* The form of fetched rows; see queries.h. */
 typedef struct pdb_row_form pdb_row_form;
 
 struct pdb_execution {
     lua_State *L;
     pdb_call *call;
     pdb_statement *statement;
-    const pdb_row_form *form; /* NULL: they are discarded */
-    lua_Integer limit; /* rows wanted; those beyond are stepped over */
-    lua_Integer count; /* rows taken */
-    int list; /* stack index; below it is what the form has pushed for the statement */
-    void *committing; /* GRDB's connection, where what the statement commits is refused once the run is to end; or NULL */
-    bool is_stale; /* the columns are others than those that the form was prepared for */
+    const pdb_row_form *form; /* NULL: rows are discarded */
+    lua_Integer limit; /* the number of rows wanted; the rest is stepped over */
+    lua_Integer count; /* the number of rows taken */
+    int list; /* the stack index of the list, above the value that the form has pushed */
+    void *committing; /* GRDB's connection, on which the statement's commit is refused once the run is to end; or NULL */
+    bool is_stale; /* the columns differ from those for which the form was prepared */
 };
 
-/* Takes the row that the statement stands on. Called by Swift within `run`; raises nothing. */
+/* Takes the current row. Swift calls it within `run`. Raises nothing. */
 void pdb_take_row(pdb_execution *run);
 
-/* Lua functions: (handle, schema, table, column, row id, whether it is to be written) -> an open blob, which ends with the access that
-** is open, and the table of the methods of such blobs. [-n, +1, e] and [-0, +1, m] */
+/* Lua functions: (handle, schema, table, column, row id, whether it is writable) -> an open blob, which ends with the open
+** access; and the method table of open blobs. [-n, +1, e] and [-0, +1, m] */
 int pdb_open_blob_in_access(lua_State *L);
 void pdb_push_open_blob_methods(lua_State *L);
 

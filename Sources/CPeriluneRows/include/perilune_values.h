@@ -1,64 +1,64 @@
 /*
-** One value of SQLite as one value of Lua, and back.
+** Converting between one SQLite value and one Lua value.
 */
 #ifndef PERILUNE_VALUES_H
 #define PERILUNE_VALUES_H
 
 #include <perilune_state.h>
 
-/* perilune.null, which scripts write for NULL where nil does not do. [-0, +1, m] */
+/* Push and recognize perilune.null, the value for NULL where nil cannot be used. [-0, +1, m] */
 void pdb_push_null(lua_State *L);
 bool pdb_is_null(lua_State *L, int index);
 
-/* A blob, as perilune.blob makes it. [-0, +1, m] */
+/* Push and recognize a blob, as perilune.blob makes it. [-0, +1, m] */
 void pdb_push_blob(lua_State *L, const char *bytes, size_t length);
 bool pdb_is_blob(lua_State *L, int index);
 
-/* Makes a blob of the string on top of the stack, and a string of the blob. [-1, +1, m] and [-1, +1, -] */
+/* Convert the string on top of the stack to a blob and back. [-1, +1, m] and [-1, +1, -] */
 void pdb_wrap_blob(lua_State *L);
 void pdb_unwrap_blob(lua_State *L);
 
-/* The bytes of a blob, which lives as long as the value; NULL if the value is not a blob. [-0, +0, -] */
+/* Returns the bytes of a blob, valid as long as the value; NULL if the value is not a blob. [-0, +0, -] */
 const char *pdb_blob_bytes(lua_State *L, int index, size_t *length);
 
 /* The Lua function perilune.blob. [-n, +1, v] */
 int pdb_make_blob(lua_State *L);
 
-/* Takes the metatable of dates, whose bytes are the microseconds since 1970. [-1, +0, m] */
+/* Pops and stores the metatable of dates, whose bytes are the microseconds since 1970. [-1, +0, m] */
 void pdb_set_date_metatable(lua_State *L);
 
-/* Lua functions: number, list of values -> a text that may stand in a URL, and text, number, count -> the values; nil if the text is no
-** such list, and "other number" where only that differs. The number has 32 bits; a list has at most 2,000 values. [-n, +(1|2), e] */
+/* Lua functions: number, list of values -> text for URLs; and text, number, count -> the values, nil if the text is not such a
+** list, or "other number" if only the number differs. The number has 32 bits; a list has at most 2,000 values. [-n, +(1|2), e] */
 int pdb_write_values(lua_State *L);
 int pdb_read_values(lua_State *L);
 
-/* A Lua function: value -> what SQLite would be given for it. [-n, +1, e] */
+/* A Lua function: value -> the value that SQLite would receive. [-n, +1, e] */
 int pdb_plain_value(lua_State *L);
 
-/* Pushes the value at `index`, or what its __to_database makes of it. C only. [-0, +1, e] */
+/* Pushes the value at `index` or the result of its __to_database. For C code only. [-0, +1, e] */
 void pdb_push_plain(lua_State *L, int index);
 
-/* Binds the value at `index` (nil, boolean, number, string, null, blob or a value with __to_database) to a parameter. The bytes of
-** strings are not copied: keep the value on the stack until the statement is reset. May push one value to keep; C only; raises for
-** values that cannot be bound, naming `what`. [-0, +n, e] */
+/* Binds the value at `index` (nil, boolean, number, string, null, blob or a value with __to_database) to a parameter. The
+** bytes of strings are not copied: keep the value on the stack until the statement is reset. May push one value to keep.
+** Raises for values that cannot be bound, naming `what`. For C code only. [-0, +n, e] */
 void pdb_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what);
 
-/* Pushes a name in lower case as SQLite compares names: only ASCII letters. C only. [-0, +1, m] */
+/* Pushes a name in lower case as SQLite compares names, changing only ASCII letters. For C code only. [-0, +1, m] */
 void pdb_push_folded(lua_State *L, const char *name, size_t length);
 
 /* A Lua function: name -> the name in lower case. [-n, +1, v] */
 int pdb_fold(lua_State *L);
 
 /*
-** A column is read by one call of sqlite3_column_value, and then as a value: sqlite3_column_type, _text and _bytes would each look for
-** it again. No other thread uses the connection meanwhile, as SQLite demands of such values.
+** Pushes a value of the given type, such as a column; `is_boolean` as the column is declared. [-0, +1, m]
 **
-** Pushes the value of a column, or any other one, which is of the type. `is_boolean` as the column is declared. [-0, +1, m]
+** A column is read with one call of sqlite3_column_value and then as a value, because sqlite3_column_type, _text and _bytes would
+** each search for it again. SQLite demands that no other thread uses the connection in the meantime; none does.
 */
 void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boolean);
 
-/* The bytes of a text or blob, by its type; never NULL. They live as long as the value: that of a column until the statement is stepped.
-** None where there was no memory for them and the run ends therefore. [-0, +0, -] */
+/* Returns the bytes of a text or blob by its type, never NULL. They live as long as the value; those of a column, until the
+** statement is stepped. Empty if there was no memory, in which case the run is ending. [-0, +0, -] */
 const char *pdb_value_bytes(sqlite3_value *value, int type, size_t *length);
 
 #endif
