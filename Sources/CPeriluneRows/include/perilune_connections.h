@@ -21,9 +21,9 @@ enum {
     PDB_DATABASE_SNAPSHOT = 1u << 4, /* a snapshot, whose connection is in a read transaction for its whole life */
 };
 
-/* Pushes the object through which scripts use a database. `owner` is a retained Swift object, which goes to the context's
-** garbage when the userdata is collected; `leftover` must live as long as it. `path` is copied: what messages call the database, empty
-** if it is in memory. [-0, +1, m] */
+/* Pushes the object through which scripts use a database. `owner` is a retained Swift object, which is added to the context's
+** garbage when the userdata is collected; `leftover` must live as long. `path` is copied and used in messages; it is empty in
+** memory. [-0, +1, m] */
 void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags, const char *path);
 
 /* A remote database that a local one represents. Statements run there. All pointers must live as long as the owner. */

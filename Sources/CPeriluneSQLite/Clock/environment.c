@@ -1,4 +1,4 @@
-/* The present and the random numbers of databases. See perilune_clock.h. */
+/* The clock and random numbers of databases. See perilune_clock.h. */
 #include <perilune_clock.h>
 
 #include <inttypes.h>
@@ -8,15 +8,16 @@
 #include <string.h>
 
 /*
-** A VFS with its environment. It begins as a copy of the default one, whose functions find what they need in the copy.
+** A VFS with its environment. It starts as a copy of the default VFS, whose functions find their data in the copy.
 **
-** It is never freed: SQLite keeps a pointer to it as long as a connection is open. It is used again when all are closed.
+** It is never freed, because SQLite keeps a pointer to it as long as a connection is open. It is reused after all connections
+** have closed.
 */
 typedef struct clock_vfs {
-    sqlite3_vfs base; /* first: SQLite gives it to the functions below */
+    sqlite3_vfs base; /* first member: SQLite passes it to the functions below */
     char name[64];
     psql_environment environment;
-    int owners; /* guarded by the lock; 0: it may be used again */
+    int owners; /* guarded by the lock; 0: unused */
     struct clock_vfs *next;
 } clock_vfs;
 
@@ -24,7 +25,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static clock_vfs *all; /* guarded by the lock; elements are only added */
 static _Thread_local const psql_environment *environment_of_thread;
 
-/* The last moment that SQLite can represent. */
+/* The last time that SQLite can represent. */
 static const int64_t last_moment = INT64_C(464269060799999);
 
 static const psql_environment *current(const clock_vfs *self) {
@@ -45,7 +46,7 @@ static int current_time(sqlite3_vfs *vfs, double *days) {
     return code;
 }
 
-/* A VFS that is not in use, or a new one. Under the lock. */
+/* Returns an unused VFS or a new one. The caller holds the lock. */
 static clock_vfs *find_unused(void) {
     for (clock_vfs *vfs = all; vfs; vfs = vfs->next) {
         if (vfs->owners == 0) return vfs;
@@ -55,7 +56,8 @@ static clock_vfs *find_unused(void) {
     if (vfs == NULL) return NULL;
     vfs->base = *standard;
     vfs->base.pNext = NULL;
-    /* Not to be guessed: a script that opens files must not open one with the clock of a test, which may be gone then. */
+    /* The name must not be guessable: a script that opens files must not open one with the clock of a test, which may no
+    ** longer exist then. */
     uint64_t random[2];
     sqlite3_randomness(sizeof random, random);
     snprintf(vfs->name, sizeof vfs->name, PSQL_ENVIRONMENT_PREFIX "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
@@ -113,7 +115,7 @@ static uint64_t next_random(sqlite3_context *context) {
     return environment->random(environment->object);
 }
 
-/* As SQLite's own: any integer but the smallest one, whose absolute value is not an integer. */
+/* Like SQLite's own: any integer except the smallest one, whose absolute value is not an integer. */
 static void random_function(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count, (void)values;
     sqlite3_int64 number = (sqlite3_int64)next_random(context);
@@ -154,7 +156,7 @@ int psql_install_environment(sqlite3 *handle, const char *name) {
     pthread_mutex_lock(&lock);
     vfs->owners++;
     pthread_mutex_unlock(&lock);
-    /* Also when this fails, SQLite calls the destructor. */
+    /* SQLite calls the destructor even if this fails. */
     return sqlite3_create_function_v2(handle, "random", 0, flags, vfs, random_function, NULL, NULL, forget_connection);
 }
 

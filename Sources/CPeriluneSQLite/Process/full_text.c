@@ -1,6 +1,6 @@
 /*
-** highlight and snippet of FTS5. SQLite's own copy all they have for each match, and compare each match with each other: a document of
-** some megabytes took hours. These return what those of SQLite 3.40 do, take time linear in its length, and ask now and then.
+** FTS5's highlight and snippet. SQLite's own functions copy all their data for each match and compare all matches with each
+** other: a document of some megabytes took hours. These return the same as SQLite 3.40 in linear time, and can be cancelled.
 */
 #include <stdint.h>
 #include <string.h>
@@ -9,19 +9,19 @@
 
 #include "CPeriluneSQLite/Process/work.h"
 
-/* The document of the current row, as FTS5 offers it. */
+/* The document of the current row, as FTS5 provides it. */
 typedef struct {
     const Fts5ExtensionApi *api;
     Fts5Context *row;
-    int match_count; /* of all columns; in the order of columns, then of tokens */
+    int match_count; /* in all columns, ordered by column and token */
     psql_work work;
 } document;
 
-/* Matches of phrases that share tokens, as one; in tokens. `first` is -1 behind the last. */
+/* A run of matches that share tokens, as token positions. `first` is -1 after the last run. */
 typedef struct {
     document *document;
     int column;
-    int next; /* match */
+    int next; /* the number of the next match */
     int first, last;
 } run_of_matches;
 
@@ -53,14 +53,14 @@ static int advance(run_of_matches *run) {
 
 /* MARK: - Marking */
 
-/* A text with its matches marked, or the tokens of it from `begin` to `end` if `end` is above 0. */
+/* A text whose matches are being marked, or its tokens from `begin` to `end` if `end` is above 0. */
 typedef struct {
     run_of_matches matches;
     const char *opening, *closing, *text;
-    int length; /* of the text */
+    int length; /* the length of the text */
     int begin, end;
-    int token;  /* the next */
-    int copied; /* bytes of the text */
+    int token;  /* the next token */
+    int copied; /* the number of bytes copied from the text */
     psql_buffer result;
 } marking;
 
@@ -81,7 +81,7 @@ static int copy_up_to(marking *marking, int end) {
 }
 
 static int end_match(marking *marking, int end) {
-    /* It has begun before the tokens that are wanted. */
+    /* The match has begun before the wanted tokens. */
     int code = marking->end != 0 && marking->matches.first < marking->begin ? append_mark(marking, marking->opening) : SQLITE_OK;
     if (code == SQLITE_OK) code = copy_up_to(marking, end);
     if (code == SQLITE_OK) code = append_mark(marking, marking->closing);
@@ -94,7 +94,7 @@ static int end_tokens(marking *marking, int token, int end) {
     return code == SQLITE_OK && is_in_match ? append_mark(marking, marking->closing) : code;
 }
 
-/* Called by the tokenizer; `start` and `end` in bytes. */
+/* Called by the tokenizer. `start` and `end` are byte positions. */
 static int mark_token(void *object, int flags, const char *bytes, int length, int start, int end) {
     (void)bytes;
     marking *marking = object;
@@ -115,7 +115,7 @@ static int mark_token(void *object, int flags, const char *bytes, int length, in
     return code;
 }
 
-/* Sets the result, and frees what has been collected. */
+/* Sets the result and frees the collected text. */
 static void finish(sqlite3_context *context, marking *marking, int code) {
     if (code != SQLITE_OK) {
         sqlite3_result_error_code(context, code);
@@ -150,11 +150,11 @@ static void highlight(const Fts5ExtensionApi *api, Fts5Context *row, sqlite3_con
 
 /* MARK: - The best snippet */
 
-/* Finds the tokens with which sentences begin. */
+/* Finds the first tokens of sentences. */
 typedef struct {
     document *document;
     const char *text;
-    int token; /* the next */
+    int token; /* the next token */
     int *beginnings;
     size_t count, capacity;
 } sentences;
@@ -177,24 +177,25 @@ static int note_beginning(void *object, int flags, const char *bytes, int length
     return SQLITE_OK;
 }
 
-/* A snippet: tokens of a column from `begin` on. */
+/* A place for a snippet: the tokens of a column from `begin` on. */
 typedef struct {
     int score, column, begin;
     int column_size; /* in tokens */
 } snippet_place;
 
-/* What is looked for: the best place. */
+/* A search for the best place. */
 typedef struct {
     document *document;
-    int length; /* tokens of a snippet */
+    int length; /* the number of tokens in a snippet */
     int phrase_count;
-    unsigned char *has_seen; /* by phrase */
+    unsigned char *has_seen; /* one per phrase */
     sentences sentences;
     snippet_place best;
 } search;
 
-/* Scores the tokens from `begin` on: 1000 for each phrase that matches, and 1 for each time that it does again. `first_match` is one at
-** or before the first that may lie there. `centred` is where a snippet begins that has these matches in its middle. */
+/* Scores the tokens from `begin` on: 1000 for each matching phrase, and 1 for each further match of it. `first_match` is a
+** match at or before the first one in the snippet. `centred` is set to the start of a snippet with these matches in its
+** middle. */
 static int score(search *search, const snippet_place *place, int first_match, int begin, int *result, int *centred) {
     document *document = search->document;
     int first = -1, last = 0;
@@ -225,12 +226,12 @@ static void keep_best(search *search, const snippet_place *place, int score, int
     search->best.begin = begin;
 }
 
-/* The match that is looked at, in its column. */
+/* The match under consideration, in its column. */
 typedef struct {
     int token;
-    int first_at_token;    /* match: several phrases may match at one token */
+    int first_at_token;    /* the first of several matches at one token */
     size_t sentence;
-    int first_of_sentence; /* match */
+    int first_of_sentence; /* the first match of the sentence */
 } match_place;
 
 static int search_at(search *search, const snippet_place *place, const match_place *match) {
@@ -246,7 +247,7 @@ static int search_at(search *search, const snippet_place *place, const match_pla
     return code;
 }
 
-/* Looks at each match of a column as the first of a snippet, and at the beginning of its sentence. */
+/* Tries each match of a column as the first of a snippet, and the start of its sentence. */
 static int search_matches(search *search, const snippet_place *place) {
     document *document = search->document;
     const sentences *sentences = &search->sentences;
@@ -283,7 +284,7 @@ static int search_column(search *search, int column) {
     return code == SQLITE_OK ? search_matches(search, &place) : code;
 }
 
-/* Finds the best place in a column, in any if that is negative. */
+/* Finds the best place in a column, or in any column if `column` is negative. */
 static int find_snippet(document *document, int column, int length, snippet_place *best) {
     search search = {
         .document = document, .length = length, .phrase_count = document->api->xPhraseCount(document->row),
@@ -342,7 +343,7 @@ static void snippet(const Fts5ExtensionApi *api, Fts5Context *row, sqlite3_conte
 
 /* MARK: - Installing */
 
-/* NULL in a library without FTS5. */
+/* Returns the FTS5 API, or NULL if the library lacks it. */
 static fts5_api *find_api(sqlite3 *handle) {
     fts5_api *api = NULL;
     sqlite3_stmt *statement;

@@ -1,7 +1,7 @@
 /*
-** SQLite looks at its progress handler between two instructions, and one call of a function is one instruction: a search for a long
-** text in a long text is quadratic, and took minutes within any limit of time. These do what those of SQLite 3.40 do, and ask now and
-** then. What they cost: an index is not used for LIKE and GLOB, for which SQLite must know its own functions.
+** SQLite checks its progress handler between instructions, and a call of a function is one instruction: a search for a long text
+** in a long text is quadratic and took minutes despite a time limit. These functions do the same as those of SQLite 3.40 and can
+** be cancelled. The price: LIKE and GLOB use no index, because SQLite uses one only for its own functions.
 */
 #include <stdint.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; 
 
 /* MARK: - instr */
 
-/* The place of a text or blob in another, counted from 1 in characters or bytes; 0 if it is not there. */
+/* Returns the position of a text or blob in another, counted from 1 in characters or bytes, or 0. */
 static sqlite3_int64 find(psql_work *work, text in, text needle, bool is_text) {
     sqlite3_int64 place = 1;
     const unsigned char *at = in.bytes, *end = in.bytes + in.length;
@@ -74,7 +74,7 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
 
 /* MARK: - replace */
 
-/* Appends the text with replacements. Returns false if that fails or is to end. */
+/* Appends the text with replacements. Returns false if that fails or is cancelled. */
 static bool append_replaced(psql_buffer *buffer, psql_work *work, text in, text pattern, text by) {
     const unsigned char *at = in.bytes, *kept = at, *end = at + in.length;
     while ((size_t)(end - at) >= pattern.length) {
@@ -115,7 +115,7 @@ static void replace(sqlite3_context *context, int count, sqlite3_value **values)
 
 /* MARK: - trim */
 
-/* The length of the character at the beginning of a text. */
+/* Returns the length of the first character of a text. */
 static size_t character_length(text in) {
     size_t length = 1;
     if (in.bytes[0] >= 0xC0) {
@@ -124,7 +124,7 @@ static size_t character_length(text in) {
     return length;
 }
 
-/* The length of the character of a set with which the text begins, or ends; 0 if it does with none. */
+/* Returns the length of a character of the set with which the text begins or ends, or 0. */
 static size_t trimmed_length(psql_work *work, text in, text set, bool at_end) {
     while (set.length > 0) {
         size_t length = character_length(set);
@@ -162,19 +162,19 @@ static void rtrim(sqlite3_context *context, int count, sqlite3_value **values) {
 /* MARK: - LIKE and GLOB */
 
 typedef struct {
-    uint32_t any;    /* matches any text; 0: nothing does */
+    uint32_t any;    /* matches any text; 0: none */
     uint32_t one;    /* matches one character */
-    uint32_t escape; /* LIKE: what follows it stands for itself; GLOB: begins a set of characters; 0: nothing does */
+    uint32_t escape; /* LIKE: makes the next character literal; GLOB: begins a set of characters; 0: none */
     bool has_sets, ignores_case;
 } wildcards;
 
 typedef enum {
     MATCH,
     NO_MATCH,
-    NO_LATER_MATCH, /* nor if the wildcard before it stood for more */
+    NO_LATER_MATCH, /* no match even if the wildcard before it stands for more */
 } outcome;
 
-/* The character at `*at`, which it moves on; as SQLite reads what is no UTF-8. */
+/* Reads the character at `*at` and advances it. Invalid UTF-8 is read as SQLite does. */
 static uint32_t read_character(const unsigned char **at) {
     uint32_t character = *(*at)++;
     if (character < 0xC0) return character;
@@ -191,7 +191,7 @@ static bool is_equal(const wildcards *wildcards, uint32_t a, uint32_t b) {
     return a == b || (wildcards->ignores_case && a < 0x80 && b < 0x80 && lower(a) == lower(b));
 }
 
-/* Matches one character with the set that begins at `*pattern`, behind its bracket. */
+/* Matches one character against the set at `*pattern`, after its bracket. */
 static bool is_in_set(const unsigned char **pattern, uint32_t character) {
     uint32_t prior = 0, member = read_character(pattern);
     bool is_found = false, is_inverted = member == '^';
@@ -216,7 +216,7 @@ static bool is_in_set(const unsigned char **pattern, uint32_t character) {
 
 static outcome match(psql_work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards);
 
-/* Behind a wildcard for any text. */
+/* Matches the rest of a pattern after a wildcard for any text. */
 static outcome match_any(psql_work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards) {
     uint32_t wanted;
     while ((wanted = read_character(&pattern)) == wildcards->any || (wanted == wildcards->one && wanted != 0)) {
@@ -300,7 +300,7 @@ static void like(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, (wildcards){.any = '%', .one = '_', .ignores_case = true});
 }
 
-/* As PRAGMA case_sensitive_like makes it. */
+/* The function that PRAGMA case_sensitive_like selects. */
 static void like_with_case(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, (wildcards){.any = '%', .one = '_'});
 }
@@ -311,8 +311,8 @@ static void glob(sqlite3_context *context, int count, sqlite3_value **values) {
 
 /* MARK: - json_patch */
 
-/* SQLite looks for each member of the one object in the other. */
-static const double longest_patch = 3e9; /* bytes times bytes: some tenths of a second */
+/* SQLite searches one object for each member of the other. */
+static const double longest_patch = 3e9; /* the product of both lengths in bytes, some tenths of a second */
 
 /* A connection on which the function is SQLite's own. */
 typedef struct {
@@ -365,7 +365,7 @@ static int bound_json_patch(sqlite3 *handle, int flags) {
 
 /* MARK: - Installing */
 
-/* Whether LIKE heeds the case of letters: SQLite has no other way to ask for PRAGMA case_sensitive_like. */
+/* Returns whether LIKE is case-sensitive. SQLite has no other way to read PRAGMA case_sensitive_like. */
 static bool is_like_case_sensitive(sqlite3 *handle) {
     sqlite3_stmt *statement;
     if (sqlite3_prepare_v2(handle, PSQL_OWN_SQL "SELECT 'a' LIKE 'A'", -1, &statement, NULL) != SQLITE_OK) return false;

@@ -1,9 +1,9 @@
 /*
-** SQLite's mutexes, so that those who wait for one look again for a while before they sleep.
+** SQLite's mutexes, made adaptive: a waiting thread spins for a while before it sleeps.
 **
-** The readers of one file take a mutex of the process for the time of two system calls, by which they lock and unlock the file, in
-** each statement outside of a transaction. Threads that sleep at once then wait for each other's wake-up, which takes longer than the
-** statement: two read no more than one, or less.
+** Readers of a file take a process-wide mutex around the two system calls that lock and unlock the file, in every statement
+** outside of a transaction. Threads that sleep at once wait for each other's wake-up, which takes longer than the statement: two
+** threads then read no more than one.
 */
 #define _GNU_SOURCE /* PTHREAD_MUTEX_ADAPTIVE_NP */
 #include <pthread.h>
@@ -32,7 +32,7 @@ static void make_static_mutexes(void) {
     }
 }
 
-/* SQLite may come here more than once, on several threads. */
+/* SQLite may call this several times, on several threads. */
 static int begin(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     return pthread_once(&once, make_static_mutexes) == 0 ? SQLITE_OK : SQLITE_ERROR;

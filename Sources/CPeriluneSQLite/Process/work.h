@@ -1,4 +1,4 @@
-/* What functions share that may take long for one call: they ask now and then whether to end. */
+/* Cancellation of functions whose single call may take long. */
 #ifndef PERILUNE_WORK_H
 #define PERILUNE_WORK_H
 
@@ -6,7 +6,7 @@
 
 #include <perilune_long_functions.h>
 
-/* Work that is left until the next look, in bytes that are compared or copied. */
+/* The work left until the next check, in bytes compared or copied. */
 typedef struct {
     psql_is_cancelled *is_cancelled;
     size_t left;
@@ -30,20 +30,20 @@ static inline bool psql_spend(psql_work *work, size_t bytes) {
     return !work->has_ended;
 }
 
-/* A text that grows, to be freed by sqlite3_free. */
+/* A growing text, freed by sqlite3_free. */
 typedef struct {
     char *bytes;
     size_t length, capacity;
-    size_t most; /* bytes: what SQLite allows for a value */
-    int failure; /* SQLite's code */
+    size_t most; /* the longest value that SQLite allows, in bytes */
+    int failure; /* an SQLite result code */
 } psql_buffer;
 
-/* What SQLite allows for a value, in bytes. */
+/* Returns the longest value that SQLite allows, in bytes. */
 static inline size_t psql_longest_value(sqlite3_context *context) {
     return (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
 }
 
-/* Returns false, and sets the failure, if the text becomes too long or memory is short. */
+/* Returns false and sets the failure if the text becomes too long or memory runs out. */
 static inline bool psql_append(psql_buffer *buffer, const void *bytes, size_t length) {
     size_t needed = buffer->length + length;
     if (needed > buffer->most) {
@@ -65,10 +65,10 @@ static inline bool psql_append(psql_buffer *buffer, const void *bytes, size_t le
     return true;
 }
 
-/* Puts zeroblob of this library in the place of SQLite's on a connection. Returns SQLite's code. */
+/* Replaces SQLite's zeroblob on a connection. Returns an SQLite result code. */
 int psql_bound_zeroblob(sqlite3 *handle, int flags, psql_is_hooked *is_hooked);
 
-/* Puts highlight and snippet of this library in the place of FTS5's on a connection. Returns SQLite's code. */
+/* Replaces FTS5's highlight and snippet on a connection. Returns an SQLite result code. */
 int psql_bound_full_text(sqlite3 *handle, psql_is_cancelled *is_cancelled);
 
 #endif

@@ -1,7 +1,7 @@
 /*
-** Rows that end in zeros which are nowhere written out: those of zeroblob(), at the end of a row that is inserted. A hook that reads the new row
-** has SQLite write them out. If it has no memory for that, SQLite 3.40 makes NULL of the row, keeps its length, and inserts it all the same:
-** it reads the address 0.
+** Rows that end in zeros which are not stored in memory: those of zeroblob() at the end of an inserted row. A hook that reads the
+** new row makes SQLite write them out. If that runs out of memory, SQLite 3.40 replaces the row by NULL, keeps its length and
+** inserts it: it reads address 0.
 */
 #include <string.h>
 
@@ -19,8 +19,8 @@ int psql_preupdate_new(sqlite3 *handle, int column, sqlite3_value **value) {
     return code;
 }
 
-/* SQLite's own but where a hook reads the rows that are inserted: there the zeros take memory at once, for which SQLite survives that there
-** is none. */
+/* SQLite's own zeroblob, unless a hook reads inserted rows. Then the zeros are allocated at once, where SQLite survives
+** running out of memory. */
 static void zeroblob(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count;
     psql_is_hooked *is_hooked = (psql_is_hooked *)sqlite3_user_data(context);

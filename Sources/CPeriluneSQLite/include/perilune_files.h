@@ -1,5 +1,5 @@
 /*
-** What SQLite writes to files: to databases, their journals, and files in which it sorts.
+** Limiting SQLite's writes to files: databases, journals and temporary files.
 */
 #ifndef PERILUNE_FILES_H
 #define PERILUNE_FILES_H
@@ -8,16 +8,15 @@
 
 #include <sqlite3.h>
 
-/* Whether what runs on this thread may write this number of bytes more. */
+/* Returns whether the code on this thread may write this number of bytes. */
 typedef bool psql_may_write(int size);
 
-/* Has writes ask a function, on all files of connections that were given to psql_watch_files. The same one for the whole process. */
+/* Sets the function that decides about writes to watched files, for the whole process. */
 void psql_ask_before_writes(psql_may_write *may_write);
 
 /*
-** Watches the files of a connection: those that are open, and those that its VFS opens from now on. A write that is not allowed fails
-** as if the disk were full, but for those that rolling back needs. Returns SQLite's code; other file systems than SQLite's own are
-** left alone.
+** Watches the files of a connection: those that are open, and those that its VFS opens later. A refused write fails as on a full
+** disk, except writes that a rollback needs. Returns an SQLite result code. File systems other than SQLite's own are not watched.
 */
 int psql_watch_files(sqlite3 *handle);
 

@@ -1,5 +1,5 @@
 /*
-** SQLite's memory, counted by whom it is allocated for.
+** Accounting of SQLite's memory by owner.
 */
 #ifndef PERILUNE_MEMORY_H
 #define PERILUNE_MEMORY_H
@@ -8,33 +8,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What SQLite has allocated on the thread of an owner, and not freed. Used on that thread only, but for blocks that others free. */
+/* The memory that SQLite has allocated on an owner's thread and not freed. Used on that thread only, except for blocks that
+** others free. */
 typedef struct {
-    int64_t taken; /* bytes; without what other threads have freed */
-    int64_t bound; /* beyond it the owner is asked at each allocation */
-    bool allows_all; /* nothing is refused, and the owner not asked */
-    int countdown; /* allocations, and pieces of memory, until the owner is asked anyway */
-    uint32_t id;   /* what blocks are marked with */
-    bool (*allows)(void *owner, size_t size); /* whether this number of bytes may be allocated; sets `bound` */
+    int64_t taken; /* bytes, without blocks that other threads have freed */
+    int64_t bound; /* above it, the owner decides about each allocation */
+    bool allows_all; /* allocations are allowed without asking the owner */
+    int countdown; /* the number of allocations, weighted by size, until the owner is asked anyway */
+    uint32_t id;   /* the mark of the account's blocks */
+    bool (*allows)(void *owner, size_t size); /* returns whether this number of bytes may be allocated; sets `bound` */
     void *owner;
 } psql_account;
 
-/* Opens an account; false if there are too many. */
+/* Opens an account. Returns false if there are too many. */
 bool psql_open_account(psql_account *account, bool (*allows)(void *owner, size_t size), void *owner);
 
-/* Closes it; blocks may be left. */
+/* Closes an account. Blocks may remain. */
 void psql_close_account(psql_account *account);
 
-/* Bytes that were allocated for it and not freed. */
+/* Returns the number of bytes that are allocated for an account. */
 int64_t psql_account_balance(const psql_account *account);
 
-/* Sets the function that says whose account allocations of the current thread are charged to; NULL: none. */
+/* Sets the function that returns the account of the current thread, or NULL. */
 void psql_charge_to(psql_account *(*current)(void));
 
-/* Has the account of the current thread allow whatever SQLite allocates, or no more. */
+/* Makes the current thread's account allow everything that SQLite allocates, or ends that. */
 void psql_allow_all(bool is_allowed);
 
-/* Whether memory is counted: not in a program that had used SQLite, or set an allocator of its own, before this library was loaded. */
+/* Returns whether memory is counted. It is not if the program had used SQLite or set an allocator before this library was
+** loaded. */
 bool psql_counts_memory(void);
 
 #endif

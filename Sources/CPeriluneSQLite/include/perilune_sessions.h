@@ -1,5 +1,6 @@
 /*
-** The changesets of SQLite's session extension, for Swift, which does not see it: sqlite3.h declares it only where two macros are defined.
+** The changesets of SQLite's session extension for Swift, which cannot see them: sqlite3.h declares them only if two macros are
+** defined.
 */
 #ifndef PERILUNE_SESSIONS_H
 #define PERILUNE_SESSIONS_H
@@ -34,11 +35,12 @@ int sqlite3_preupdate_count(sqlite3 *db);
 int sqlite3_preupdate_depth(sqlite3 *db);
 int sqlite3_preupdate_old(sqlite3 *db, int column, sqlite3_value **value);
 
-/* The value of a column of the row that is inserted or updated: sqlite3_preupdate_new, which must not be called when it may find no memory.
-** For a row that ends in zeros it may take as much as the row, whatever the current thread's account has taken. */
+/* Returns the value of a column of the inserted or updated row. Use it instead of sqlite3_preupdate_new, which crashes when it
+** runs out of memory. For a row that ends in zeros it may take as much memory as the row, regardless of the current thread's
+** account. */
 int psql_preupdate_new(sqlite3 *db, int column, sqlite3_value **value);
 
-/* The numbers of conflicts, and how one is answered. */
+/* The kinds of conflicts and the answers to them. */
 enum {
     PSQL_CHANGESET_DATA = 1,
     PSQL_CHANGESET_NOTFOUND = 2,
@@ -50,19 +52,20 @@ enum {
     PSQL_CHANGESET_ABORT = 2,
 };
 
-/* How a changeset is read and applied. */
+/* Options of reading and applying a changeset. */
 enum {
     PSQL_CHANGESET_START_INVERTED = 2,
     PSQL_CHANGESET_APPLY_WITHOUT_SAVEPOINT = 1,
     PSQL_CHANGESET_APPLY_INVERTED = 2,
 };
 
-/* sqlite3_db_config takes a variable list of arguments, which Swift cannot pass. */
+/* sqlite3_db_config is variadic, and Swift cannot call it. */
 
-/* Has a connection leave the write-ahead log alone when it is closed, even if no other connection has the file open. */
+/* Makes a connection keep the write-ahead log when it closes, even if no other connection has the file open. */
 static inline void psql_keep_log(sqlite3 *db) { sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); }
 
-/* Whether a connection reads names in double quotes that name nothing as strings, outside of CREATE; sets it, and returns what was set. -1 only tells. */
+/* Sets whether a connection reads unknown names in double quotes as strings, except in CREATE. Returns the previous setting; -1 only
+** reads it. */
 static inline int psql_accept_double_quoted_strings(sqlite3 *db, int is_accepted) {
     int former = 0;
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, -1, &former);
@@ -70,7 +73,7 @@ static inline int psql_accept_double_quoted_strings(sqlite3 *db, int is_accepted
     return former;
 }
 
-/* Whether triggers run on a connection; sets it, and returns what was set. */
+/* Sets whether triggers run on a connection and returns the previous setting. */
 static inline int psql_enable_triggers(sqlite3 *db, int is_enabled) {
     int former = 1;
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &former);
@@ -78,7 +81,8 @@ static inline int psql_enable_triggers(sqlite3 *db, int is_enabled) {
     return former;
 }
 
-/* The same for foreign keys, also inside of a transaction, which the PRAGMA leaves as they are. -1 only tells. */
+/* Sets whether foreign keys are enforced, even inside a transaction, where the PRAGMA has no effect. Returns the previous
+** setting; -1 only reads it. */
 static inline int psql_enable_foreign_keys(sqlite3 *db, int is_enabled) {
     int former = 0;
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &former);
