@@ -1,25 +1,26 @@
 internal import CPeriluneShim
 
-/// Copies of values for Swift. A table or string that Lua has once is copied for each place in which a value has it: without a bound a
-/// script of one line would return more than any machine holds.
+/// A bound on copying values to Swift. A table or string that a value contains several times is copied each time, so without a
+/// bound a one-line script could return more than the machine's memory.
 extension LuaCore {
-    /// What may be copied in any case, in bytes.
+    /// The number of bytes that may always be copied.
     private static let leastAllowance = 16 << 20
-    /// What an element takes beside its text, in bytes: as much as in Lua, at least.
+    /// The size of an element without its text in bytes, at least as large as in Lua.
     private static let elementSize = 16
 
-    /// Runs what copies a value with all that is in it. What has no table or string more than four times always fits.
+    /// Runs a closure that copies a value with everything in it. Values that contain no table or string more than four times always
+    /// fit.
     func copying<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
         guard copyAllowance == nil else { return try body() }
-        // A handle of a state that is closed says so where it is read.
+        // A handle of a closed state raises its own error when it is read.
         copyAllowance = Self.leastAllowance + (isOpen ? 4 * context.pointee.used : 0)
         defer { copyAllowance = nil }
         return try body()
     }
 
-    /// Counts an element that is copied, with as many bytes of text.
+    /// Counts a copied element and the bytes of its text.
     ///
-    /// - Throws: ``LuaError`` with code `conversion` if that is too much.
+    /// - Throws: ``LuaError`` with code `conversion` if the bound is exceeded.
     func chargeCopy(textInBytes text: Int) throws(LuaError) {
         guard let allowance = copyAllowance else { return }
         guard text + Self.elementSize <= allowance else {
@@ -30,9 +31,9 @@ extension LuaCore {
 }
 
 extension LuaValue {
-    /// Runs what copies the value with all that is in it.
+    /// Runs a closure that copies the value with everything in it.
     ///
-    /// - Throws: What the closure throws. Reading tables there throws ``LuaError`` with code `conversion` once too much was copied.
+    /// - Throws: Errors of the closure. Reading tables in it throws ``LuaError`` with code `conversion` once the bound is exceeded.
     package func copying<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
         guard case .table(let table) = self else { return try body() }
         return try table.reference.core.copying(body)

@@ -1,4 +1,4 @@
-/// Types that ``LuaEncoder`` and ``LuaDecoder`` convert as ``LuaConvertible`` says, not as they code themselves elsewhere.
+/// Types that ``LuaEncoder`` and ``LuaDecoder`` convert with their ``LuaConvertible`` conformance instead of `Codable`.
 public protocol LuaCoded: LuaConvertible, Codable {}
 
 extension Bool: LuaCoded {}

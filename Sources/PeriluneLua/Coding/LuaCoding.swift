@@ -1,8 +1,8 @@
-/// Where a value lies in the value that is encoded or decoded: a list from the inside out, which costs nothing to extend.
+/// The position of a value inside the value being encoded or decoded: a list from the inside out, which is cheap to extend.
 final class CodingPath {
     private let parent: CodingPath?
     private let key: (any CodingKey)?
-    /// How many keys and types lie around the value.
+    /// The number of keys and types around the value.
     private let depth: Int
 
     init() {
@@ -19,10 +19,10 @@ final class CodingPath {
 
     func appending(_ key: any CodingKey) -> CodingPath { CodingPath(parent: self, key: key) }
 
-    /// The same place one type further inside: a type that encodes itself as another one adds no key.
+    /// Returns the same position one type deeper. A type that encodes itself as another one adds no key.
     func deeper() -> CodingPath { CodingPath(parent: self, key: nil) }
 
-    /// Whether the recursion must end here: tables may contain themselves, and objects may refer to each other.
+    /// Whether the recursion must stop, because tables may contain themselves and objects may refer to each other.
     var isTooDeep: Bool { depth > 2 * Self.maximumLevels }
 
     private static let maximumLevels = 100
@@ -39,7 +39,7 @@ final class CodingPath {
     }
 }
 
-/// The key of an element in a list; as all of `Codable` it counts from 0, messages count from 1 as Lua does.
+/// The key of a list element. It counts from 0 like `Codable`; messages count from 1 like Lua.
 struct IndexKey: CodingKey {
     let index: Int
 
@@ -61,7 +61,7 @@ struct NamedKey: CodingKey {
     var intValue: Int? { nil }
 }
 
-/// Dictionaries whose keys are strings even if they look like numbers.
+/// Dictionaries whose keys stay strings even if they look like numbers.
 protocol StringKeyedDictionary {}
 extension Dictionary: StringKeyedDictionary where Key == String {}
 
@@ -70,7 +70,7 @@ protocol IntegerKeyedDictionary {}
 extension Dictionary: IntegerKeyedDictionary where Key == Int {}
 
 extension LuaError {
-    /// The error for what a type threw while it was encoded or decoded.
+    /// Converts the error that a type threw while it was encoded or decoded.
     init(coding error: any Error) {
         switch error {
         case let error as LuaError:
@@ -100,7 +100,7 @@ extension LuaError {
     /// `orders[2].total: expected a number, got a string`
     private static func message(_ message: String, at path: [any CodingKey]) -> String {
         guard !path.isEmpty else { return message }
-        // Of what contains itself, the beginning says enough.
+        // For a value that contains itself, the beginning and end of the path are enough.
         return path.count <= 12
             ? "\(text(of: path)): \(message)" : "\(text(of: path.prefix(6))) ... \(text(of: path.suffix(2))): \(message)"
     }
@@ -123,12 +123,12 @@ extension LuaError {
 // MARK: - Values of Lua inside types that are coded
 
 extension LuaString: Codable {
-    /// Decodes a string of Lua; with other decoders than ``LuaDecoder`` a text.
+    /// Decodes a Lua string. Decoders other than ``LuaDecoder`` decode text.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Encodes a string of Lua; with other encoders than ``LuaEncoder`` a text, invalid UTF-8 replaced.
+    /// Encodes a Lua string. Encoders other than ``LuaEncoder`` get text in which invalid UTF-8 is replaced.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -136,36 +136,36 @@ extension LuaString: Codable {
 }
 
 extension LuaValue: Codable {
-    /// Passed through by ``LuaDecoder``; other decoders cannot make one.
+    /// Passed through by ``LuaDecoder``. Other decoders throw.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "only LuaDecoder can decode a LuaValue")
     }
 
-    /// Passed through by ``LuaEncoder``; it means nothing to other encoders.
+    /// Passed through by ``LuaEncoder``. Other encoders throw.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "only LuaEncoder can encode a LuaValue")
     }
 }
 
 extension LuaTable: Codable {
-    /// Passed through by ``LuaDecoder``; other decoders cannot make one.
+    /// Passed through by ``LuaDecoder``. Other decoders throw.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "only LuaDecoder can decode a LuaTable")
     }
 
-    /// Passed through by ``LuaEncoder``; it means nothing to other encoders.
+    /// Passed through by ``LuaEncoder``. Other encoders throw.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "only LuaEncoder can encode a LuaTable")
     }
 }
 
 extension LuaFunction: Codable {
-    /// Passed through by ``LuaDecoder``; other decoders cannot make one.
+    /// Passed through by ``LuaDecoder``. Other decoders throw.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "only LuaDecoder can decode a LuaFunction")
     }
 
-    /// Passed through by ``LuaEncoder``; it means nothing to other encoders.
+    /// Passed through by ``LuaEncoder``. Other encoders throw.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "only LuaEncoder can encode a LuaFunction")
     }

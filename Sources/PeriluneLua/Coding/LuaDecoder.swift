@@ -1,23 +1,23 @@
-/// Makes Swift values that are `Decodable` of values of Lua, by the rules of ``LuaEncoder``.
+/// A decoder that turns Lua values into `Decodable` Swift values, following the rules of ``LuaEncoder``.
 ///
-/// The type that is asked for decides: an empty table is an empty list, an empty dictionary or a structure whose fields are
-/// all optional. Tables are read without metamethods. A list has the keys 1, 2, 3, ... and no others. Conversions lose
-/// nothing: 1.5 is not an integer, "1" not a number, and a number that does not fit is an error.
+/// The requested type decides: an empty table is an empty list, an empty dictionary, or a structure whose fields are all optional.
+/// Tables are read without metamethods. A list has the keys 1, 2, 3, ... and no others. Conversions lose nothing: 1.5 is not an
+/// integer, "1" is not a number, and a number out of range is an error.
 ///
 /// ```swift
 /// let order = try LuaDecoder().decode(Order.self, from: value)
 /// ```
 public struct LuaDecoder {
-    /// What types find in `Decoder.userInfo`.
+    /// The contents of `Decoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// Makes a decoder.
     public init() {}
 
-    /// Makes a Swift value.
+    /// Returns a Swift value.
     ///
-    /// - Throws: ``LuaError`` with code `conversion` that begins with the path to the value at fault:
-    ///   `orders[2].total: expected a number, got a string`.
+    /// - Throws: ``LuaError`` with code `conversion`, whose message begins with the path to the value: `orders[2].total: expected a
+    ///   number, got a string`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from value: LuaValue) throws(LuaError) -> Value {
         try value.copying { () throws(LuaError) in
             do {
@@ -30,9 +30,9 @@ public struct LuaDecoder {
 }
 
 extension LuaArguments {
-    /// The argument at a position, decoded.
+    /// Returns the decoded argument at a position.
     ///
-    /// - Throws: ``LuaError`` that names function, position and the path in the argument.
+    /// - Throws: ``LuaError`` that names function, position and path.
     public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try convertArgument(position, of: name) { () throws(LuaError) in try LuaDecoder().decode(type, from: self[position]) }
     }
@@ -45,7 +45,7 @@ private struct ValueDecoder: Decoder {
         case any, strings, integers
     }
 
-    /// As it was given; types that are values of Lua get this.
+    /// The original value, for types that are Lua values themselves.
     let given: LuaValue
     let value: LuaValue
     let path: CodingPath
@@ -91,7 +91,7 @@ private struct ValueDecoder: Decoder {
         return value.isNil ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    /// The elements of a list.
+    /// Returns the elements of a list.
     private func elements() throws -> [LuaValue] {
         guard case .table(let table) = value else { throw mismatch([Any].self, expected: "a list") }
         let pairs = try table.pairs()
@@ -107,10 +107,10 @@ private struct ValueDecoder: Decoder {
 
     /// Decodes the value.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if let leaf = try leaf(type) { return leaf as! Value }  // what `leaf` returns is of the type it is asked for
+        if let leaf = try leaf(type) { return leaf as! Value }  // `leaf` returns a value of the requested type
         guard !path.isTooDeep else { throw failure(CodingPath.depthMessage) }
         if case .string(let string) = value, let type = type as? any RangeReplaceableCollection<UInt8>.Type {
-            return makeBytes(string, type) as! Value  // as above
+            return makeBytes(string, type) as! Value  // `makeBytes` returns a value of the requested type
         }
         var decoder = ValueDecoder(given, path: path.deeper(), userInfo: sharedUserInfo)
         if type is any StringKeyedDictionary.Type { decoder.keys = .strings }
@@ -122,7 +122,7 @@ private struct ValueDecoder: Decoder {
         Bytes(string.bytes)
     }
 
-    /// The value of types other than tables with their own conversion; `nil` for other types.
+    /// Returns the value of a type with its own conversion, other than tables; `nil` for other types.
     private func leaf(_ type: any Decodable.Type) throws -> Any? {
         switch type {
         case is Float.Type: return try float()
@@ -151,7 +151,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
-    /// A dictionary takes all keys, so that each must be of its type; a structure looks for those it knows.
+    /// Checks that all keys have the dictionary's key type. Structures read only the keys that they know.
     func checkKeys() throws {
         guard decoder.keys != .any else { return }
         var names: Set<String> = []
@@ -159,7 +159,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
             switch (key, decoder.keys) {
             case (.string(let string), .strings):
                 guard let name = string.string else { throw unfitting(key) }
-                // Swift finds different texts equal if they are one by their canonical equivalence.
+                // Swift considers canonically equivalent texts equal, so two keys can collide.
                 guard string.bytes.allSatisfy({ $0 < 0x80 }) || names.insert(name).inserted else {
                     throw decoder.failure("expected string keys, got two that Swift finds equal: `\(name)`")
                 }
@@ -174,7 +174,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     var allKeys: [Key] {
-        // The table was there when the container was made.
+        // The table could be read when the container was made.
         ((try? table.pairs()) ?? []).compactMap { key, _ in
             switch key {
             case .string(let string): string.string.flatMap(Key.init(stringValue:))
@@ -192,7 +192,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try counted(try table.rawGet(.string(LuaString(key.stringValue))), key)
     }
 
-    /// A field of the table, as a part of what is copied.
+    /// Returns a field of the table and counts it as copied.
     private func counted(_ value: LuaValue, _ key: any CodingKey) throws -> ValueDecoder {
         let text = if case .string(let text) = value { text.bytes.count } else { 0 }
         try table.reference.core.chargeCopy(textInBytes: text)
@@ -208,7 +208,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decodeAny(type, key) }
-    // What the protocol has for these two would refuse them.
+    // The default implementations of the protocol would refuse these two.
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decodeAny(type, key) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decodeAny(type, key) }
 
@@ -257,7 +257,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
         decoder.child(isAtEnd ? .nil : elements[currentIndex], IndexKey(currentIndex))
     }
 
-    /// Goes on only after success, as types may try one type after another.
+    /// Advances only after success, because types may try one type after another.
     private mutating func advance<Result>(_ body: (ValueDecoder) throws -> Result) throws -> Result {
         let next = next
         guard !isAtEnd else { throw next.mismatch(Result.self, expected: "another element") }
@@ -267,7 +267,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() -> Bool {
-        // Lists hold no nil.
+        // Lists contain no nil.
         false
     }
 

@@ -1,20 +1,20 @@
 internal import CPeriluneShim
 
-/// Makes values of Lua of Swift values that are `Encodable`.
+/// An encoder that turns `Encodable` Swift values into Lua values.
 ///
-/// - Structures, classes and dictionaries with keys of type `String` or `Int` become tables, other collections lists.
-///   Integers stay integers; what is `nil` is absent. Coding keys with an `intValue` become integer keys.
+/// - Structures, classes and dictionaries with keys of type `String` or `Int` become tables; other collections become lists.
+///   Integers stay integers; `nil` is absent. Coding keys with an `intValue` become integer keys.
 /// - Collections of `UInt8` (`[UInt8]`, `Data`) are bytes and become strings, as does ``LuaString``.
-/// - Handles (``LuaTable``, ``LuaFunction``, ``LuaValue``) stay what they are.
+/// - Handles (``LuaTable``, ``LuaFunction``, ``LuaValue``) are passed through.
 ///
 /// ```swift
 /// let value = try state.encode(Order(id: 1, lines: ["tea"]))
 /// ```
 public struct LuaEncoder {
-    /// The metatable of tables that are made of arrays, by which scripts can distinguish an empty list from a record without
-    /// fields. `nil`, the default: none.
+    /// The metatable of tables made from arrays, by which scripts can distinguish an empty list from a record without fields. The
+    /// default is `nil`: no metatable.
     public var arrayMetatable: LuaTable?
-    /// What types find in `Encoder.userInfo`.
+    /// The contents of `Encoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     private let state: LuaState
@@ -24,10 +24,10 @@ public struct LuaEncoder {
         self.state = state
     }
 
-    /// Makes a value of Lua.
+    /// Returns a Lua value.
     ///
-    /// - Throws: ``LuaError`` with code `conversion` that begins with the path to the value at fault: integers beyond 64
-    ///   bits with sign, `nil` in a list, nesting deeper than 100 levels.
+    /// - Throws: ``LuaError`` with code `conversion`, whose message begins with the path to the value: for integers beyond signed
+    ///   64 bits, `nil` in a list, and nesting deeper than 100 levels.
     public func encode<Value: Encodable>(_ value: Value) throws(LuaError) -> LuaValue {
         let root = Node()
         let encoder = NodeEncoder(root, path: CodingPath(), state: state, userInfo: userInfo)
@@ -53,7 +53,7 @@ public struct LuaEncoder {
         return core.takeValues(1)[0]
     }
 
-    /// Returns how deep the nodes are nested.
+    /// Returns the depth of the nested nodes.
     private func checkOwnership(in node: Node) throws(LuaError) -> Int {
         var depth = 0
         switch node.content {
@@ -65,7 +65,7 @@ public struct LuaEncoder {
         return depth + 1
     }
 
-    /// Pushes the value of a node. As deep as the values are nested, for which there is room on the stack.
+    /// Pushes the value of a node. The stack has room for the depth of the nesting.
     private func push(_ node: Node, in core: LuaCore) {
         switch node.content {
         case .none: lua_pushnil(core.L)
@@ -91,7 +91,7 @@ public struct LuaEncoder {
 }
 
 extension LuaState {
-    /// Makes a value of Lua of a Swift value; see ``LuaEncoder``.
+    /// Returns a Swift value as a Lua value; see ``LuaEncoder``.
     public func encode<Value: Encodable>(_ value: Value) throws(LuaError) -> LuaValue {
         try LuaEncoder(state: self).encode(value)
     }
@@ -120,7 +120,7 @@ extension LuaFunction {
 
 // MARK: - The tree
 
-/// An encoded value. A tree of Swift objects comes first, since encoders of superclasses may add to it until the end.
+/// An encoded value. Encoding builds a tree of Swift objects first, because encoders of superclasses may add to it until the end.
 private final class Node {
     enum Content {
         case none
@@ -138,7 +138,7 @@ private final class Node {
         }
     }
 
-    /// Makes this a table with fields, and answers whether it can be one.
+    /// Makes this a table with fields. Returns false if it already is something else.
     func becomeFields() -> Bool {
         switch content {
         case .none: content = .fields([])
@@ -200,7 +200,7 @@ private struct NodeEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        // A type that asks for containers of two kinds fails when it encodes into the second.
+        // A type that requests containers of two kinds fails when it encodes into the second.
         _ = node.becomeFields()
         return KeyedEncodingContainer(KeyedEncoding<Key>(encoder: self))
     }
@@ -231,7 +231,7 @@ private struct NodeEncoder: Encoder {
         try value.encode(to: encoder)
     }
 
-    /// The value of types other than tables; `nil` for the rest.
+    /// Returns the value of types other than tables; `nil` for the rest.
     private func leaf<Value: Encodable>(_ value: Value) throws -> LuaValue? {
         switch value {
         case let value as Bool: .boolean(value)
@@ -269,7 +269,7 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encodeNil(forKey key: Key) throws {}
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encodeAny(value, key) }
-    // What the protocol has for these two would refuse them.
+    // The default implementations of the protocol would refuse these two.
     func encode(_ value: Int128, forKey key: Key) throws { try encodeAny(value, key) }
     func encode(_ value: UInt128, forKey key: Key) throws { try encodeAny(value, key) }
 
@@ -342,7 +342,7 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     }
 
     func superEncoder() -> any Encoder {
-        // Only a container that the type misuses has no next element; what is encoded here is lost with the error.
+        // Fails only if the type misuses the container. The value encoded here is lost together with the error.
         (try? encoderForNext()) ?? encoder.child(Node(), IndexKey(count))
     }
 }

@@ -4,9 +4,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What errors of Swift say to people.
+/// The messages of Swift errors.
 enum ErrorMessage {
-    /// The description that an error gives of itself, else its value.
+    /// Returns the localized description of an error if it provides one, otherwise the description of its value.
     static func of(_ error: any Error) -> String {
         (error as? any LocalizedError)?.errorDescription ?? String(describing: error)
     }

@@ -1,10 +1,11 @@
-/// Swift functions whose arguments and results are coded.
+/// Swift functions whose arguments are decoded and whose results are encoded.
 extension LuaState {
-    /// Makes a function of Lua out of a Swift closure whose parameters are decoded and whose result is encoded.
+    /// Makes a Lua function from a Swift closure with decoded parameters and an encoded result.
     ///
-    /// - Parameter name: What errors call the function: `mail.send: argument 1: expected a string, got nil`.
-    /// - Parameter body: Gets the decoded arguments; what it returns is encoded, what it throws becomes the error of the call.
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    /// - Parameters:
+    ///   - name: The function's name in errors: `mail.send: argument 1: expected a string, got nil`.
+    ///   - body: Receives the decoded arguments. Its result is encoded, and its error becomes the error of the call.
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedFunction<each Argument: Decodable, Result: Encodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
     ) throws(LuaError) -> LuaFunction {
@@ -13,9 +14,9 @@ extension LuaState {
         }, result: { core, result in try core.encode(result, of: name) })
     }
 
-    /// Makes a function of Lua out of a Swift closure whose parameters are decoded, without a result.
+    /// Makes a Lua function from a Swift closure with decoded parameters and no result.
     ///
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedFunction<each Argument: Decodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Void
     ) throws(LuaError) -> LuaFunction {
@@ -24,21 +25,21 @@ extension LuaState {
         }, result: nil)
     }
 
-    /// Makes a function of Lua out of an asynchronous Swift closure whose parameters are decoded and whose result is encoded.
+    /// Makes a Lua function from an asynchronous Swift closure with decoded parameters and an encoded result.
     ///
-    /// The closure runs in a task of its own. When the run is cancelled or its time is over, the script ends at once: the task
-    /// is cancelled, and nothing waits for it.
+    /// The closure runs in its own task. If the run is cancelled or its time is over, the script ends at once and the task is
+    /// cancelled without being waited for.
     ///
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ body: @escaping @Sendable (repeat each Argument) async throws -> Result
     ) throws(LuaError) -> LuaFunction {
         try makeAsyncFunction(name, CodedOperation(core: core, name: name, body: body) { core, result in [try core.encode(result, of: name)] })
     }
 
-    /// Makes a function of Lua out of an asynchronous Swift closure whose parameters are decoded, without a result.
+    /// Makes a Lua function from an asynchronous Swift closure with decoded parameters and no result.
     ///
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable>(
         _ name: String, _ body: @escaping @Sendable (repeat each Argument) async throws -> Void
     ) throws(LuaError) -> LuaFunction {
@@ -47,10 +48,10 @@ extension LuaState {
 }
 
 extension LuaState {
-    /// Makes a function of Lua out of an asynchronous operation on what the arguments are made into, on the actor of the state before
-    /// and after it. Limits and cancellation end the wait, as they do for coded functions.
+    /// Makes a Lua function from an asynchronous operation. `request` converts the arguments and `response` the result on the actor
+    /// of the state. Limits and cancellation end the wait, as for coded functions.
     ///
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     package func makeAsyncFunction<Request: Sendable, Response: Sendable>(
         _ name: String, request: @escaping ([LuaValue]) throws -> Request,
         perform: @escaping @Sendable (Request) async throws -> Response, results: @escaping (Response) throws -> [LuaValue]
@@ -59,7 +60,7 @@ extension LuaState {
     }
 }
 
-/// As coded operations, with conversions of its own.
+/// An asynchronous operation with its own conversions.
 private struct ConvertedOperation<Request: Sendable, Response: Sendable>: LuaAsyncOperation {
     unowned let core: LuaCore
     let request: ([LuaValue]) throws -> Request
@@ -72,7 +73,8 @@ private struct ConvertedOperation<Request: Sendable, Response: Sendable>: LuaAsy
     }
 }
 
-/// Decodes the arguments on the actor of the state, has a task of its own do the work, and gives its result back on the actor.
+/// An operation that decodes the arguments on the actor of the state, does its work in a separate task, and encodes the result on
+/// the actor.
 private struct CodedOperation<each Argument: Decodable & Sendable, Result: Sendable>: LuaAsyncOperation {
     unowned let core: LuaCore
     let name: String
@@ -87,7 +89,7 @@ private struct CodedOperation<each Argument: Decodable & Sendable, Result: Senda
     }
 }
 
-/// Takes one argument after the other of those that are handles already.
+/// A reader of arguments that are already handles, one after the other.
 package struct DecodedArguments {
     let name: String
     let values: [LuaValue]
@@ -98,7 +100,7 @@ package struct DecodedArguments {
         self.values = values
     }
 
-    /// Decodes the next one; `nil` stands for those that are missing.
+    /// Decodes the next argument; missing ones count as `nil`.
     package mutating func next<Value: Decodable>(_ type: Value.Type) throws(LuaError) -> Value {
         position += 1
         let value = position <= values.count ? values[position - 1] : .nil

@@ -1,7 +1,7 @@
 internal import CPeriluneShim
 
-/// A Swift function as Lua calls it: takes its arguments from the stack, leaves its results there, and answers how many
-/// they are. It never raises: what it throws is raised by C after it has returned.
+/// A Swift function that Lua calls. It takes its arguments from the stack, leaves its results there and returns their number. It
+/// never raises: C raises its error after it has returned.
 final class SwiftFunction {
     unowned let core: LuaCore
     let body: (LuaCore, _ argumentCount: Int) throws -> CInt
@@ -18,7 +18,7 @@ final class SwiftFunction {
             do {
                 return try body(core, Int(lua_gettop(L)))
             } catch {
-                // The arguments make room: the stack may be unable to grow.
+                // Removing the arguments makes room, because the stack may be unable to grow.
                 lua_settop(L, 0)
                 core.push(error)
                 return CInt(PLUA_RAISE)
@@ -27,19 +27,19 @@ final class SwiftFunction {
     }
 }
 
-/// What the C trampoline calls.
+/// The entry point for the C trampoline.
 func callSwiftFunction(_ L: OpaquePointer?, _ function: UnsafeMutableRawPointer?) -> CInt {
     Unmanaged<SwiftFunction>.fromOpaque(function!).takeUnretainedValue().call(on: L!)
 }
 
-/// The arguments of a call from Lua. Valid during that call.
+/// The arguments of a call from Lua, valid during the call.
 public struct LuaArguments {
     let core: LuaCore
     let name: String
-    /// How many arguments the script gave, `nil`s at the end included.
+    /// The number of arguments, trailing `nil`s included.
     public let count: Int
 
-    /// The argument at a position, from 1; `nil` beyond the last one.
+    /// The argument at a position from 1 on; `nil` beyond the last one.
     public subscript(position: Int) -> LuaValue {
         precondition(position >= 1, "arguments count from 1")
         return position <= count ? core.value(at: CInt(position)) : .nil
@@ -50,30 +50,30 @@ public struct LuaArguments {
         (0..<count).map { core.value(at: CInt($0 + 1)) }
     }
 
-    /// The state whose script calls.
+    /// The state of the calling script.
     public var state: LuaState {
         get throws(LuaError) { try core.openState() }
     }
 
-    /// Whether the script could wait here for an asynchronous function: not in a function that `table.sort` calls, for example, nor in a
-    /// run that was started by a synchronous call.
+    /// Whether the script can wait here for an asynchronous function. It cannot in a function that `table.sort` calls, or in a run
+    /// that was started synchronously.
     public var canWait: Bool { core.context.pointee.has_driver && lua_isyieldable(core.L) != 0 }
 
-    /// The argument at a position, converted.
+    /// Returns the converted argument at a position.
     ///
-    /// - Throws: ``LuaError`` that names function, position, what was expected and what came.
+    /// - Throws: ``LuaError`` that names the function, the position, the expected type and the actual value.
     public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try convertArgument(position, of: name) { () throws(LuaError) in try Value.fromLua(self[position]) }
     }
 
-    /// The error for an argument that does not fit.
+    /// Returns the error for an argument of a wrong type.
     public func mismatch(_ position: Int, expected: String) -> LuaError {
         let got = position > count ? "no value" : core.typeName(at: CInt(position))
         return .argument(name, position, "expected \(expected), got \(got)")
     }
 }
 
-/// Converts an argument; an error names the function and the position.
+/// Converts an argument. Errors name the function and the position.
 func convertArgument<Value>(
     _ position: Int, of function: String, _ convert: () throws(LuaError) -> Value
 ) throws(LuaError) -> Value {
@@ -101,24 +101,24 @@ extension LuaScalar: ExpressibleByStringLiteral {
 // MARK: - Making functions
 
 extension LuaState {
-    /// Makes a function of Lua out of a Swift closure.
+    /// Makes a Lua function from a Swift closure.
     ///
-    /// The closure is kept as long as Lua keeps the function. What it throws, a script can catch; uncaught, it comes out of
-    /// the call into Lua as the ``LuaError/underlying`` error.
+    /// The closure lives as long as the Lua function. Scripts can catch its errors; an uncaught error reaches the caller as the
+    /// ``LuaError/underlying`` error.
     ///
     /// - Parameters:
-    ///   - name: What errors call the function: `mail.send`.
-    ///   - body: Gets the arguments and returns the results.
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    ///   - name: The function's name in errors: `mail.send`.
+    ///   - body: Receives the arguments and returns the results.
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeFunction(
         _ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
     ) throws(LuaError) -> LuaFunction {
         try core.makeFunction(name, body)
     }
 
-    /// Makes a function of Lua out of a Swift closure with typed parameters and a result.
+    /// Makes a Lua function from a Swift closure with typed parameters and a result.
     ///
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Result
     ) throws(LuaError) -> LuaFunction {
@@ -127,9 +127,9 @@ extension LuaState {
         }, result: { core, result in try result.toLua(in: core.openState()) })
     }
 
-    /// Makes a function of Lua out of a Swift closure with typed parameters and no result.
+    /// Makes a Lua function from a Swift closure with typed parameters and no result.
     ///
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeFunction<each Argument: LuaConvertible>(
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Void
     ) throws(LuaError) -> LuaFunction {
@@ -157,7 +157,7 @@ extension LuaCore {
         return LuaFunction(LuaReference(takingTopOf: self))
     }
 
-    /// Pushes a function that gets its arguments as values.
+    /// Pushes a function that receives its arguments as values.
     func pushFunction(_ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]) {
         pushFunction { core, count in
             try core.pushResults(body(LuaArguments(core: core, name: name, count: count)))
@@ -168,9 +168,10 @@ extension LuaCore {
         plua_push_function(L, Unmanaged.passRetained(SwiftFunction(core: self, body: body)).toOpaque())
     }
 
-    /// Makes a function whose body takes typed arguments one after the other.
+    /// Makes a function whose body reads typed arguments one after the other.
     ///
-    /// - Parameter result: Makes a value of Lua of the result, unless it is of a type that is pushed as it is; `nil` for none.
+    /// - Parameter result: Converts the result to a Lua value unless its type can be pushed directly; `nil` for functions without a
+    ///   result.
     func makeFunction<Result>(
         _ name: String, typed body: @escaping (inout TypedArguments) throws -> Result,
         result makeValue: ((LuaCore, Result) throws -> LuaValue)?
@@ -189,7 +190,7 @@ extension LuaCore {
         return CInt(results.count)
     }
 
-    /// The state, which is there whenever something runs in it.
+    /// Returns the state, which exists whenever something runs in it.
     package func openState() throws(LuaError) -> LuaState {
         guard let state, isOpen else { throw LuaError(.usage, "the Lua state is closed") }
         return state

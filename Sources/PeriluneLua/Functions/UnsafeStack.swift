@@ -1,20 +1,20 @@
 internal import CPeriluneShim
 
-// What Swift gives to functions in C that are written against Lua's own headers.
+// Access to the Lua stack for C functions that are written against Lua's own headers.
 //
-// They must not raise: an error of Lua would jump over the Swift frames between. Of Lua's functions they may call those that the manual
-// marks `-`, and those it marks `m`, since memory is not refused while Swift frames are on the stack.
+// They must not raise, because a Lua error would jump over Swift frames. They may call the Lua functions that the manual marks `-`,
+// and those marked `m`, because memory is not refused while Swift frames are on the stack.
 
 extension LuaState {
-    /// Calls functions in C that work on the stack of the state.
+    /// Calls C functions that work on the stack of the state.
     ///
-    /// In a function of Swift that a script has called this is the stack of the call: its arguments stand at 1, 2, 3, ...
+    /// In a Swift function called by a script, this is the stack of the call: its arguments are at 1, 2, 3, ...
     ///
     /// - Parameters:
-    ///   - values: What is pushed before.
-    ///   - body: Gets the `lua_State`, with room for 10 values, and the index of the first that was pushed. It must not keep the pointer.
-    ///     What it leaves above the values that were there before is removed; it must not take those.
-    /// - Throws: What the closure throws; ``LuaError`` with code `usage` if the state is closed or a value is of another state.
+    ///   - values: Values to push first.
+    ///   - body: Receives the `lua_State`, with room for 10 values, and the index of the first pushed value. It must not keep the
+    ///     pointer or remove values that were on the stack before. Values that it leaves are removed.
+    /// - Throws: Errors of the closure; ``LuaError`` with code `usage` if the state is closed or a value belongs to another state.
     public func withUnsafeStack<Result>(
         _ values: [LuaValue] = [], _ body: (_ L: OpaquePointer, _ index: Int32) throws -> Result
     ) throws -> Result {
@@ -25,9 +25,9 @@ extension LuaState {
         return try body(L, top + 1)
     }
 
-    /// The value that functions in C push; see ``withUnsafeStack(_:_:)``.
+    /// Returns the value that C functions push; see ``withUnsafeStack(_:_:)``.
     ///
-    /// - Parameter push: Leaves one value more on the stack than there were.
+    /// - Parameter push: Leaves one additional value on the stack.
     /// - Throws: ``LuaError`` with code `usage` if the state is closed, with code `memory` if its stack cannot grow.
     public func makeValue(c push: (_ L: OpaquePointer) -> Void) throws(LuaError) -> LuaValue {
         try core.prepare()
@@ -37,14 +37,14 @@ extension LuaState {
         return core.takeValues(1)[0]
     }
 
-    /// Takes the error off the stack that a function in C has left there, in a closure of ``withUnsafeStack(_:_:)``.
+    /// Pops the error that a C function has left on the stack, in a closure of ``withUnsafeStack(_:_:)``.
     ///
-    /// - Parameter status: What the function has returned: a status of Lua.
+    /// - Parameter status: The Lua status that the function has returned.
     public func takeUnsafeError(status: Int32) -> LuaError { core.takeError(status: status) }
 }
 
 extension LuaTable {
-    /// Sets a member to the value that functions in C push; see ``LuaState/makeValue(c:)``.
+    /// Sets a member to the value that C functions push; see ``LuaState/makeValue(c:)``.
     package func setValue(_ name: String, c push: (_ L: OpaquePointer) -> Void) throws(LuaError) {
         try set(.string(LuaString(name)), reference.core.openState().makeValue(c: push))
     }

@@ -1,20 +1,20 @@
-/// The lines of a chunk that can be executed, for coverage.
+/// The executable lines of a chunk, for coverage.
 extension LuaCompiledChunk {
-    /// The lines on which some instruction stands: those that can run.
+    /// The lines that have instructions.
     package var activeLines: Set<Int> {
         var reader = BytecodeReader(bytes)
         return reader.readLines()
     }
 }
 
-/// Reads the line information in bytecode of Lua 5.4.
+/// A reader of line information in Lua 5.4 bytecode.
 ///
 /// - SeeAlso: `ldump.c` and `lundump.c`, which write and read it, and `luaG_getfuncline` in `ldebug.c`.
 private struct BytecodeReader {
     private let bytes: [UInt8]
     private var position = 0
     private var lines: Set<Int> = []
-    /// Set when the bytes are not what was expected: nothing more is read then.
+    /// Set when the bytes are malformed. Reading stops then.
     private var isBroken = false
 
     init(_ bytes: [UInt8]) {
@@ -45,7 +45,7 @@ private struct BytecodeReader {
         return bytes[position]
     }
 
-    /// Seven bits in a byte, the highest first; the last byte has the eighth bit.
+    /// Reads a number: seven bits per byte, most significant first, with the eighth bit set in the last byte.
     private mutating func readNumber() -> Int {
         var number = 0
         while !isBroken {
@@ -106,9 +106,9 @@ private struct BytecodeReader {
         readList { reader, _ in reader.skipString() }
         var line = firstLine
         for (index, step) in steps.enumerated() {
-            // -128 says that the line stands in the other list.
+            // -128 refers to the list of absolute lines.
             line = step == -128 ? absolute[index] ?? line : line + Int(step)
-            // The first instruction of a variadic function prepares its arguments, on no line of its own.
+            // The first instruction of a variadic function prepares its arguments and belongs to no line.
             if index > 0 || !isVariadic { lines.insert(line) }
         }
     }

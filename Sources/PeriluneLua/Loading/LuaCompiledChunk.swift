@@ -1,14 +1,14 @@
 internal import CPeriluneShim
 
-/// A chunk as bytecode, made by this process: other states load it faster than its text.
+/// A chunk as bytecode of this process, which other states load faster than its text.
 package struct LuaCompiledChunk: Sendable {
-    /// What errors and tracebacks call the chunk, with Lua's mark for its kind before it.
+    /// The name of the chunk in errors and tracebacks, including Lua's prefix for its kind.
     let name: String
     package let bytes: [UInt8]
 }
 
 extension LuaFunction {
-    /// The function of Lua as bytecode, without its upvalues; `nil` for functions of Swift.
+    /// Returns the function as bytecode without its upvalues; `nil` for Swift functions.
     package func compiled(named name: String) throws(LuaError) -> LuaCompiledChunk? {
         let core = reference.core
         try core.prepare()
@@ -24,7 +24,7 @@ extension LuaFunction {
 extension LuaState {
     /// Loads a chunk that another state has compiled.
     ///
-    /// - Parameter environment: The globals that the chunk sees; `nil` means those of the state.
+    /// - Parameter environment: The globals of the chunk; `nil` means those of the state.
     package func load(_ chunk: LuaCompiledChunk, environment: LuaTable? = nil) throws(LuaError) -> LuaFunction {
         try load(bytecode: chunk.bytes, chunkName: chunk.name, environment: environment)
     }

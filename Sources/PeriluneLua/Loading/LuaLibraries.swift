@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// Which standard functions a script has.
+/// The standard functions that a script may use.
 public struct LuaLibraries: OptionSet, Sendable {
     public let rawValue: UInt32
 
@@ -8,8 +8,8 @@ public struct LuaLibraries: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
-    /// `print`, `pcall`, `load`, ..., and of `os` and `debug` what is harmless: `os.time`, `os.date`,
-    /// `os.clock`, `os.difftime`, `debug.traceback`.
+    /// `print`, `pcall`, `load`, ..., and the harmless parts of `os` and `debug`: `os.time`, `os.date`, `os.clock`, `os.difftime`,
+    /// `debug.traceback`.
     public static let base = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_BASE))
     /// `coroutine`.
     public static let coroutine = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_COROUTINE))
@@ -25,22 +25,22 @@ public struct LuaLibraries: OptionSet, Sendable {
     public static let io = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_IO))
     /// All of `os`: processes, files, the environment.
     public static let os = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_OS))
-    /// All of `debug`, and the metatable of strings. A script that has it can break the host's memory; never grant it to a script that you
-    /// do not trust.
+    /// All of `debug`, and the metatable of strings. A script with it can corrupt the host's memory. Never grant it to untrusted
+    /// scripts.
     public static let debug = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_DEBUG))
     /// `dofile` and `loadfile`.
     public static let files = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_LOADFILE))
-    /// `string.dump`, and compiled chunks in `load`, `loadfile` and `dofile`, which without it, and under limits, load text only. A script
-    /// that has it can break the host's memory; never grant it to a script that you do not trust.
+    /// `string.dump`, and compiled chunks in `load`, `loadfile` and `dofile`. Without it, and under limits, these load text only. A
+    /// script with it can corrupt the host's memory. Never grant it to untrusted scripts.
     public static let bytecode = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_BYTECODE))
-    /// `package`, with libraries in C, and `require`, which finds modules of the host first. A script that has it can run any code.
+    /// `package`, including C libraries, and `require`, which searches the host's modules first. A script with it can run any code.
     public static let package = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_PACKAGE))
 
-    /// What can do no harm outside the state. The default.
+    /// The libraries that can do no harm outside of the state. The default.
     public static let sandboxed: LuaLibraries = [.base, .coroutine, .table, .string, .math, .utf8]
-    /// All of Lua's libraries: what users who run a script from the command line expect.
+    /// All of Lua's libraries, as users of the command line expect.
     public static let trusted: LuaLibraries = [.sandboxed, .io, .os, .files, .debug, .bytecode, .package]
 
-    /// The tables of libraries, which `require` gives by these names.
+    /// The names under which `require` returns library tables.
     package static let tableNames = ["coroutine", "debug", "io", "math", "os", "string", "table", "utf8"]
 }

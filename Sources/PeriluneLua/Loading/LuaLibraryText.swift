@@ -1,17 +1,17 @@
 internal import CPeriluneShim
 internal import Synchronization
 
-/// A chunk of the host's own library that many states load: the first compiles it, the others load the bytecode.
+/// A chunk of the host's library that many states load: the first one compiles it, the others load the bytecode.
 package final class LuaLibraryText: Sendable {
     private let name, source: String
     private let compiled = Mutex<LuaCompiledChunk?>(nil)
 
-    /// - Parameter name: What tracebacks call the chunk.
+    /// - Parameter name: The name of the chunk in tracebacks.
     package init(named name: String, _ source: String) {
         (self.name, self.source) = (name, source)
     }
 
-    /// The chunk as a function of a state, with the state's globals.
+    /// Returns the chunk as a function with the state's globals.
     package func function(in state: LuaState) throws(LuaError) -> LuaFunction {
         if let chunk = compiled.withLock({ $0 }) { return try state.load(chunk) }
         let function = try state.loadLibrary(source, named: name)

@@ -1,15 +1,15 @@
-/// A module that a resolver has found.
+/// A module found by a resolver.
 public enum LuaModule {
-    /// Source text, and what errors call it: its file name.
+    /// Source text and its file name in errors.
     case source(LuaString, name: String)
-    /// A value that is ready.
+    /// A ready value.
     case value(LuaValue)
 }
 
-/// Finds the module of a name, or `nil` if there is none.
+/// Returns the module of a name, or `nil` if there is none.
 public typealias LuaModuleResolver = (_ name: String) throws -> LuaModule?
 
-/// What `require` knows.
+/// The resolvers of `require` and the modules that it is loading.
 final class ModuleRegistry {
     var resolvers: [LuaModuleResolver] = []
     /// The modules that are being loaded, outermost first.
@@ -17,13 +17,13 @@ final class ModuleRegistry {
 }
 
 extension LuaState {
-    /// Adds a resolver for `require`, which asks them in the order in which they were added.
+    /// Adds a resolver to `require`, which calls resolvers in the order in which they were added.
     ///
-    /// The first call installs `require` and `package.loaded`, which scripts may use to replace or unload modules; in a state with
-    /// ``LuaLibraries/package``, a searcher after that for `package.preload`. As in Lua, a module is run once, with its name and file name
-    /// as arguments; what it returns is the module, `true` if that is nothing.
+    /// The first call installs `require` and `package.loaded`, with which scripts can replace or unload modules. In a state with
+    /// ``LuaLibraries/package`` it adds a searcher after the one for `package.preload` instead. As in Lua, a module runs once and
+    /// receives its name and file name; its result is the module, or `true` if it returns nothing.
     ///
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func addModuleResolver(_ resolver: @escaping LuaModuleResolver) throws(LuaError) {
         if modules.resolvers.isEmpty {
             if libraries.contains(.package) { try installSearcher() } else { try installRequire() }
@@ -43,7 +43,7 @@ extension LuaState {
         try searchers.rawSet(2, .function(searcher))
     }
 
-    /// What a searcher returns: a loader, and what that is given beside the name; nothing if no resolver knows the name.
+    /// Returns a loader and its second argument, as a searcher does, or nothing if no resolver knows the name.
     private func search(_ name: String) throws -> [LuaValue] {
         try requireNoCycle(through: name)
         switch try findModule(name) {

@@ -1,26 +1,26 @@
 internal import CPeriluneShim
 
-// What a library that drives a state asks of it. Of the package: a program that embeds Lua has `callAsync`, limits and cancellation.
+// Functions for libraries that drive a state. Package-internal: programs that embed Lua use `callAsync`, limits and cancellation.
 extension LuaState {
-    /// The thread to which the state belongs, once its owner has said so.
+    /// The thread of the state, if its owner has set it.
     package var thread: LuaThread? {
         get { core.thread }
         set { core.thread = newValue }
     }
 
-    /// The run that can be suspended and has the thread now.
+    /// The suspendable run that is using the thread.
     package var currentRun: LuaRun? { core.currentRun }
 
-    /// Whether the run is being ended: no script can catch that.
+    /// Whether the run is ending, which no script can prevent.
     package var isRunEnding: Bool { core.cancelReason != .none }
 
-    /// Whether the run has to end, now that its limits are looked at: for Swift functions that take long without calling Lua.
+    /// Checks the limits and returns whether the run must end. For Swift functions that take long without calling Lua.
     package func hasToEnd() -> Bool { plua_poll(core.context) != 0 }
 
-    /// Which state it is, for any thread.
+    /// The identity of the state, for any thread.
     package var identity: LuaStateIdentity { LuaStateIdentity(ofContext: core.context) }
 
-    /// Where the script is that calls, perhaps through a library: the name of the chunk as Lua has it, also shortened, and the line.
+    /// The position of the calling script, looking through library functions: the chunk's name in full and shortened, and the line.
     package var callingPlace: (chunk: String, shortChunk: String, line: Int)? {
         var activation = lua_Debug()
         guard plua_find_position(core.L, &activation), let source = activation.source else { return nil }
@@ -28,31 +28,31 @@ extension LuaState {
         return (String(cString: source), short, Int(activation.currentline))
     }
 
-    /// Gives what writes where the script is, from a signal handler on the thread of the state, and on what it does so: as long as the
-    /// state is open.
+    /// Passes a function that writes the script's position, safe to call in a signal handler on the thread of the state while it is
+    /// open, and its argument.
     package func withPlaceDescriber(
         _ body: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void, UnsafeMutableRawPointer) -> Void
     ) {
         body(plua_describe_place, UnsafeMutableRawPointer(core.context))
     }
 
-    /// What a userdata of a library stands for where Swift wants a plain value: `nil`, or a string; `nil` for others.
+    /// A function that returns the plain value of a library's userdata: `nil` or a string. It returns `nil` for other userdata.
     package var plainMeaning: ((LuaValue) -> LuaValue?)? {
         get { core.plainMeaning }
         set { core.plainMeaning = newValue }
     }
 }
 
-/// Which state something belongs to, also when the state is gone. For any thread.
+/// The identity of a state, which stays valid after the state has closed. Usable on any thread.
 package struct LuaStateIdentity: Hashable, Sendable {
-    /// The address of the context. Another state may get it when the state is gone.
+    /// The address of the context. Another state may reuse it later.
     private let context: UInt
 
     fileprivate init(ofContext context: UnsafeMutablePointer<plua_context>) {
         self.context = UInt(bitPattern: context)
     }
 
-    /// - Parameter L: Of the state, or of one of its coroutines.
+    /// - Parameter L: The main thread of the state, or one of its coroutines.
     package init(of L: OpaquePointer) {
         self.init(ofContext: plua_context_of(L))
     }
@@ -64,14 +64,14 @@ package struct LuaStateIdentity: Hashable, Sendable {
 extension LuaRun {
     package convenience init(of state: LuaState, isCountingOn: Bool = false) { self.init(of: state.core, isCountingOn: isCountingOn) }
 
-    /// Gives the `lua_State` to functions in C that do not look at its stack, if the state is still open.
+    /// Passes the `lua_State` to C functions that do not use its stack, if the state is open.
     package func withUnsafeState(_ body: (_ L: OpaquePointer) -> Void) {
         if core.isOpen { body(core.main) }
     }
 
-    /// Ends it, from any thread.
+    /// Ends the run. Any thread may call it.
     package func cancel() { core.cancel(self) }
 
-    /// Ends what it waits for, or will wait for next: the script gets an error of kind `cancelled`, which it may handle. From any thread.
+    /// Ends the current or next wait with an error of kind `cancelled`, which the script may handle. Any thread may call it.
     package func interrupt() { core.interrupt(self) }
 }

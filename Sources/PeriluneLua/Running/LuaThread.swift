@@ -5,21 +5,20 @@ import Darwin
 #endif
 import Synchronization
 
-/// A serial executor that is one thread with a large stack.
+/// A serial executor with one thread and a large stack.
 ///
-/// Lua's parser, patterns and error messages recurse in C, and blocking in SQLite must not occupy the threads that Swift's
-/// concurrency shares: so a script runs on a thread of its own. Give it to an actor as its `unownedExecutor`, or run single
-/// closures by ``run(_:)``.
+/// Lua's parser, patterns and error messages recurse in C, and blocking in SQLite must not occupy the shared threads of Swift
+/// concurrency, so a script runs on its own thread. Use it as the `unownedExecutor` of an actor, or run closures with ``run(_:)``.
 ///
-/// `@unchecked Sendable`: all its state is guarded by the mutex.
+/// `@unchecked Sendable`: the mutex guards all its state.
 public final class LuaThread: SerialExecutor, @unchecked Sendable {
-    /// The default stack size in bytes: 64 MiB, of which only what is used becomes memory.
+    /// The default stack size: 64 MiB, of which only the used part takes memory.
     public static let defaultStackSizeInBytes = 64 << 20
 
     private let shared = Shared()
     private let thread: pthread_t
 
-    /// What the thread itself holds, so that it does not keep the executor alive.
+    /// The data that the thread owns, so that it does not keep the executor alive.
     private final class Shared: @unchecked Sendable {
         var mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         var condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -52,7 +51,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
             pthread_mutex_unlock(mutex)
         }
 
-        /// Waits for work; `nil` at the end.
+        /// Waits for work and returns it; `nil` at the end.
         func next() -> [Work]? {
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }
@@ -72,7 +71,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         case notice(@Sendable () -> Void)
     }
 
-    /// A closure with a waiter.
+    /// A closure and the thread that waits for it.
     private final class Closure {
         private var body: (() -> Void)?
         private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
@@ -89,12 +88,12 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
 
         func run() {
             call()
-            // Before the waiting thread goes on: what it has lent us does not outlive that.
+            // Released before the waiting thread continues, because the closure may capture values that it has only lent.
             body = nil
             sem_post(semaphore)
         }
 
-        /// Not inlined, so that nothing of the closure is kept after it.
+        /// Not inlined, so that the compiler keeps nothing of the closure afterwards.
         @inline(never) private func call() { body?() }
 
         func wait() {
@@ -133,20 +132,20 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         shared.end()
     }
 
-    /// Runs a job on the thread, after those that were enqueued before it.
+    /// Runs a job on the thread after all earlier jobs.
     public func enqueue(_ job: consuming ExecutorJob) {
         shared.add(.job(UnownedJob(job), asUnownedSerialExecutor()))
     }
 
-    /// Runs a closure on the thread soon, without waiting for it, nor for the threads that Swift's concurrency shares.
+    /// Runs a closure on the thread soon, without waiting for it or for the shared threads of Swift concurrency.
     ///
-    /// What an actor of this executor does there is isolated, as `assumeIsolated` finds out.
+    /// The closure is isolated to the actors of this executor, so `assumeIsolated` succeeds.
     public func enqueue(_ body: @escaping @Sendable () -> Void) {
         shared.add(.notice(body))
     }
 
-    /// What a task prefers that is not to depend on the threads which Swift's concurrency shares: it goes on here even where it
-    /// belongs to no actor, as it does for a moment after each wait.
+    /// A task executor for tasks that must not depend on the shared threads of Swift concurrency: they resume on this thread even
+    /// when they belong to no actor, as briefly after each wait.
     package var preference: some TaskExecutor { Preference(shared: shared) }
 
     private final class Preference: TaskExecutor {
@@ -166,15 +165,15 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         precondition(isCurrent, "not on the thread of this executor")
     }
 
-    /// Whether this is the thread.
+    /// Whether the caller is on this thread.
     var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
-    /// Runs a closure on the thread and waits for it; on the thread itself at once.
+    /// Runs a closure on the thread and waits for it. On the thread itself, runs it directly.
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: Errors of the closure.
     public func run<Result>(_ body: () throws -> Result) throws -> Result {
         if isCurrent { return try body() }
-        // Written on the thread before the semaphore is posted, read here after it: never at once.
+        // Written on the thread before the semaphore is posted and read here after it, so never concurrently.
         nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
         withoutActuallyEscaping(body) { body in
             let closure = Closure { result = Swift.Result { try body() } }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Coroutines that wait for something outside of Lua.
 extension LuaCore {
-    /// Waits for an operation, but not longer than the run lasts: if it is cancelled, or its time is over, the operation is
-    /// cancelled and left alone.
+    /// Waits for an operation, at most as long as the run may last. If the run is cancelled or its time is over, the operation is
+    /// cancelled and no longer waited for.
     nonisolated(nonsending) package func waiting<Result: Sendable>(
         for operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -20,12 +20,12 @@ extension LuaCore {
         return try await value(of: outcome, in: run)
     }
 
-    /// Waits until a closure is called, from any thread, but not longer than the run lasts. Those who wait so on one actor go on
-    /// in the order in which their closures were called.
+    /// Waits until a closure is called from any thread, at most as long as the run may last. Waiters on one actor continue in the
+    /// order in which their closures were called.
     ///
     /// - Parameters:
-    ///   - didEnd: Called once, as soon as it is known that the wait is over, before the waiter continues.
-    ///   - begin: Is given the closure, and sees to it that it is called; returns what takes that back.
+    ///   - didEnd: Called once, as soon as the wait is over and before the waiter continues.
+    ///   - begin: Receives the closure and arranges for it to be called. Returns a closure that cancels this.
     nonisolated(nonsending) package func waiting(
         didEnd: @escaping @Sendable () -> Void, until begin: (_ resume: @escaping @Sendable () -> Void) -> () -> Void
     ) async throws {
@@ -36,7 +36,7 @@ extension LuaCore {
         try await value(of: outcome, in: run)
     }
 
-    /// What becomes known, unless the run is cancelled or its time is over before.
+    /// Returns the outcome, unless the run is cancelled or its time is over first.
     nonisolated(nonsending) private func value<Value>(of outcome: Outcome<Value>, in run: LuaRun) async throws -> Value {
         let timer = run.remainingTime.map { limit in
             Task {
@@ -59,10 +59,10 @@ extension LuaCore {
     }
 }
 
-/// The run may wait no longer.
+/// The error of a wait that exceeded the run's time.
 private struct TimeIsOver: Error {}
 
-/// The outcome of an operation: the first one counts.
+/// The outcome of an operation. The first one counts.
 private final class Outcome<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -78,7 +78,7 @@ private final class Outcome<Value: Sendable>: Sendable {
         self.didEnd = didEnd
     }
 
-    /// Returns whether this was the first.
+    /// Sets the outcome. Returns whether it is the first one.
     @discardableResult
     func finish(_ result: Result<Value, any Error>) -> Bool {
         let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
@@ -97,10 +97,10 @@ private final class Outcome<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Waits for it. To be called once.
+    /// Waits for the outcome. Call it once.
     ///
-    /// - Parameter thread: Where others have their turn even if it is known already. A script that waits again and again for what is
-    ///   over at once, as in time that passes by itself, would otherwise keep the thread for ever.
+    /// - Parameter thread: A thread on which others get a turn even if the outcome is already known. Otherwise a script that waits
+    ///   repeatedly for operations that end at once, as with time that passes by itself, would occupy the thread forever.
     nonisolated(nonsending) func value(sharing thread: LuaThread?) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<Value, any Error>? in

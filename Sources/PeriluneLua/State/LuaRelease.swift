@@ -5,7 +5,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A release of Lua 5.4, and what is known to be wrong with it.
+/// A release of Lua 5.4 and its known bugs.
 public struct LuaRelease: Sendable, Hashable, CustomStringConvertible {
     /// The last part of the version: 4 for Lua 5.4.4.
     public let number: Int
@@ -17,7 +17,7 @@ public struct LuaRelease: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "5.4.\(number)" }
 
-    /// The release of the library that this process has loaded.
+    /// The release of the loaded library.
     public static let current = LuaRelease(loadedNumber ?? Int(LUA_VERSION_RELEASE) ?? 0)
 
     /// The release number in the identification that the loaded library carries; the headers may be of another release.
@@ -39,17 +39,17 @@ public struct LuaRelease: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A bug that a script of plain text can reach.
+    /// A bug that a text script can trigger.
     public struct Bug: Sendable, Hashable, CustomStringConvertible {
-        /// What goes wrong.
+        /// A description of the bug.
         public let description: String
-        /// The release of Lua 5.4 in which it does not go wrong any more.
+        /// The release of Lua 5.4 that fixes the bug.
         public let fixedIn: Int
-        /// Whether states made by this library keep scripts from it.
+        /// Whether states of this library prevent the bug.
         public let isClosed: Bool
     }
 
-    /// The bugs of this release; none that has been found in the last one.
+    /// The bugs of this release that later releases have fixed.
     public var knownBugs: [Bug] {
         Self.bugs.filter { $0.fixedIn > number }
     }

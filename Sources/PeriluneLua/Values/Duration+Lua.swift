@@ -2,7 +2,7 @@
 extension Duration: LuaCoded {
     public static var luaTypeName: String { "a number of seconds" }
 
-    /// What `Duration.seconds` can take.
+    /// The largest argument of `Duration.seconds`.
     private static let limit = 1e20
 
     public static func fromLua(_ value: LuaValue) throws(LuaError) -> Duration {

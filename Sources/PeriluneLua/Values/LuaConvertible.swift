@@ -1,19 +1,19 @@
 /// A Swift type with a counterpart in Lua.
 ///
-/// Conversions lose nothing: a float becomes an integer only if it is one, a number does not fit into a smaller type by
-/// being cut, a string is not a number.
+/// Conversions lose nothing: a float becomes an integer only if it has no fraction, numbers out of range are errors, and strings
+/// are not numbers.
 public protocol LuaConvertible {
-    /// Makes a Swift value of a value of Lua.
+    /// Converts a Lua value.
     ///
-    /// - Throws: ``LuaError`` with code `conversion` that says what was expected and what came.
+    /// - Throws: ``LuaError`` with code `conversion` that names the expected type and the actual value.
     static func fromLua(_ value: LuaValue) throws(LuaError) -> Self
 
-    /// Makes a value of Lua. Tables are made in `state`.
+    /// Converts the value to Lua. Tables are made in `state`.
     ///
-    /// - Throws: ``LuaError`` if the value has no counterpart in Lua, or there is not enough memory.
+    /// - Throws: ``LuaError`` if the value has no counterpart in Lua or memory runs out.
     func toLua(in state: LuaState) throws(LuaError) -> LuaValue
 
-    /// What messages call a fitting value: "an integer".
+    /// A description of matching Lua values for messages: "an integer".
     static var luaTypeName: String { get }
 }
 
@@ -56,7 +56,7 @@ extension LuaConvertible where Self: FixedWidthInteger {
         return result
     }
 
-    /// - Throws: ``LuaError`` with code `conversion` if the number needs more than 64 bits with sign.
+    /// - Throws: ``LuaError`` with code `conversion` if the number does not fit into 64 bits with sign.
     public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
         guard let integer = Int64(exactly: self) else {
             throw LuaError(.conversion, "\(self) is out of range for an integer in Lua")
@@ -106,7 +106,7 @@ extension LuaString: LuaConvertible {
 extension String: LuaConvertible {
     public static var luaTypeName: String { "a string" }
 
-    /// - Throws: ``LuaError`` with code `conversion` if the bytes are not UTF-8: take ``LuaString`` for any bytes.
+    /// - Throws: ``LuaError`` with code `conversion` if the bytes are not UTF-8. Use ``LuaString`` for arbitrary bytes.
     public static func fromLua(_ value: LuaValue) throws(LuaError) -> String {
         guard case .string(let bytes) = value.plain else { throw mismatch(value) }
         guard let string = bytes.string else { throw LuaError(.conversion, "expected a string of valid UTF-8") }
@@ -206,7 +206,7 @@ extension Dictionary: LuaConvertible where Key == String, Value: LuaConvertible 
 }
 
 extension LuaValue {
-    /// The value as messages show it: numbers themselves, everything else by its type.
+    /// The value as messages show it: a number itself, other values by their type.
     var plainDescription: String {
         switch self {
         case .integer(let integer): "\(integer)"

@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// A handle of a function, of Lua or of Swift.
+/// A handle to a Lua or Swift function.
 public struct LuaFunction {
     let reference: LuaReference
 
@@ -10,7 +10,7 @@ public struct LuaFunction {
 
     /// Calls the function and returns its results.
     ///
-    /// - Throws: ``LuaError``; an error that a Swift function below threw is its ``LuaError/underlying``.
+    /// - Throws: ``LuaError``. If a Swift function threw, its error is ``LuaError/underlying``.
     @discardableResult
     public func call(_ arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
         let core = reference.core
@@ -27,7 +27,7 @@ public struct LuaFunction {
 
     /// Calls the function with Swift values and converts its first result.
     ///
-    /// - Throws: ``LuaError`` if the function raises or exceeds a limit, or its result is not of the type.
+    /// - Throws: ``LuaError`` if the function raises or exceeds a limit, or its result has another type.
     public func callAsFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
         _ argument: repeat each Argument
     ) throws(LuaError) -> Result {
@@ -42,7 +42,7 @@ public struct LuaFunction {
     }
 }
 
-/// Converts Swift values to values of Lua.
+/// Converts Swift values to Lua values.
 func luaValues<each Value: LuaConvertible>(
     _ value: repeat each Value, for core: LuaCore
 ) throws(LuaError) -> [LuaValue] {
@@ -54,7 +54,7 @@ func luaValues<each Value: LuaConvertible>(
     return values
 }
 
-/// A handle of a coroutine.
+/// A handle to a coroutine.
 public struct LuaCoroutine {
     let reference: LuaReference
 

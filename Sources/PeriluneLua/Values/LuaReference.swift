@@ -1,14 +1,14 @@
 internal import CPeriluneShim
 
-/// Keeps a value of Lua alive for a Swift handle.
+/// A reference that keeps a Lua value alive for a Swift handle.
 ///
-/// `@unchecked Sendable`: immutable, and the deinitialiser, which may run on any thread, only adds the id to a list under
-/// a lock. The value itself is reached only through ``LuaCore``, on the state's thread.
+/// `@unchecked Sendable`: immutable. The deinitializer may run on any thread and only adds the id to a list under a lock. The value
+/// itself is accessed only through ``LuaCore``, on the state's thread.
 final class LuaReference: @unchecked Sendable {
     let core: LuaCore
     private let id: CInt
 
-    /// Takes the value on top of the stack.
+    /// Pops the value on top of the stack and refers to it.
     init(takingTopOf core: LuaCore) {
         self.core = core
         id = plua_reference(core.L)
@@ -18,7 +18,7 @@ final class LuaReference: @unchecked Sendable {
         core.releaseLater(id)
     }
 
-    /// Pushes the value. The caller has made sure that the state is open.
+    /// Pushes the value. The caller ensures that the state is open.
     func push(on L: OpaquePointer) {
         plua_push_reference(L, id)
     }

@@ -1,6 +1,6 @@
-/// A Lua string: bytes, which may hold NULs and need not be UTF-8.
+/// A Lua string: bytes that may contain NULs and need not be UTF-8.
 public struct LuaString: Hashable, Sendable {
-    /// The bytes, as Lua has them.
+    /// The bytes.
     public var bytes: [UInt8]
 
     /// Makes a string of bytes.

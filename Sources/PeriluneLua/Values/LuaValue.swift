@@ -1,13 +1,13 @@
-/// A value of Lua.
+/// A Lua value.
 ///
-/// Tables, functions, userdata and coroutines are handles: the value stays in Lua, and lives at least as long as the
-/// handle. A handle may be used only with the state that made it, on the thread or actor that uses that state.
+/// Tables, functions, userdata and coroutines are handles: the value stays in Lua and lives at least as long as the handle. Use a
+/// handle only with the state that made it, on the thread or actor of that state.
 public enum LuaValue {
     /// `nil`.
     case `nil`
     /// A boolean.
     case boolean(Bool)
-    /// An integer: Lua's numbers without a fraction, of 64 bits.
+    /// A 64-bit integer.
     case integer(Int64)
     /// A float.
     case number(Double)
@@ -15,7 +15,7 @@ public enum LuaValue {
     case string(LuaString)
     /// A table, by reference.
     case table(LuaTable)
-    /// A function of Lua, C or Swift, by reference.
+    /// A Lua, C or Swift function, by reference.
     case function(LuaFunction)
     /// A full userdata, by reference.
     case userdata(LuaUserdata)
@@ -27,7 +27,7 @@ public enum LuaValue {
         if case .nil = self { true } else { false }
     }
 
-    /// What Lua takes for true: everything but `nil` and `false`. 0 is true.
+    /// Whether Lua treats the value as true: everything except `nil` and `false`. 0 is true.
     public var isTruthy: Bool {
         switch self {
         case .nil, .boolean(false): false
@@ -35,7 +35,7 @@ public enum LuaValue {
         }
     }
 
-    /// The name of the type with its article, as messages give it: "an integer", "nil".
+    /// The name of the type with its article, as in messages: "an integer", "nil".
     public var typeName: String {
         switch self {
         case .nil: "nil"
@@ -52,7 +52,7 @@ public enum LuaValue {
 }
 
 extension LuaValue {
-    /// The plain value that a userdata of a library stands for, such as one for NULL, or for bytes; any other value itself.
+    /// The plain value that a library's userdata represents, such as NULL or bytes; other values themselves.
     var plain: LuaValue {
         guard case .userdata(let userdata) = self else { return self }
         return userdata.reference.core.plainMeaning?(self) ?? self
@@ -60,8 +60,8 @@ extension LuaValue {
 }
 
 extension LuaValue: Equatable {
-    /// Whether both are the same value without metamethods: handles are equal if they are one object in Lua, integers
-    /// and floats if they are the same number, as in Lua.
+    /// Compares values without metamethods, as Lua does: handles are equal if they refer to the same object, integers and floats if
+    /// they are the same number.
     public static func == (left: LuaValue, right: LuaValue) -> Bool {
         switch (left, right) {
         case (.nil, .nil): true
@@ -91,7 +91,7 @@ extension LuaValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expres
     public init(stringLiteral value: String) { self = .string(LuaString(value)) }
 }
 
-/// A plain value of Lua that can leave its state: what the fields of errors hold.
+/// A plain Lua value that can leave its state, such as the field of an error.
 public enum LuaScalar: Hashable, Sendable {
     /// A boolean.
     case boolean(Bool)
@@ -102,7 +102,7 @@ public enum LuaScalar: Hashable, Sendable {
     /// A string of bytes.
     case string(LuaString)
 
-    /// The scalar as a value.
+    /// The scalar as a Lua value.
     public var value: LuaValue {
         switch self {
         case .boolean(let value): .boolean(value)

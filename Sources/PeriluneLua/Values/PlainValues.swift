@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// Takes one argument after the other, as the parameters of a typed function.
+/// A reader of the arguments of a typed function, one after the other.
 struct TypedArguments {
     private let arguments: LuaArguments
     private let L: OpaquePointer
@@ -11,19 +11,19 @@ struct TypedArguments {
         L = arguments.core.L
     }
 
-    /// The next argument.
+    /// Returns the next argument.
     mutating func next<Value: LuaConvertible>(_ type: Value.Type) throws(LuaError) -> Value {
         try take(type) { (arguments, position) throws(LuaError) in try arguments.get(position) }
     }
 
-    /// The next argument, decoded.
+    /// Decodes the next argument.
     mutating func decodeNext<Value: Decodable>(_ type: Value.Type) throws(LuaError) -> Value {
         try take(type) { (arguments, position) throws(LuaError) in try arguments.decode(position) }
     }
 
-    /// The next argument. The commonest types go a short way, without a ``LuaValue`` in between, which halves the time of a call: each
-    /// cast is between a type and itself, which the comparison before it has made sure of. (Not a function that returns an optional: Swift
-    /// looks for the type of that at each call, which takes as long as all the rest.)
+    /// Returns the next argument. The most common types take a shortcut without a ``LuaValue``, which halves the time of a call.
+    /// Each cast is between identical types, which the comparison before it ensures. (A function that returns an optional would
+    /// make Swift look up that type on every call, which takes as long as everything else.)
     private mutating func take<Value>(
         _ type: Value.Type, orConvert convert: (LuaArguments, Int) throws(LuaError) -> Value
     ) throws(LuaError) -> Value {
@@ -45,14 +45,14 @@ struct TypedArguments {
 }
 
 extension LuaCore {
-    /// The string at an index, if it is UTF-8.
+    /// Returns the string at an index if it is UTF-8.
     fileprivate func text(at index: CInt) -> String? {
         var length = 0
         guard let bytes = lua_tolstring(L, index, &length) else { return nil }
         return String(validating: UnsafeRawBufferPointer(start: bytes, count: length), as: UTF8.self)
     }
 
-    /// Pushes a value of one of the commonest types, and answers whether it is one.
+    /// Pushes a value of one of the most common types. Returns false for other types.
     func pushPlain<Value>(_ value: Value) -> Bool {
         if Value.self == Int.self {
             lua_pushinteger(L, lua_Integer(unsafeBitCast(value, to: Int.self)))
