@@ -1,12 +1,12 @@
-/// JSON as this project writes it: in one line, fields in the order in which they are given, which Foundation's encoders do not
-/// keep; bytes that SQLite gave are not made into strings and back.
+/// JSON on one line. Fields keep the order in which they are given, which Foundation's encoders do not preserve, and bytes from
+/// SQLite are copied without becoming strings.
 package enum JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
     case string(String)
     case integer(Int)
     case number(Double)
     case boolean(Bool)
     case list([JSONText])
-    /// Fields without a value are left out.
+    /// An object. Fields without a value are left out.
     case object([(String, JSONText?)])
 
     package init(stringLiteral value: String) { self = .string(value) }
@@ -39,7 +39,7 @@ package enum JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
         }
     }
 
-    /// Appends elements with commas between them.
+    /// Appends elements separated by commas.
     package static func append<Element>(
         _ opening: StaticString, _ elements: some Sequence<Element>, _ closing: StaticString, to bytes: inout [UInt8],
         _ append: (Element, inout [UInt8]) -> Void
@@ -54,7 +54,7 @@ package enum JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
         bytes += "\(closing)".utf8
     }
 
-    /// Appends a number. Infinite ones are `9e999` and `-9e999`, as SQLite's own JSON has them.
+    /// Appends a number. Infinity is `9e999` or `-9e999`, as in SQLite's JSON.
     package static func append(_ number: Double, to bytes: inout [UInt8]) {
         if number.isNaN {
             bytes += "null".utf8
@@ -70,7 +70,7 @@ package enum JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
         append(text: text.utf8, to: &bytes)
     }
 
-    /// Appends a string with its quotes; the bytes are UTF-8.
+    /// Appends a string of UTF-8 bytes with its quotes.
     package static func append(text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text {

@@ -1,14 +1,13 @@
-/// Finds the name that was probably meant: the nearest by edits (insert, delete, replace, swap neighbours), whatever the
-/// case of letters.
+/// Returns the most similar name by edits (insert, delete, replace, swap neighbors), ignoring case.
 ///
 /// - Parameters:
-///   - name: What was written.
-///   - names: What exists. Of two that are equally near, one that begins with the same letter wins, or else the first.
-/// - Returns: `nil` if nothing is near: more than a third of the letters differ, at least one may; and nothing is the same name
-///   with a word more or less, as `order` and `order_by`.
+///   - name: The written name.
+///   - names: The existing names. Of two equally similar ones, the one with the same first letter wins, otherwise the first.
+/// - Returns: `nil` if no name is similar: at most a third of the letters may differ, and at least one. If none is, a name with one
+///   word more or less, such as `order` for `order_by`.
 package func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let written = foldedScalars(name)
-    // Names come from scripts: a long one is not worth quadratic work.
+    // Names come from scripts. A long one is not worth quadratic work.
     guard !written.isEmpty, written.count <= longestComparedName else { return nil }
     var nearest: (name: String, rank: (distance: Int, otherInitial: Int))?
     for candidate in names where candidate != name {
@@ -16,7 +15,7 @@ package func nearestName(to name: String, among names: some Sequence<String>) ->
         let limit = max(1, max(written.count, scalars.count) / 3)
         guard abs(scalars.count - written.count) <= limit, scalars.count <= longestComparedName else { continue }
         let distance = editDistance(written, scalars)
-        // A name of one letter has every other such name at distance 1.
+        // Every other one-letter name has distance 1.
         guard distance <= limit, distance < scalars.count else { continue }
         let rank = (distance: distance, otherInitial: scalars.first == written.first ? 0 : 1)
         if nearest.map({ rank < $0.rank }) ?? true { nearest = (candidate, rank) }
@@ -24,7 +23,7 @@ package func nearestName(to name: String, among names: some Sequence<String>) ->
     return nearest?.name ?? nameWithAWordMoreOrLess(written, names)
 }
 
-/// The shortest name that begins with the words that were written, or that these begin with.
+/// Returns the shortest name that begins with the written words, or with which these begin.
 private func nameWithAWordMoreOrLess(_ written: [Unicode.Scalar], _ names: some Sequence<String>) -> String? {
     var found: (name: String, length: Int)?
     for candidate in names {
@@ -39,11 +38,11 @@ private func nameWithAWordMoreOrLess(_ written: [Unicode.Scalar], _ names: some 
 private let longestComparedName = 100
 
 private func foldedScalars(_ name: String) -> [Unicode.Scalar] {
-    // Only as much as can matter: lowercasing a long name costs, too.
+    // Only the compared part, because lowercasing a long name costs time, too.
     Array(String(name.unicodeScalars.prefix(longestComparedName + 1)).lowercased().unicodeScalars)
 }
 
-/// The Damerau-Levenshtein distance, in its form without edits inside a swapped pair.
+/// Returns the restricted Damerau-Levenshtein distance (no edits inside a swapped pair).
 private func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
     if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
     var beforePrevious: [Int] = []

@@ -1,6 +1,6 @@
-/// A day of the proleptic Gregorian calendar, by which SQLite counts all days, also those before 1582.
+/// A day of the proleptic Gregorian calendar, which SQLite uses for all days, even before 1582.
 ///
-/// `day` may lie beyond the end of its month: ``daysSince1970`` then counts on into the next month.
+/// `day` may be beyond the end of its month: ``daysSince1970`` then continues into the next month.
 struct CivilDay: Hashable, Sendable {
     var year: Int
     var month: Int
@@ -12,8 +12,8 @@ struct CivilDay: Hashable, Sendable {
         self.day = day
     }
 
-    // Both directions count years from 1 March, so that the leap day is the last of its year and the
-    // lengths of the months follow one line: (153 * month + 2) / 5 days lie before a month, March being 0.
+    // Both directions count years from 1 March, so that the leap day is the last of its year and the lengths of the months follow
+    // one line: (153 * month + 2) / 5 days precede a month, with March as 0.
 
     init(daysSince1970 days: Int) {
         let (cycle, dayOfCycle) = floorDivide(days + Self.daysFromMarchOfYear0To1970, by: Self.daysIn400Years)
@@ -32,7 +32,7 @@ struct CivilDay: Hashable, Sendable {
         day = rest - (153 * marchMonth + 2) / 5 + 1
     }
 
-    /// The days from 1970-01-01 to this day. `month` has to be in 1...12.
+    /// The days from 1970-01-01 to this day. `month` must be in 1...12.
     var daysSince1970: Int {
         let marchYear = month > 2 ? year : year - 1
         let marchMonth = month > 2 ? month - 3 : month + 9
@@ -54,7 +54,7 @@ struct CivilDay: Hashable, Sendable {
         daysSince1970 - CivilDay(year: year, month: 1, day: 1).daysSince1970 + 1
     }
 
-    /// How many days a month has; `month` has to be in 1...12.
+    /// Returns the number of days of a month, which must be in 1...12.
     static func days(inMonth month: Int, of year: Int) -> Int {
         switch month {
         case 2: isLeap(year) ? 29 : 28
@@ -71,7 +71,7 @@ struct CivilDay: Hashable, Sendable {
     private static let daysFromMarchOfYear0To1970 = 719_468
 }
 
-/// A day and a time of day, all of whose parts are known.
+/// A day and a time of day with all parts.
 struct CivilTime: Hashable, Sendable {
     var day: CivilDay
     var hour = 0
@@ -84,7 +84,7 @@ struct CivilTime: Hashable, Sendable {
     }
 }
 
-/// Divides, rounding toward the earlier: the remainder is never negative. `divisor` has to be positive.
+/// Divides rounding down, so the remainder is never negative. `divisor` must be positive.
 func floorDivide<Number: SignedInteger>(
     _ dividend: Number, by divisor: Number
 ) -> (quotient: Number, remainder: Number) {

@@ -1,18 +1,18 @@
-/// Why a date could not be read, computed or written.
+/// The error of reading, computing or writing a date.
 public struct DateError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What went wrong, for programs.
+    /// The kind of the error, for programs.
     public var code: Code
 
-    /// What was expected and what came, for people.
+    /// The expected and the actual value, for people.
     public var message: String
 
-    /// The part that is out of range or missing: `"year"`, `"month"`, `"day"`, `"hour"`, `"minute"`, `"second"`,
-    /// `"microsecond"` or `"zone"`; nil where the error is not about one part.
+    /// The part that is out of range or missing: `"year"`, `"month"`, `"day"`, `"hour"`, `"minute"`, `"second"`, `"microsecond"` or
+    /// `"zone"`; nil if the error is not about one part.
     public var part: String?
 
     public var description: String { message }
 
-    /// What went wrong, for programs.
+    /// The kinds of errors.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Name: String {
             case syntax, now, missingDate, partOutOfRange, outOfRange, notFinite, pattern
@@ -20,19 +20,19 @@ public struct DateError: Error, Hashable, Sendable, CustomStringConvertible {
 
         private let name: Name
 
-        /// A text that is in no format of dates.
+        /// A text that is not in a date format.
         public static let syntax = Code(name: .syntax)
-        /// The text `now`, which SQLite reads as the time of the statement, and which is not a stored date.
+        /// The text `now`, which SQLite reads as the time of the statement and which is not a stored date.
         public static let now = Code(name: .now)
-        /// A time of day, or parts without a year, where a date is needed.
+        /// A time of day, or parts without a year, instead of a date.
         public static let missingDate = Code(name: .missingDate)
-        /// A part that the calendar or the clock does not have, such as month 13 or 30 February.
+        /// A part that does not exist, such as month 13 or 30 February.
         public static let partOutOfRange = Code(name: .partOutOfRange)
         /// An instant before ``DateTime/earliest`` or after ``DateTime/latest``.
         public static let outOfRange = Code(name: .outOfRange)
         /// A number that is infinite or not a number.
         public static let notFinite = Code(name: .notFinite)
-        /// A pattern with a substitution that does not exist.
+        /// A pattern with an unknown substitution.
         public static let pattern = Code(name: .pattern)
 
         public var description: String { name.rawValue }
@@ -70,14 +70,14 @@ extension DateError {
         DateError(code: .notFinite, message: "expected a finite number, got \(number)")
     }
 
-    /// The same error, saying in which text the part stands.
+    /// Returns the error with the text that contains the part.
     func found(in text: UnsafeBufferPointer<UInt8>) -> DateError {
         var copy = self
         copy.message += " in \(Self.quoted(text))"
         return copy
     }
 
-    /// The start of a text, readable whatever its bytes are.
+    /// Returns the start of a text in readable form, whatever its bytes are.
     private static func quoted(_ text: UnsafeBufferPointer<UInt8>) -> String {
         let limitInBytes = 40
         var result = "\""

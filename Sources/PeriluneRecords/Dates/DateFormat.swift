@@ -1,6 +1,6 @@
-/// The formats in which SQLite's date functions read and write text.
+/// The text formats of SQLite's date functions.
 ///
-/// `T` and a space between date and time are the same format. The raw value is the name for scripts.
+/// `T` and a space between date and time are the same format. The raw value is the name in scripts.
 public enum DateFormat: String, Hashable, Sendable, CaseIterable {
     /// `YYYY-MM-DD`
     case ymd = "YMD"
@@ -17,11 +17,11 @@ public enum DateFormat: String, Hashable, Sendable, CaseIterable {
     /// `HH:MM:SS.SSS`
     case hmss = "HMSS"
 
-    /// What stands between date and time.
+    /// The separator between date and time.
     public enum Separator: Hashable, Sendable {
-        /// A space, as `CURRENT_TIMESTAMP` has it.
+        /// A space, as in `CURRENT_TIMESTAMP`.
         case space
-        /// `T`, as ISO 8601 has it.
+        /// `T`, as in ISO 8601.
         case t
     }
 

@@ -1,7 +1,7 @@
-/// The parts of a date or of a time of day, if known, and the format they are stored in.
+/// The known parts of a date or time of day, with their storage format.
 ///
-/// Unlike a ``DateTime`` it keeps what a column says: a birthday stays a day, an opening hour stays a time.
-/// The parts are always ones that calendar and clock have, and there is a year if there is a month or a day.
+/// Unlike a ``DateTime`` it preserves the stored form: a birthday stays a day, an opening hour stays a time. The parts are always
+/// valid, and a month or a day implies a year.
 public struct DateParts: Hashable, Sendable {
     /// -4713 to 9999; the year before 1 is 0.
     public internal(set) var year: Int?
@@ -17,9 +17,9 @@ public struct DateParts: Hashable, Sendable {
     public internal(set) var second: Int?
     /// 0 to 999,999.
     public internal(set) var microsecond: Int?
-    /// How far the time is ahead of UTC, -899 to 899; nil, which means UTC, if the text does not say.
+    /// The offset from UTC, -899 to 899; nil, which means UTC, if the text has none.
     public internal(set) var zoneInMinutes: Int?
-    /// The format that was found in the text, or given.
+    /// The format of the parsed text, or the given one.
     public internal(set) var format: DateFormat
 
     init(day: CivilDay?, format: DateFormat) {
@@ -27,11 +27,11 @@ public struct DateParts: Hashable, Sendable {
         self.format = format
     }
 
-    /// Makes parts, and checks them.
+    /// Makes parts and checks them.
     ///
-    /// - Parameter format: nil means the shortest format that has all the parts.
-    /// - Throws: ``DateError`` if a part is out of range, if there is no part, if a month or a day has no year, a day
-    ///   has no month, or `format` has a date and there is none.
+    /// - Parameter format: The storage format; nil means the shortest one with all the parts.
+    /// - Throws: ``DateError`` if a part is out of range, no part is given, a month or a day has no year, a day has no month, or
+    ///   `format` has a date and the parts have none.
     public init(
         year: Int? = nil, month: Int? = nil, day: Int? = nil,
         hour: Int? = nil, minute: Int? = nil, second: Int? = nil, microsecond: Int? = nil,
@@ -54,24 +54,24 @@ public struct DateParts: Hashable, Sendable {
         self.format = format ?? (hasTime ? found : .ymd)
     }
 
-    /// Reads a text in one of the formats of ``DateFormat``, with `T` or spaces between date and time, any number of
-    /// fraction digits (those after the sixth are cut off), and `Z`, `+HH:MM` or `-HH:MM` at the end.
+    /// Parses a text in one of the formats of ``DateFormat``, with `T` or spaces between date and time, any number of fraction
+    /// digits (only six count), and an optional `Z`, `+HH:MM` or `-HH:MM`.
     ///
-    /// - Throws: ``DateError`` if the text is in no such format, or a part is out of range.
+    /// - Throws: ``DateError`` if the text has another format or a part is out of range.
     public init(parsing text: some StringProtocol) throws {
         try self.init(parsing: text.utf8)
     }
 
-    /// Reads a text, which need not be valid UTF-8.
+    /// Parses a text, which need not be valid UTF-8.
     ///
-    /// - Throws: ``DateError`` if the text is in no format of dates or times, or a part is out of range.
+    /// - Throws: ``DateError`` if the text has no date or time format, or a part is out of range.
     public init(parsing bytes: some Collection<UInt8>) throws {
         self = try bytes.withContiguousBytes { try DateParts(parsing: $0) }
     }
 
-    /// Reads a text, which need not be valid UTF-8.
+    /// Parses a text, which need not be valid UTF-8.
     ///
-    /// - Throws: ``DateError`` if the text is in no format of dates or times, or a part is out of range.
+    /// - Throws: ``DateError`` if the text has no date or time format, or a part is out of range.
     public init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {
         var scanner = DateScanner(bytes)
         guard let parts = try scanner.scanParts() else {
@@ -87,11 +87,11 @@ public struct DateParts: Hashable, Sendable {
         (hour, minute, second, microsecond) = (time.hour, time.minute, time.second, time.microsecond)
     }
 
-    /// Writes the parts. Missing ones are the first of their kind: January, the first day, midnight.
+    /// Returns the parts as text. Missing parts are the first of their kind: January, the first day, midnight.
     ///
-    /// A zone is written with the formats that have a time. Fractions have three digits; further ones are cut off.
+    /// Formats with a time include the zone. Fractions have three digits; further digits are cut off.
     ///
-    /// - Parameter format: nil means ``format``.
+    /// - Parameter format: The format; nil means ``format``.
     /// - Throws: ``DateError`` with code `missingDate` if the format has a date and the parts have none.
     public func text(as format: DateFormat? = nil, separator: DateFormat.Separator = .space) throws -> String {
         let format = format ?? self.format
@@ -102,7 +102,7 @@ public struct DateParts: Hashable, Sendable {
         return writer.text
     }
 
-    /// The parts, with the first of its kind for each that is missing.
+    /// The parts, with the first of its kind for each missing one.
     var filled: CivilTime {
         CivilTime(
             day: CivilDay(year: year ?? 0, month: month ?? 1, day: day ?? 1),
@@ -118,7 +118,7 @@ extension DateParts {
     static func check(year: Int?, month: Int?, day: Int?) throws {
         try check("year", year, in: years)
         try check("month", month, in: 1...12)
-        // A day without month or year is refused for lacking them, not for being the 30th.
+        // A day without month or year is an error because these are missing, not because it is the 30th.
         guard let year, let month else { return try check("day", day, in: 1...31) }
         let length = CivilDay.days(inMonth: month, of: year)
         try check("day", day, in: 1...length, note: " in month \(month) of year \(year)")

@@ -1,4 +1,4 @@
-/// Moving dates, and the beginnings of their units.
+/// Arithmetic with dates, and the start of units.
 extension DateTime {
     /// A part of a date that has a first instant.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
@@ -8,9 +8,8 @@ extension DateTime {
 
     /// Adds spans, each of which may be negative.
     ///
-    /// Years and months are added first, as one number of months. If the day is beyond the end of the month reached,
-    /// the result counts on into the next month, as in SQLite: 31 January and one month is 3 March, in leap years
-    /// 2 March.
+    /// Years and months are added first, as one number of months. If the day is beyond the end of that month, the result continues
+    /// into the next month, as in SQLite: 31 January plus one month is 3 March, in leap years 2 March.
     ///
     /// - Throws: ``DateError`` with code `outOfRange`.
     public func adding(
@@ -22,7 +21,7 @@ extension DateTime {
         try Self.add(minutes, of: Self.microsecondsPerMinute, to: &sum)
         try Self.add(hours, of: Self.microsecondsPerHour, to: &sum)
         try Self.add(days, of: Self.microsecondsPerDay, to: &sum)
-        // Only the sum has to be in range, so that adding a month and taking a day off works at the end of 9999.
+        // Only the sum must be in range, so that adding a month and subtracting a day works at the end of 9999.
         let moved = try microsecondsAfter(years: years, months: months)
         try Self.add(1, of: moved, to: &sum)
         return try DateTime(microsecondsSince1970: sum)
@@ -37,7 +36,7 @@ extension DateTime {
         return try DateTime(microsecondsSince1970: sum)
     }
 
-    /// Adds a duration, rounded toward the earlier to microseconds.
+    /// Adds a duration, rounded down to microseconds.
     ///
     /// - Throws: ``DateError`` with code `outOfRange`.
     @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
@@ -50,7 +49,7 @@ extension DateTime {
         return try DateTime(microsecondsSince1970: sum)
     }
 
-    /// The first instant of the year, month, day, hour, minute or second that this instant is in.
+    /// Returns the first instant of the year, month, day, hour, minute or second that contains this instant.
     ///
     /// - Throws: ``DateError`` with code `outOfRange`, which only the first day of the range can cause.
     public func start(of unit: Unit) throws -> DateTime {
@@ -69,17 +68,17 @@ extension DateTime {
         return try DateTime(start)
     }
 
-    /// The seconds from another instant to this one, negative if that one is later.
+    /// Returns the seconds from another instant to this one, negative if the other is later.
     public func seconds(since other: DateTime) -> Double {
         Double(microseconds(since: other)) / 1e6
     }
 
-    /// The microseconds from another instant to this one, negative if that one is later.
+    /// Returns the microseconds from another instant to this one, negative if the other is later.
     public func microseconds(since other: DateTime) -> Int64 {
         microsecondsSince1970 - other.microsecondsSince1970
     }
 
-    /// The instant moved by months, which may be a few days out of range, in microseconds since 1970.
+    /// Returns the instant moved by months, in microseconds since 1970. It may be a few days out of range.
     private func microsecondsAfter(years: Int, months: Int) throws -> Int64 {
         let (yearsInMonths, overflow) = years.multipliedReportingOverflow(by: 12)
         let (total, overflowOfSum) = yearsInMonths.addingReportingOverflow(months)
@@ -93,7 +92,7 @@ extension DateTime {
         return microsecondsSince1970 + days * Self.microsecondsPerDay
     }
 
-    /// More months than the range has; with fewer no product can overflow.
+    /// More months than the range has. With fewer, no product can overflow.
     private static let monthLimits = -200_000...200_000
 
     private static func add(_ count: Int, of unit: Int64, to sum: inout Int64) throws {

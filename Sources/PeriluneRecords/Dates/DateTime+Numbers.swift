@@ -1,10 +1,9 @@
 /// Dates as numbers: Julian days and Unix seconds.
 extension DateTime {
-    /// Reads a bare number by the rule of SQLite's `auto` modifier: from 0 up to, not including, 5373484.5 it is a
-    /// Julian day, otherwise Unix seconds.
+    /// Reads a number by the rule of SQLite's `auto` modifier: from 0 up to but not including 5373484.5 it is a Julian day,
+    /// otherwise Unix seconds.
     ///
-    /// Seconds of the first 63 days of 1970 are therefore taken for Julian days; ``init(unixSeconds:)-(Double)`` reads
-    /// them.
+    /// Seconds in the first 63 days of 1970 therefore count as Julian days; use ``init(unixSeconds:)-(Double)`` for them.
     ///
     /// - Throws: ``DateError`` if the number is not finite or the instant is out of range.
     public init(number: Double) throws {
@@ -15,7 +14,7 @@ extension DateTime {
         }
     }
 
-    /// Reads a bare integer by the same rule as ``init(number:)-(Double)``.
+    /// Reads an integer by the rule of ``init(number:)-(Double)``.
     ///
     /// - Throws: ``DateError`` with code `outOfRange`.
     public init(number: some BinaryInteger) throws {
@@ -29,9 +28,9 @@ extension DateTime {
 
     /// Reads a Julian day number: days since noon of -4713-11-24, which is day 0.
     ///
-    /// The instant is rounded to milliseconds, as in SQLite: the number has no digits for more.
+    /// The instant is rounded to milliseconds, as in SQLite, because the number has no digits for more.
     ///
-    /// - Throws: ``DateError`` if the number is not finite or below 0 or not below 5373484.5.
+    /// - Throws: ``DateError`` if the number is not finite, below 0, or at least 5373484.5.
     public init(julianDay: Double) throws {
         guard julianDay.isFinite else { throw DateError.notFinite(julianDay) }
         guard Self.julianDays.contains(julianDay) else {
@@ -44,8 +43,8 @@ extension DateTime {
 
     /// Reads seconds since 1970-01-01 00:00:00 UTC.
     ///
-    /// The instant is rounded to microseconds, and beyond 2^33 seconds, in 2242, to milliseconds: from there on the
-    /// number has no digits for more.
+    /// The instant is rounded to microseconds, and beyond 2^33 seconds (in 2242) to milliseconds, because the number has no digits
+    /// for more.
     ///
     /// - Throws: ``DateError`` if the number is not finite or the instant is out of range.
     public init(unixSeconds: Double) throws {
@@ -65,7 +64,7 @@ extension DateTime {
         try self.init(microsecondsSince1970: microseconds)
     }
 
-    /// The Julian day number of the instant, its microseconds cut off: what SQLite's `julianday` gives.
+    /// The Julian day number of the instant without its microseconds, as SQLite's `julianday` returns it.
     public var julianDay: Double {
         let sinceEarliest = microsecondsSince1970 - Self.earliest.microsecondsSince1970
         return Double(floorDivide(sinceEarliest, by: 1000).quotient) / Self.millisecondsPerDay
@@ -76,7 +75,7 @@ extension DateTime {
         Double(microsecondsSince1970) / 1e6
     }
 
-    /// The whole seconds since 1970, never later than the instant: what SQLite's `unixepoch` gives.
+    /// The whole seconds since 1970, rounded down, as SQLite's `unixepoch` returns them.
     public var wholeUnixSeconds: Int64 {
         floorDivide(microsecondsSince1970, by: Self.microsecondsPerSecond).quotient
     }
@@ -86,9 +85,9 @@ extension DateTime {
 
     static func microseconds(inSeconds seconds: Double) throws -> Int64 {
         guard seconds.isFinite else { throw DateError.notFinite(seconds) }
-        // The whole range is 4.7e11 seconds, and 1e12 seconds are still far from overflow.
+        // The whole range is 4.7e11 seconds, and 1e12 seconds are far from overflow.
         guard abs(seconds) < 1e12 else { throw DateError.outOfRange("\(seconds) seconds") }
-        // Whole seconds apart, because 4.7e17 microseconds are more than a Double counts.
+        // Whole seconds are converted separately, because a Double cannot count 4.7e17 microseconds.
         let whole = seconds.rounded(.down)
         let unit: Int64 = abs(seconds) < 8_589_934_592 ? 1 : 1000
         let units = Int64(((seconds - whole) * (1e6 / Double(unit))).rounded())

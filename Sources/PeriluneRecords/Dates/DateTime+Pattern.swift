@@ -1,18 +1,18 @@
 /// Dates as text in patterns such as `%Y-%m-%d`.
 extension DateTime {
-    /// Writes the instant by a pattern, as SQLite's `strftime` does.
+    /// Formats the instant by a pattern, as SQLite's `strftime` does.
     ///
-    /// The substitutions are `%d` `%e` `%f` `%F` `%g` `%G` `%H` `%I` `%j` `%J` `%k` `%l` `%m` `%M` `%p` `%P` `%R` `%s`
-    /// `%S` `%T` `%u` `%U` `%V` `%w` `%W` `%Y` and `%%`: those of SQLite 3.46, also where an older SQLite runs.
+    /// The substitutions are `%d` `%e` `%f` `%F` `%g` `%G` `%H` `%I` `%j` `%J` `%k` `%l` `%m` `%M` `%p` `%P` `%R` `%s` `%S` `%T`
+    /// `%u` `%U` `%V` `%w` `%W` `%Y` and `%%`: those of SQLite 3.46, even with an older SQLite.
     ///
     /// - Throws: ``DateError`` with code `pattern` for any other.
     public func text(pattern: some StringProtocol) throws -> String {
         String(decoding: try bytes(pattern: pattern.utf8), as: UTF8.self)
     }
 
-    /// Writes the instant by a pattern, as ``text(pattern:)`` does; other bytes are copied, whatever they are.
+    /// Formats the instant by a pattern, as ``text(pattern:)`` does. Other bytes are copied unchanged.
     ///
-    /// - Throws: ``DateError`` with code `pattern` if the pattern has a substitution that does not exist.
+    /// - Throws: ``DateError`` with code `pattern` for an unknown substitution.
     public func bytes(pattern: some Collection<UInt8>) throws -> [UInt8] {
         var writer = DateWriter(capacity: pattern.count + 16)
         let time = civilTime
@@ -66,7 +66,7 @@ extension DateTime {
         }
     }
 
-    /// The Julian day with 16 digits, without zeros at its end, as SQLite's `%J`.
+    /// The Julian day with 16 digits and without trailing zeros, as SQLite's `%J` writes it.
     private var julianDayText: String {
         let number = julianDay
         // The places below count from a first digit before the point, which only Julian day 0 lacks.
@@ -74,7 +74,7 @@ extension DateTime {
         var whole = UInt64(number)
         let places = 16 - String(whole).utf8.count
         let scale = (0..<places).reduce(UInt64(1)) { product, _ in product * 10 }
-        // Exact: the fraction is a multiple of 2^-52, and its product with up to 10^15 has 128 bits' room.
+        // Exact: the fraction is a multiple of 2^-52, and its product with up to 10^15 fits into 128 bits.
         let fractionIn52Bits = UInt64((number - number.rounded(.down)) * 0x1p52)
         let product = fractionIn52Bits.multipliedFullWidth(by: scale)
         var fraction = (product.high << 12) | (product.low >> 52)
@@ -107,7 +107,7 @@ extension CivilTime {
 extension CivilDay {
     fileprivate var daysSinceMonday: Int { (weekday + 6) % 7 }
 
-    /// The Thursday of the week, whose year is the one that ISO 8601 counts the week to.
+    /// The Thursday of the week. Its year is the year to which ISO 8601 assigns the week.
     private var thursday: CivilDay { CivilDay(daysSince1970: daysSince1970 + 3 - daysSinceMonday) }
 
     fileprivate var isoYear: Int { thursday.year }

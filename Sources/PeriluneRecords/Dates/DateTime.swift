@@ -1,6 +1,6 @@
-/// An instant, exact to the microsecond, in the range of SQLite's date functions.
+/// An instant with microsecond precision, in the range of SQLite's date functions.
 ///
-/// All parts are in UTC and follow the Gregorian calendar, also before it was introduced, as SQLite's do.
+/// All parts are in UTC and follow the Gregorian calendar, even before its introduction, as in SQLite.
 public struct DateTime: Hashable, Sendable, BitwiseCopyable {
     /// Negative before 1970. Leap seconds are not counted.
     public let microsecondsSince1970: Int64
@@ -22,10 +22,9 @@ public struct DateTime: Hashable, Sendable, BitwiseCopyable {
         self.init(unchecked: microseconds)
     }
 
-    /// Makes the instant that parts name.
+    /// Makes the instant that parts describe.
     ///
-    /// - Throws: ``DateError`` with code `missingDate` for a time of day, `outOfRange` if the parts, brought to UTC,
-    ///   are beyond the range.
+    /// - Throws: ``DateError`` with code `missingDate` for a time of day, `outOfRange` if the instant in UTC is out of range.
     public init(_ parts: DateParts) throws {
         guard parts.year != nil else { throw DateError.missingDate("a time of day") }
         let zone = Int64(parts.zoneInMinutes ?? 0) * Self.microsecondsPerMinute
@@ -46,28 +45,28 @@ extension DateTime: Comparable {
 // MARK: - Text
 
 extension DateTime: CustomStringConvertible {
-    /// Reads a text as SQLite's date functions do.
+    /// Parses a text as SQLite's date functions do.
     ///
-    /// That is a format of ``DateFormat`` with a date, with `T` or spaces between date and time, any number of
-    /// fraction digits (those after the sixth are cut off) and `Z`, `+HH:MM` or `-HH:MM` at the end; or a number, which
-    /// in a text is always a Julian day. Without a zone it is UTC.
+    /// The text is in a format of ``DateFormat`` with a date, with `T` or spaces between date and time, any number of fraction
+    /// digits (only six count) and an optional `Z`, `+HH:MM` or `-HH:MM`; or it is a number, which in a text is always a Julian
+    /// day. Without a zone it is UTC.
     ///
-    /// - Throws: ``DateError`` if the text has another form, is a time of day or `now`, or a part is out of range.
-    ///   Unlike SQLite, it does not take 30 February for 2 March, nor the hour 24.
+    /// - Throws: ``DateError`` if the text has another form, is a time of day or `now`, or a part is out of range. Unlike SQLite,
+    ///   it rejects 30 February and the hour 24.
     public init(parsing text: some StringProtocol) throws {
         try self.init(parsing: text.utf8)
     }
 
-    /// Reads a text, which need not be valid UTF-8.
+    /// Parses a text, which need not be valid UTF-8.
     ///
-    /// - Throws: ``DateError`` if the text is in no format of dates, or a part is out of range.
+    /// - Throws: ``DateError`` if the text has no date format, or a part is out of range.
     public init(parsing bytes: some Collection<UInt8>) throws {
         self = try bytes.withContiguousBytes { try DateTime(parsing: $0) }
     }
 
-    /// Reads a text, which need not be valid UTF-8.
+    /// Parses a text, which need not be valid UTF-8.
     ///
-    /// - Throws: ``DateError`` if the text is in no format of dates, or a part is out of range.
+    /// - Throws: ``DateError`` if the text has no date format, or a part is out of range.
     public init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {
         var scanner = DateScanner(bytes)
         if let parts = try scanner.scanParts() {
@@ -83,14 +82,14 @@ extension DateTime: CustomStringConvertible {
         }
     }
 
-    /// `YYYY-MM-DD HH:MM:SS.SSS` in UTC: the text to store, which sorts like time and among `CURRENT_TIMESTAMP`s.
+    /// The instant as `YYYY-MM-DD HH:MM:SS.SSS` in UTC: the stored text, which sorts by time and together with `CURRENT_TIMESTAMP`.
     public var description: String { text() }
 
-    /// Writes the instant in UTC. What the format has no room for is cut off, so that the text is never later.
+    /// Formats the instant in UTC. Parts that do not fit the format are cut off, so the text is never later.
     ///
     /// Years before 0 have a minus, as in SQLite, and do not sort.
     ///
-    /// - Parameter marksUTC: Whether to end with `Z`. A format without time has no mark.
+    /// - Parameter marksUTC: Whether to append `Z`. Formats without a time have no mark.
     public func text(
         as format: DateFormat = .ymdHMSS, separator: DateFormat.Separator = .space, marksUTC: Bool = false
     ) -> String {

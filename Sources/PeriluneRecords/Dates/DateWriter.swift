@@ -1,4 +1,4 @@
-/// Collects the text of a date.
+/// A buffer for the text of a date.
 struct DateWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -51,7 +51,7 @@ struct DateWriter {
         appendTwoDigits(day.day)
     }
 
-    /// Writes `.SSS`, cutting the microseconds off.
+    /// Writes `.SSS`, cutting off microseconds.
     mutating func appendMilliseconds(_ time: CivilTime) {
         let milliseconds = time.microsecond / 1000
         append(UInt8(ascii: "."))

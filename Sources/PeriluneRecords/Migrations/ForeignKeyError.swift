@@ -1,10 +1,10 @@
 package import GRDB
 
-/// Rows that refer to rows which are not there.
+/// Rows that refer to missing rows.
 package struct ForeignKeyError: Error {
     package struct Violation: Equatable, Sendable {
         package let table: String
-        /// `nil` in a table without row ids.
+        /// The row id; `nil` in a table without row ids.
         package let rowID: Int64?
         package let referencedTable: String
 
@@ -13,15 +13,15 @@ package struct ForeignKeyError: Error {
         }
     }
 
-    /// The first of them.
+    /// The first violations.
     package let violations: [Violation]
-    /// Whether there are more.
+    /// Whether there are more violations.
     package let hasMore: Bool
 
-    /// More would not help.
+    /// A longer list would not help.
     private static let longestList = 100
 
-    /// - Parameter found: All of them, or more than are kept.
+    /// - Parameter found: All violations, or more than are kept.
     package init(_ found: [Violation]) {
         violations = Array(found.prefix(Self.longestList))
         hasMore = found.count > Self.longestList

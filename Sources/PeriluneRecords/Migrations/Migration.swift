@@ -1,22 +1,22 @@
 package import GRDB
 
-/// A step in the history of a schema, which is taken once in each database.
+/// A step in the history of a schema, which runs once in each database.
 package struct Migration {
-    /// What becomes of foreign keys while a migration runs.
+    /// The handling of foreign keys while a migration runs.
     package enum ForeignKeyChecks: String, CaseIterable, Sendable {
-        /// They are not enforced; before the end all of them are checked. What lets tables be made anew.
+        /// Not enforced, and checked at the end, so that tables can be rebuilt.
         case deferred
-        /// They are enforced with each statement.
+        /// Enforced with each statement.
         case immediate
-        /// They are neither enforced nor checked.
+        /// Neither enforced nor checked.
         case disabled
     }
 
     package let name: String
     package let foreignKeyChecks: ForeignKeyChecks
-    /// The migrations of former versions that this one replaces.
+    /// The older migrations that this one replaces.
     package let merges: [String]
-    /// Runs inside a transaction, with the names among ``merges`` that the database has seen.
+    /// Runs inside a transaction, with the names among ``merges`` that have been applied to the database.
     package let body: (Database, _ applied: Set<String>) throws -> Void
 
     package init(

@@ -1,14 +1,14 @@
 package import GRDB
 
-/// What the files of migrations were when they ran, so that it is noticed when one is edited afterwards. Beside the table in which GRDB
-/// keeps the names, and not in it, which is GRDB's.
+/// The checksums of migration files at the time when they ran, to detect later edits. They are stored in a table of their own,
+/// because the table of names belongs to GRDB.
 package enum MigrationChecksums {
-    /// The checksum of a file's contents.
+    /// Returns the checksum of a file's contents.
     package static func checksum(of contents: some Sequence<UInt8>) -> String {
         SHA256.hash(contents)
     }
 
-    /// Keeps the checksum of a migration, in the transaction in which it runs.
+    /// Stores the checksum of a migration in the transaction in which it runs.
     ///
     /// - Parameter merges: The migrations that it replaces.
     package static func keep(_ checksum: String, of name: String, merging merges: [String], in db: Database) throws {

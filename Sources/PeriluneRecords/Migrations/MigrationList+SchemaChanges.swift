@@ -1,10 +1,10 @@
 package import GRDB
 
-/// Comparing a database with what its migrations make.
+/// Comparing a database with the result of its migrations.
 extension MigrationList {
-    /// What a database differs in from what its migrations make of an empty one.
+    /// Returns the differences between a database and the result of its migrations.
     ///
-    /// For that, the migrations that the database has seen run again, in a scratch database in memory.
+    /// The applied migrations run again, in a scratch database in memory.
     ///
     /// - Parameter migrateScratch: Migrates the scratch database up to a name.
     package func schemaDifferences(
@@ -22,7 +22,7 @@ extension MigrationList {
         return differences
     }
 
-    /// As the database is configured, as far as that means anything in memory.
+    /// Returns the configuration of the database, as far as it applies in memory.
     private static func scratchConfiguration(for writer: any DatabaseWriter) -> Configuration {
         var configuration = writer.configuration
         configuration.readonly = false

@@ -1,28 +1,28 @@
 package import GRDB
 
-/// Migrations in their order; whatever language they are written in.
+/// Migrations in their order, in any language.
 ///
-/// GRDB's `DatabaseMigrator` runs them: each once, in a transaction of its own, up to the first that fails. What it would stop
-/// the process for is checked here before.
+/// GRDB's `DatabaseMigrator` runs them: each once, in a transaction of its own, up to the first failure. Mistakes for which it
+/// would stop the process are checked here first.
 package struct MigrationList {
     package private(set) var migrations: [Migration] = []
     package private(set) var names = MigrationNames()
 
     package init() {}
 
-    /// Adds a migration after those that are there.
+    /// Adds a migration at the end.
     package mutating func register(_ migration: Migration) throws(MigrationError) {
         try names.register(migration.name, merges: migration.merges)
         migrations.append(migration)
     }
 
-    /// What may be done about a run, beyond what ``migrate(_:upTo:run:)`` does by itself.
+    /// The options and state of a run of ``migrate(_:upTo:run:)``.
     package struct Run {
-        /// Called for each migration that was committed, with its duration. What it throws ends the run.
+        /// Called with each committed migration and its duration. An error ends the run.
         package var didApply: (String, Duration) throws -> Void = { _, _ in }
-        /// Runs the check of foreign keys that a migration defers: on large files it takes long.
+        /// Runs the deferred check of foreign keys, which takes long on large files.
         package var checking: (Database, @escaping () throws -> Void) throws -> Void = { _, check in try check() }
-        /// The migration that is being run, or that has failed.
+        /// The migration that is running or has failed.
         package fileprivate(set) var current: String?
         private var start = ContinuousClock.now
 
@@ -43,12 +43,12 @@ package struct MigrationList {
         }
     }
 
-    /// Runs the migrations that a database has not seen.
+    /// Runs the pending migrations.
     ///
-    /// No access to the database may be open on this thread.
+    /// This thread must have no open access to the database.
     ///
-    /// - Parameter target: The last one to run; by default all are.
-    /// - Throws: ``MigrationError`` before anything is done; what a migration throws; ``ForeignKeyError``; an error of GRDB.
+    /// - Parameter target: The last migration to run; by default all run.
+    /// - Throws: ``MigrationError`` before anything is done; errors of migrations; ``ForeignKeyError``; an error of GRDB.
     package func migrate(_ writer: any DatabaseWriter, upTo target: String? = nil, run: inout Run) throws {
         try check(writer, upTo: target)
         if let target {
@@ -58,13 +58,13 @@ package struct MigrationList {
         let box = Box(run)
         defer { run = box.run }
         let migrator = try makeMigrator(checksForeignKeys: foreignKeysAreEnforced(by: writer), box)
-        // Each time another process has applied one, so that this ends.
+        // Each repetition means that another process has applied a migration, so this ends.
         while try isOvertaken(migrator, writer, target) {}
         try box.run.finish()
     }
 
-    /// Runs the migrations. Returns whether another program has applied one of them meanwhile: what is pending was found out
-    /// before its transaction began.
+    /// Runs the migrations. Returns whether another program has applied one of them in the meantime, because the pending ones were
+    /// determined before the transaction began.
     private func isOvertaken(
         _ migrator: DatabaseMigrator, _ writer: any DatabaseWriter, _ target: String
     ) throws -> Bool {
@@ -78,7 +78,7 @@ package struct MigrationList {
 
     private struct AppliedMeanwhile: Error {}
 
-    /// Checks what can be known without a look into the database.
+    /// Checks everything that can be checked without reading the database.
     ///
     /// - Throws: ``MigrationError``.
     package func check(_ writer: any DatabaseWriter, upTo target: String?) throws(MigrationError) {
@@ -88,7 +88,7 @@ package struct MigrationList {
         if let target { try names.check(target: target, applied: []) }
     }
 
-    /// Scripts may have changed it since the database was opened.
+    /// Returns whether foreign keys are enforced. Scripts may have changed it since the database was opened.
     private func foreignKeysAreEnforced(by writer: any DatabaseWriter) throws -> Bool {
         try writer.writeWithoutTransaction { db in try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false }
     }
@@ -108,7 +108,7 @@ package struct MigrationList {
         return migrator
     }
 
-    /// The names of all migrations that a database has seen.
+    /// Returns the names of all applied migrations.
     package static func appliedNames(_ db: Database) throws -> Set<String> {
         try DatabaseMigrator().appliedIdentifiers(db)
     }
@@ -121,9 +121,9 @@ package struct MigrationList {
         }
     }
 
-    /// What GRDB runs.
+    /// The migration as GRDB runs it.
     ///
-    /// `@unchecked Sendable`: it does so on the thread that calls `migrate`, within that call.
+    /// `@unchecked Sendable`: it runs on the thread that calls `migrate`, within that call.
     private struct Body: @unchecked Sendable {
         let migration: Migration
         let checksForeignKeys: Bool

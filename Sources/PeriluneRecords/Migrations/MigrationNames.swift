@@ -1,9 +1,9 @@
-/// The names in a list of migrations, and the rules for them.
+/// The names in a list of migrations, and their rules.
 package struct MigrationNames {
-    /// In the order of registration.
+    /// The names in the order of registration.
     package private(set) var registered: [String] = []
     private var registeredSet: Set<String> = []
-    /// Which migration replaces a former one.
+    /// The replacing migration of each replaced name.
     private var merging: [String: String] = [:]
 
     package init() {}
@@ -19,7 +19,7 @@ package struct MigrationNames {
         if let other = merging[name] {
             throw MigrationError("the migration `\(other)` merges `\(name)`, which must no longer be registered")
         }
-        // A migration that keeps the name of one that it merges has seen it.
+        // A migration that keeps the name of one that it merges counts as applied.
         let merged = merges.filter { $0 != name }
         for former in merged { try checkMerging(former, into: name) }
         registered.append(name)
@@ -27,7 +27,7 @@ package struct MigrationNames {
         for former in merged { merging[former] = name }
     }
 
-    /// Names are stored as text, which ends at a NUL for some readers.
+    /// Names are stored as text, which some readers end at a NUL.
     private static func check(_ name: String) throws(MigrationError) {
         guard !name.isEmpty, !name.utf8.contains(0) else {
             throw MigrationError(
@@ -47,12 +47,12 @@ package struct MigrationNames {
         }
     }
 
-    /// Whether a name is registered, or merged by a registered migration.
+    /// Returns whether a name is registered or merged by a registered migration.
     package func isKnown(_ name: String) -> Bool {
         registeredSet.contains(name) || merging[name] != nil
     }
 
-    /// Checks that a database can be brought to a migration: it is registered, and none after it has been applied.
+    /// Checks that a database can be migrated up to a name: it is registered, and no later one has been applied.
     ///
     /// - Throws: ``MigrationError``.
     package func check(target: String, applied: Set<String>) throws(MigrationError) {
@@ -67,13 +67,13 @@ package struct MigrationNames {
     }
 }
 
-/// A mistake in a list of migrations, or in what is asked of it.
+/// A mistake in a list of migrations or in its use.
 package struct MigrationError: Error, Equatable {
     package enum Kind: Equatable, Sendable {
         case argument
-        /// There is no migration of that name, but there are others.
+        /// The name is unknown, and others exist.
         case unknown(name: String, names: [String])
-        /// The database may only be read.
+        /// The database is read-only.
         case readonly
     }
 

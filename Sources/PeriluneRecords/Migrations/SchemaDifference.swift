@@ -1,17 +1,17 @@
-/// A difference between the schema of a database and the one that its migrations make.
+/// A difference between the schema of a database and the result of its migrations.
 package struct SchemaDifference: Equatable, Sendable, CustomStringConvertible {
     package enum Change: String, Sendable {
-        /// The migrations make it, and the database has none.
+        /// The migrations create the object, and the database lacks it.
         case missing
-        /// The database has it, and no migration makes it.
+        /// The database has the object, and no migration creates it.
         case added
         case changed
     }
 
     package let change: Change
-    /// What it is, with its name: "column book.pages".
+    /// The kind and name of the object: "column book.pages".
     package let object: String
-    /// For what has changed, how: what the migrations make, and what the database has.
+    /// For a changed object, its expected and its actual definition.
     package let detail: String?
 
     init(_ change: Change, _ object: String, _ detail: String? = nil) {
@@ -26,7 +26,7 @@ package struct SchemaDifference: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension SchemaContents {
-    /// What a database that has this schema differs in from what its migrations make.
+    /// Returns the differences between this schema and the expected one.
     package func differences(from expected: SchemaContents) -> [SchemaDifference] {
         let missing = expected.objects.filter { find($0) == nil }.map { SchemaDifference(.missing, $0.title) }
         let added = objects.filter { expected.find($0) == nil }.map { SchemaDifference(.added, $0.title) }

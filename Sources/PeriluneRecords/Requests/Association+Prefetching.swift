@@ -1,8 +1,8 @@
-/// The statement that fetches associated rows of many rows at once.
+/// The statement that fetches the associated rows of many rows at once.
 extension Association {
-    /// Whether the rows that are associated with those of a request are all that any row could have: the request gives all rows of a
-    /// table, and those of the other one name them by a foreign key of integers. Then they can be fetched without asking for keys,
-    /// which costs SQLite more than to read them in their order.
+    /// Returns whether the associated rows of a request are those of the whole table: the request returns all rows of its table,
+    /// and the other table refers to them by an integer foreign key. Then all rows can be fetched without passing keys, which is
+    /// cheaper for SQLite.
     func isForAllRows(of parent: Request) -> Bool {
         guard isPlural, hops.count == 1, hops[0].columns.count == 1, !request.hasLimit, parent.givesAllRows else { return false }
         let (from, to) = hops[0].columns[0]
@@ -13,7 +13,7 @@ extension Association {
 }
 
 extension Request {
-    /// Whether nothing keeps a row of its table from being among its rows.
+    /// Whether the request returns every row of its table.
     fileprivate var givesAllRows: Bool {
         guard case .table = source.body, filter == nil, !hasLimit else { return false }
         let parts = parts.values

@@ -1,10 +1,10 @@
-/// Finding the columns of an association in the foreign keys of the schema.
+/// Finding the columns of an association from the foreign keys of the schema.
 extension Association {
-    /// The rows to which rows of the origin belong: its foreign key names them.
+    /// Makes the association to the rows to which rows of the origin belong, by a foreign key of the origin.
     ///
     /// - Parameters:
-    ///   - columns: The columns of the foreign key, where the schema has several, or none.
-    ///   - referenced: The columns that these point to, where the schema does not say it.
+    ///   - columns: The columns of the foreign key, if the schema has several or none.
+    ///   - referenced: The referenced columns, if the schema does not define them.
     package static func belongsTo(
         _ name: String, from origin: TableSchema, to request: Request, columns: [String]? = nil, referenced: [String]? = nil,
         tag: Int = 0, number: Int = 0, singularName: String? = nil
@@ -16,7 +16,7 @@ extension Association {
             number: number, singularName: singularName)
     }
 
-    /// The rows that belong to rows of the origin: their foreign key names these. One, or several.
+    /// Makes the association to the rows, one or several, that belong to rows of the origin by their foreign key.
     package static func has(
         _ name: String, many isPlural: Bool, from origin: TableSchema, to request: Request, columns: [String]? = nil,
         referenced: [String]? = nil, tag: Int = 0, number: Int = 0, singularName: String? = nil
@@ -30,7 +30,7 @@ extension Association {
 }
 
 private struct ForeignKeySearch {
-    /// The table that has the foreign key.
+    /// The table with the foreign key.
     let holder: TableSchema
     let other: TableSchema
     let name: String
@@ -70,7 +70,7 @@ private struct ForeignKeySearch {
             fields: ["table": holder.name, "name": name])
     }
 
-    /// Those of a foreign key of the schema, which has the names of the database.
+    /// Returns the column pairs of a foreign key, which has the names of the database.
     private func pairs(of key: TableSchema.ForeignKey) throws -> Pairs {
         try pairs(fields(key.columns, of: holder), fields(key.referencedColumns, of: other))
     }

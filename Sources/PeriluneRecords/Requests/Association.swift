@@ -1,34 +1,34 @@
-/// How the rows of one table belong to those of another: by pairs of columns, over any number of tables in between. Derives like
-/// a request: ``map(_:)`` changes which of the associated rows are meant, their order, selection and own associations.
+/// The relation between the rows of two tables: pairs of columns, with any number of tables in between. It is derived like a
+/// request: ``map(_:)`` changes the condition, order, selection and associations of the associated rows.
 package final class Association: Sendable {
-    /// The field that associated rows are found in.
+    /// The name of the field with associated rows.
     package let name: String
-    /// Whether one row may have several.
+    /// Whether a row can have several associated rows.
     package let isPlural: Bool
     package let origin: TableSchema
-    /// The tables on the way; the last one is that of the associated rows.
+    /// The tables along the association. The last one is that of the associated rows.
     let hops: [Hop]
-    /// A number of the caller, found again in the plan.
+    /// A number of the caller, returned in the plan.
     package let tag: Int
-    /// What names of aggregates are made of: `book` of `book_count`.
+    /// The base of names of aggregates: `book` in `book_count`.
     let singularName: String
-    /// What its columns are known by.
+    /// The number that identifies its columns.
     let number: Int
 
     /// One step from table to table.
     struct Hop: Sendable {
-        /// Positions in the table before, and in this one.
+        /// The positions of the columns in the previous table and in this one.
         let columns: [(from: Int, to: Int)]
         let request: Request
-        /// The associations that lead to these rows: several, where one goes through others.
+        /// The associations that lead to these rows; several if one goes through others.
         var identities: [AssociationIdentity] = []
-        /// For each pair the collation that the column of this table is compared by, where that is not its own.
+        /// For each pair, the collation for comparing the column of this table, if it is not the column's own.
         var collations: [String?]
-        /// The associations on the way that end here, each of which means the first of several rows.
+        /// The associations that end at this hop and mean the first of several rows.
         var firsts: [Association] = []
 
         var table: TableSchema { request.table }
-        /// Whether it leads to one row at most.
+        /// Whether the hop leads to at most one row.
         var isToOne: Bool {
             table.containsUniqueKey(columns.map(\.to)) && collations.allSatisfy { $0 == nil }
         }
@@ -44,13 +44,13 @@ package final class Association: Sendable {
         self.singularName = singularName ?? hops.last!.table.name
     }
 
-    /// Which rows are associated, of all that the keys allow.
+    /// The request for the associated rows, among all that the keys allow.
     package var request: Request { hops[hops.count - 1].request }
 
-    /// The same association, of rows that a request is derived to have.
+    /// Returns the association with a changed request for its rows.
     ///
-    /// - Throws: ``RequestError`` where a new condition means the rows both by columns of the association and by those of their table,
-    ///   which may be that of the rows they belong to.
+    /// - Throws: ``RequestError`` if a new condition refers to the rows both by columns of the association and by columns of their
+    ///   table, which could also be the table of the rows that they belong to.
     package func map(_ change: (Request) throws -> Request) throws -> Association {
         let former = request
         let request = try change(former)
@@ -63,7 +63,7 @@ package final class Association: Sendable {
             singularName: singularName)
     }
 
-    /// The same association by another name.
+    /// Returns the association with another name.
     package func named(_ name: String) throws -> Association {
         try Expression.checkName(name, of: "an association")
         var hops = hops
@@ -77,19 +77,19 @@ package final class Association: Sendable {
     // MARK: - Making
 
     /// - Parameters:
-    ///   - columns: Pairs of positions: in the origin, and in the table of the request. At least one.
+    ///   - columns: Pairs of positions in the origin and in the table of the request. At least one.
     ///   - request: The rows of the other table that may be associated.
-    ///   - belongs: Whether the columns of the other table are those that are referenced.
-    ///   - tag: A number that the plan gives back, for finding the class of the rows.
-    ///   - number: What its columns are known by: ``AssociationIdentity/number``.
-    ///   - singularName: What names of aggregates are made of; by default the name of the other table.
+    ///   - belongs: Whether the columns of the other table are the referenced ones.
+    ///   - tag: A number that the plan returns, to find the class of the rows.
+    ///   - number: The identity of its columns: ``AssociationIdentity/number``.
+    ///   - singularName: The base of names of aggregates; by default the name of the other table.
     package convenience init(
         _ name: String, isPlural: Bool, from origin: TableSchema, columns: [(from: Int, to: Int)], to request: Request,
         belongs: Bool = true, tag: Int = 0, number: Int = 0, singularName: String? = nil
     ) throws {
         try Expression.checkName(name, of: "an association")
         guard !columns.isEmpty else { throw RequestError.argument("the association `\(name)` needs columns") }
-        // As SQLite compares foreign keys: by the collation of the column that is referenced.
+        // SQLite compares foreign keys by the collation of the referenced column.
         let collations = columns.map { pair -> String? in
             let collation = origin.collation(of: pair.from)
             return belongs || collation == request.table.collation(of: pair.to) ? nil : collation
@@ -101,7 +101,7 @@ package final class Association: Sendable {
             name: name, isPlural: isPlural, origin: origin, hops: [hop], tag: tag, number: number, singularName: singularName)
     }
 
-    /// The rows that are associated with those of an association: the publishers of an author's books.
+    /// Makes an association through another one, such as the publishers of an author's books.
     package static func through(
         _ first: Association, _ second: Association, name: String, isPlural: Bool? = nil, tag: Int? = nil, number: Int = 0,
         singularName: String? = nil
@@ -123,7 +123,7 @@ package final class Association: Sendable {
             tag: tag ?? second.tag, number: number, singularName: singularName)
     }
 
-    /// Whether its rows can be joined one by one.
+    /// Checks that its rows can be joined one by one.
     func checkIsJoinable(for place: String) throws {
         let parts = request.parts.values
         let obstacle =
@@ -138,7 +138,7 @@ package final class Association: Sendable {
         }
     }
 
-    /// Whether two associations reach the same rows by the same columns, whatever their conditions.
+    /// Returns whether two associations reach the same rows by the same columns, regardless of their conditions.
     func hasSamePath(as other: Association) -> Bool {
         hops.count == other.hops.count
             && zip(hops, other.hops).allSatisfy { a, b in
@@ -149,7 +149,7 @@ package final class Association: Sendable {
 }
 
 extension Request {
-    /// Raises where what was added to the request of an association may mean other rows than it says.
+    /// Throws if the change to an association's request is ambiguous about the rows that it refers to.
     fileprivate func checkIsClear(to identities: [AssociationIdentity], _ origin: TableSchema, after former: Request) throws {
         guard source.alias == nil, self !== former else { return }
         let added = expressions
@@ -179,7 +179,7 @@ extension Request {
 extension TableSchema {
     func collation(of column: Int) -> String { column < 0 ? "BINARY" : columns[column].collation ?? "BINARY" }
 
-    /// Whether it is the same table of the database, perhaps as it looked at another time.
+    /// Returns whether it is the same table of the database, perhaps from another time.
     func isSameTable(as other: TableSchema) -> Bool {
         self === other
             || (kind != .request && other.kind != .request && databaseName == other.databaseName

@@ -1,14 +1,14 @@
-/// Which of several sources of a table a column means.
+/// The source of a table that a column refers to.
 enum ColumnPlace: Sendable {
-    /// That of the request or association which the column is said of, or else the only one of the table.
+    /// The source of the request or association that uses the column, or otherwise the only source of the table.
     case nearest
-    /// The one with that alias.
+    /// The source with an alias.
     case alias(String)
-    /// The one that an association leads to.
+    /// The source that an association leads to.
     case association(AssociationIdentity)
 }
 
-/// What distinguishes the rows of an association from other rows of their table: the same for all that is derived from it, but for the name.
+/// The identity of an association's rows among other rows of their table. Derived associations share it, except renamed ones.
 package final class AssociationIdentity: Sendable {
     /// A number of the caller; 0 for an association whose columns are not distinguished from others of the table.
     let number: Int
@@ -23,7 +23,7 @@ package final class AssociationIdentity: Sendable {
 }
 
 extension Expression {
-    /// The expression as what it means where the table has no alias yet, for the source that gets it.
+    /// Returns the expression bound to the alias that its source is about to get.
     func bound(to table: TableSchema, _ alias: String) -> Expression {
         switch kind {
         case .value, .parameter, .excluded, .resultColumn, .bound, .column(_, _, .alias): self
@@ -33,10 +33,10 @@ extension Expression {
         }
     }
 
-    /// The expression, whether or not it is bound to a source.
+    /// The expression without a binding to a source.
     var unbound: Expression { if case .bound(let expression) = kind { expression } else { self } }
 
-    /// Whether it is a column of that source at least where it is said of it.
+    /// Returns whether it is a column of that source, at least where the source uses it.
     func isColumn(_ position: Int, of source: RequestSource) -> Bool {
         guard case .column(let table, position, let place) = kind, table.isSameTable(as: source.table) else { return false }
         switch place {
@@ -46,7 +46,7 @@ extension Expression {
         }
     }
 
-    /// The expressions and the requests that this one is made of.
+    /// The expressions and requests that this one contains.
     var parts: (expressions: [Expression], requests: [Request]) {
         switch kind {
         case .value, .parameter, .column, .resultColumn, .excluded: ([], [])
@@ -71,15 +71,15 @@ extension Expression {
         }
     }
 
-    /// Whether an expression in it fulfils a condition: itself, or one that it is made of, outside of sub-requests.
+    /// Returns whether this expression, or one inside it but outside of subrequests, fulfills a condition.
     ///
-    /// - Parameter former: What is not looked into.
+    /// - Parameter former: Expressions that are not searched.
     func contains(except former: [Expression] = [], _ condition: (Expression) -> Bool) -> Bool {
         var pending = [self]
         while let expression = pending.popLast() {
             if former.contains(where: { $0 === expression }) { continue }
             if condition(expression) { return true }
-            // The expression of an aggregate is about rows of a sub-request.
+            // The expression of an aggregate refers to rows of a subrequest.
             if case .aggregate = expression.kind { continue }
             pending += expression.parts.expressions
         }

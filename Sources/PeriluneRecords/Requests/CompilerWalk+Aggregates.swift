@@ -1,4 +1,4 @@
-/// Aggregates of associations: sub-requests over the rows that are associated with the row around.
+/// Aggregates of associations: subrequests over the rows associated with the current row.
 extension CompilerWalk {
     mutating func aggregate(_ aggregate: AssociationAggregate, _ least: UInt8) throws {
         let association = aggregate.association
@@ -21,7 +21,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// The rows must be there first: they are distinct, or limited.
+    /// Aggregates rows that must be selected first, because they are distinct or limited.
     private mutating func aggregateOfRows(_ aggregate: AssociationAggregate, _ request: Request) throws {
         tokens.add(.select)
         if aggregate.expression == nil {
@@ -37,7 +37,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// The row around must be one of the association's origin.
+    /// Checks that the current row belongs to the association's origin.
     private func requireOrigin(of association: Association) throws {
         guard own >= 0, sources[own].source.table.isSameTable(as: association.origin) else {
             throw RequestError.argument(

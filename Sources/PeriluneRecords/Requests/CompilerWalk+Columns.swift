@@ -1,15 +1,17 @@
-/// Which source a column means.
+/// Finding the source that a column refers to.
 ///
-/// 1. A column with an alias means the source with that alias; one of an association means the source that the association leads to.
-/// 2. Any other column means the source of its table that it is said of: that of the request, or that of the association which is
-///    derived. An association with an alias says its own columns by that alias, so that its table without it means the row which the
-///    associated rows belong to, if that is of the same table.
-/// 3. Else it means the only source of its table: in what is said of an association, first among the rows that the associated ones belong
-///    to and those that are joined to them; then in the SELECT that it stands in; then in those around it.
+/// 1. A column with an alias refers to the source with that alias, and a column of an association to the source that the
+/// association leads to.
+/// 2. Any other column refers to the source that uses it: that of the request or of the derived association. An association with an
+/// alias uses its own columns by that alias, so its table without the alias refers to the row that the associated rows belong to,
+/// if that row is from the same table.
+/// 3. Otherwise it refers to the only source of its table: inside an association, first among the rows that the associated rows
+/// belong to and those joined to them; then in the SELECT that contains it; then in the surrounding ones.
 ///
+/// If several sources remain, the column is ambiguous.
 /// Where several sources are left, that is an error.
 extension CompilerWalk {
-    /// Writes a column of the source that it means.
+    /// Writes a column of its source.
     mutating func column(_ table: TableSchema, _ position: Int, _ place: ColumnPlace) throws {
         if isInline {
             tokens.add(.bareColumn, (position >= 0 ? table.columns[position].sqlName : table.rowIDName ?? "rowid").utf8)
@@ -30,7 +32,7 @@ extension CompilerWalk {
                 + "condition on `\(group.name)` itself, or make that required")
     }
 
-    /// A position in a table as it looked when the expression was made, in the table as it is.
+    /// Returns a position in the current version of a table for a position from the time when the expression was made.
     func current(_ position: Int, of table: TableSchema, in number: Int) throws -> Int {
         let found = sources[number].table
         if found === table || position == TableSchema.rowID { return position }
@@ -39,8 +41,8 @@ extension CompilerWalk {
         return position
     }
 
-    /// Raises where a condition of an association means its rows by its own columns and by those of their table, and these may also be
-    /// the columns of a row which they belong to.
+    /// Throws if a condition of an association refers to its rows by columns of the association and of their table, and the latter
+    /// could also be columns of a row that they belong to.
     func checkIsClear(_ expression: Expression, of number: Int) throws {
         let placed = sources[number]
         guard placed.source.alias == nil, !placed.identities.isEmpty else { return }
@@ -58,7 +60,7 @@ extension CompilerWalk {
 }
 
 extension Expression {
-    /// Raises where it means the rows of an association both by columns of the association and by columns of their table.
+    /// Throws if it refers to an association's rows both by columns of the association and by columns of their table.
     func checkIsClear(_ identity: AssociationIdentity, _ table: TableSchema, except former: [Expression] = []) throws {
         guard identity.number != 0, contains(except: former, { $0.isColumn(of: identity) }) else { return }
         var name: String?
@@ -82,7 +84,7 @@ extension Expression {
     }
 }
 
-/// The search for the source that a column means.
+/// A search for the source that a column refers to.
 private struct ColumnMeaning {
     let walk: CompilerWalk
     let table: TableSchema
@@ -129,8 +131,8 @@ private struct ColumnMeaning {
         throw ambiguous(found)
     }
 
-    /// A column that is said of an association, of another table than its own: it means what the associated rows belong to, or what is
-    /// joined to them, rather than what else the request joins.
+    /// Finds the source of a column inside an association when the column belongs to another table: the rows that the associated
+    /// rows belong to, or rows joined to them, before other joins of the request.
     private func findAlong(_ level: CompilerWalk.Level) throws -> Int? {
         guard level.own >= 0, sources[level.own].parent != nil, !matches(level.own) else { return nil }
         let found = ancestors(of: level.own) + level.numbers.filter { ancestors(of: $0).contains(level.own) }
@@ -141,7 +143,7 @@ private struct ColumnMeaning {
         throw ambiguous(matching)
     }
 
-    /// The sources whose rows those of a source belong to, the nearest first.
+    /// Returns the sources that the rows of a source belong to, the nearest first.
     private func ancestors(of number: Int) -> [Int] {
         var result: [Int] = []
         var top = number
@@ -154,7 +156,7 @@ private struct ColumnMeaning {
 
     private func isAliased(_ number: Int) -> Bool { sources[number].source.alias != nil }
 
-    /// Where a table without alias is said of a source that has one: the source of that table whose rows it belongs to.
+    /// Finds the source for a table without alias inside a source with an alias: the source of that table that its rows belong to.
     private func around(_ number: Int, _ outer: ArraySlice<CompilerWalk.Level>) throws -> Int? {
         let ancestors = ancestors(of: number)
         let found = ancestors.filter { !isAliased($0) && matches($0) }
@@ -187,8 +189,8 @@ private struct ColumnMeaning {
         return RequestError("ambiguous", message, fields: ["table": table.name])
     }
 
-    /// A column without an alias, where the request's own table has one and a request around reads the same table without: it could be
-    /// either.
+    /// Returns the error for a column without an alias that could refer to the request's own table, which has an alias, or to the
+    /// surrounding request's, which has none.
     private func mayBeOuter(_ number: Int) -> RequestError {
         RequestError(
             "ambiguous",
@@ -196,7 +198,8 @@ private struct ColumnMeaning {
                 + "it from the request with the alias, and give the enclosing request an alias too", fields: ["table": table.name])
     }
 
-    /// A column of the row which associated rows belong to, where these are fetched by themselves.
+    /// Returns the error for a column of the row that associated rows belong to, in a statement that fetches only the associated
+    /// rows.
     private func notInStatement(_ number: Int) -> RequestError {
         RequestError(
             "not_joined",

@@ -1,6 +1,6 @@
 /// The SQL of expressions.
 extension CompilerWalk {
-    /// Writes an expression, in parentheses if it binds less tightly than its place needs.
+    /// Writes an expression, in parentheses if it binds less tightly than its place requires.
     mutating func expression(_ expression: Expression, _ least: UInt8 = Precedence.any) throws {
         switch expression.kind {
         case .value(let value): self.value(value)
@@ -64,7 +64,7 @@ extension CompilerWalk {
     private mutating func binary(_ operation: BinaryOperator, _ a: Expression, _ b: Expression, _ least: UInt8) throws {
         let precedence = operation.precedence
         if least > precedence { tokens.add(.open) }
-        // A comparison of a comparison is put in parentheses, for its reader.
+        // A comparison of a comparison gets parentheses for readability.
         try expression(a, operation.isCondition ? Precedence.bits : precedence)
         tokens.add(operation)
         try expression(b, operation.isCondition ? Precedence.bits : precedence + 1)
@@ -94,7 +94,7 @@ extension CompilerWalk {
         }
     }
 
-    /// AND and OR of any number of members, which SQLite's parser would stack up if they were not put in balanced groups.
+    /// Writes AND and OR with any number of operands in balanced groups, because SQLite's parser would otherwise stack them up.
     private mutating func logical(_ expression: Expression, _ isAnd: Bool, _ least: UInt8) throws {
         if case .logical(_, let a, let b) = expression.kind, !a.isLogical(isAnd: isAnd), !b.isLogical(isAnd: isAnd) {
             return try group([a, b], isAnd, least)
@@ -117,7 +117,7 @@ extension CompilerWalk {
         }
     }
 
-    /// With this, 100,000 members need three levels.
+    /// With this size, 100,000 operands need three levels.
     private static let groupSize = 50
 
     // MARK: - Functions
@@ -191,7 +191,7 @@ extension CompilerWalk {
 }
 
 extension Expression {
-    /// The members of a chain of AND or OR, in order.
+    /// Returns the operands of a chain of AND or OR, in order.
     func members(isAnd: Bool) -> [Expression] {
         var members: [Expression] = []
         var pending = [self]

@@ -1,9 +1,9 @@
-/// FROM: the request's own source, the way to the rows of an association, joined associations, common tables.
+/// FROM: the request's own source, the tables of an association, joined associations, common tables.
 extension CompilerWalk {
     /// A joined association with the numbers of its sources.
     struct JoinNode {
         let join: Join
-        /// From the origin on; the last one is that of the associated rows.
+        /// The hops from the origin on. The last one is that of the associated rows.
         let hops: [JoinedHop]
         var destination: JoinedHop { hops[hops.count - 1] }
     }
@@ -53,7 +53,7 @@ extension CompilerWalk {
         do {
             try expression(condition)
         } catch let error as RequestError where error.kind == "not_joined" {
-            // It cannot mean what is joined later.
+            // The condition cannot refer to a table that is joined later.
             throw RequestError(error.kind, error.message, fields: error.fields.merging(["place": "join"]) { $1 })
         }
     }
@@ -86,7 +86,7 @@ extension CompilerWalk {
     }
 
     private mutating func rows(of source: RequestSource) throws {
-        // What is derived from whole rows may mean any of their columns.
+        // Requests derived from whole rows may refer to any of their columns.
         let before = wantsLazyColumns
         wantsLazyColumns = source.table.hasLazyColumns
         defer { wantsLazyColumns = before }
@@ -105,7 +105,7 @@ extension CompilerWalk {
         tokens.add(.note, (source.alias ?? "").utf8)
     }
 
-    /// A table that only requests have is made anew for each of them: it is identified by its columns.
+    /// Identifies a table that only requests have by its columns, because it is made for each of them.
     private mutating func noteRequestTable(_ table: TableSchema) {
         guard table.kind == .request else {
             withUnsafeBytes(of: table.id) { tokens.add(.note, $0) }
@@ -131,7 +131,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Whether an optional association must be joined as a whole: a row on the way, without the rest, is not an associated row.
+    /// Returns whether an optional association must be joined as a whole, because a row on the way without the rest is not an
+    /// associated row.
     private func isGroup(_ node: JoinNode) -> Bool {
         if node.join.isRequired { return false }
         if node.hops.contains(where: { hop in hop.children.contains { $0.join.isRequired } }) { return true }
@@ -171,7 +172,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Where an association means one row, but the keys allow several: the condition that it is the first of them.
+    /// Adds the condition that a row is the first of several, if the association means one row.
     private mutating func chooseFirst(of node: JoinNode, _ parent: Int) throws {
         let association = node.join.association
         guard association.choosesFirst, !isRecursive(association) else { return }
@@ -179,7 +180,7 @@ extension CompilerWalk {
         try chooseFirst(of: association, node.hops.map(\.number), anchor: .outer, parent)
     }
 
-    /// The same for associations on the way that mean one row each.
+    /// Adds this condition for associations on the way that mean one row each.
     private mutating func chooseFirsts(on node: JoinNode, endingAt end: Int) throws {
         for association in node.join.association.hops[end].firsts where !isRecursive(association) {
             tokens.add(.and)
@@ -187,8 +188,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Whether an association leads to the common table that is being defined: SQLite takes one reference to it, so its first row
-    /// cannot be looked for.
+    /// Returns whether an association leads to the common table that is being defined. SQLite allows one reference to it, so its
+    /// first row cannot be looked up.
     private func isRecursive(_ association: Association) -> Bool {
         association.hops.contains { hop in defining.contains { $0 === hop.table } }
     }
@@ -216,12 +217,12 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// What identifies the rows of an association, as columns of the result.
+    /// Writes the columns that identify the rows of an association as result columns.
     mutating func columnsOfChoice(of reach: Reach, _ frame: Frame) {
         list(reach.association.columnsOfChoice) { walk, column in walk.column(column.position, of: frame.reach[column.hop]) }
     }
 
-    /// The condition by which a row is joined to that of its parent.
+    /// Writes the condition that joins a row to its parent.
     private mutating func link(_ hop: JoinedHop, to parent: Int) throws {
         try equality(hop.hop, hop.number, parent)
         try condition(of: hop.request, hop.number)
@@ -236,7 +237,7 @@ extension CompilerWalk {
         }
     }
 
-    /// A column of the table that a hop leads to, in the form in which it is compared with that of the table before.
+    /// Writes a column of a hop's table in the form in which it is compared with the previous table.
     mutating func keyColumn(_ index: Int, of hop: Association.Hop, _ number: Int) {
         column(hop.columns[index].to, of: number)
         guard let collation = hop.collations[index] else { return }
@@ -255,7 +256,7 @@ extension CompilerWalk {
 
     // MARK: - The rows of an association
 
-    /// Joins the tables between the associated rows and those they belong to.
+    /// Joins the tables between the associated rows and the rows that they belong to.
     private mutating func wayBack(_ reach: Reach, _ frame: Frame) throws {
         let hops = reach.association.hops
         for index in stride(from: hops.count - 1, to: 0, by: -1) {
@@ -269,7 +270,7 @@ extension CompilerWalk {
         }
     }
 
-    /// The condition that ties them to rows of the origin.
+    /// Writes the condition that ties the rows to rows of the origin.
     mutating func anchor(_ reach: Reach, _ number: Int) throws {
         let hop = reach.association.hops[0]
         let pairs = hop.columns
@@ -328,7 +329,7 @@ extension CompilerWalk {
 
     // MARK: - Common tables
 
-    /// WITH, for the common tables of a request and of what it joins.
+    /// Writes WITH for the common tables of a request and of its joins.
     mutating func commonTables(of request: Request) throws {
         var tables: [CommonTable] = []
         try collect(from: request, into: &tables)

@@ -1,5 +1,5 @@
-/// The keys of rows for which associated rows are fetched, as a table that is joined. The number of the key shows which row an
-/// associated row belongs to. Its columns are named so that SQL text of a script never means them.
+/// The keys of rows whose associated rows are fetched, as a joined table. The number of the key shows which row an associated row
+/// belongs to. The column names never collide with a script's SQL text.
 extension CompilerWalk {
     mutating func joinKeys(_ reach: Reach, _ number: Int) {
         let hop = reach.association.hops[0]
@@ -28,8 +28,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Whether the keys are numbers that texts are to be compared with as numbers. An index of these texts is of no use then: each
-    /// is looked up among the keys.
+    /// Returns whether the keys are numbers that are compared with texts as numbers. An index on the texts cannot be used then:
+    /// each text is looked up among the keys.
     private func meetsTexts(_ reach: Reach) -> Bool {
         guard case .numberedKeys(let rows) = reach.anchor else { return reach.association.comparesTextsAsNumbers }
         let mayMeet = reach.association.comparesTextsAsNumbers || reach.association.comparesNumbersWithAnything
@@ -38,7 +38,7 @@ extension CompilerWalk {
 
     private static func keyName(_ index: Int) -> String { "perilune_key_\(index)" }
 
-    /// - Parameter areNumbers: Whether texts are to be compared with them as numbers.
+    /// - Parameter areNumbers: Whether texts are compared with the keys as numbers.
     private mutating func jsonKeys(_ count: Int, areNumbers: Bool) {
         tokens.add(.selectKeyNumber)
         for index in 0..<count {
@@ -59,7 +59,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// The keys themselves, each with its number before it.
+    /// Writes the keys themselves, each after its number.
     private mutating func valueKeys(_ rows: [[Value]], _ count: Int, areNumbers: Bool) {
         tokens.add(.select)
         list(0...count) { walk, index in

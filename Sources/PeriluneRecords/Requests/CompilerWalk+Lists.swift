@@ -1,4 +1,4 @@
-/// Membership in lists, keys and sub-requests.
+/// Membership in lists, keys and subrequests.
 extension CompilerWalk {
     mutating func membership(_ expression: Expression, _ least: UInt8) throws {
         switch expression.kind {
@@ -51,7 +51,8 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// The values of a request of one column, without NULL: nothing is known not to be among values of which one is unknown.
+    /// Writes the values of a one-column request without NULL, because with an unknown value nothing is known to be outside of the
+    /// list.
     private mutating func selectNotNull(_ request: Request) throws {
         if request.canFilterColumn, let column = request.selectedColumns.first {
             return try select(request.filter(column.expression.unary(.isNotNull)))
@@ -87,7 +88,7 @@ extension CompilerWalk {
         }
     }
 
-    /// The rows of a JSON array: of values, or of arrays of values.
+    /// Writes the rows of a JSON array of values or of arrays.
     mutating func jsonKeys(_ count: Int, _ array: (inout CompilerWalk) -> Void) {
         if count == 1 {
             tokens.add(.jsonList)
@@ -127,7 +128,7 @@ extension CompilerWalk {
         if isParenthesized { tokens.add(.close) }
     }
 
-    /// Inside of a SELECT of their own: directly behind EXISTS, SQLite ignores DISTINCT, whatever the OFFSET.
+    /// Wraps the request in a SELECT: directly inside EXISTS, SQLite ignores DISTINCT even with an OFFSET.
     private mutating func selectAnyRow(of request: Request) throws {
         tokens.add(.selectStarFrom)
         tokens.add(.open)
@@ -137,14 +138,13 @@ extension CompilerWalk {
 }
 
 extension Request {
-    /// Whether it takes its columns to say whether there are any rows: aggregates of no rows are a row, and an offset skips distinct
-    /// rows.
+    /// Whether existence depends on the selected columns: aggregates of no rows are a row, and an offset skips distinct rows.
     fileprivate var existenceNeedsRows: Bool {
         let parts = parts.values
         return parts.groups.isEmpty && selectsAggregates || parts.isDistinct && offset > 0
     }
 
-    /// Whether the only column of its rows may be NULL.
+    /// Whether the only selected column may be NULL.
     fileprivate var mayGiveNull: Bool {
         let columns = selectedColumns
         guard columns.count == 1 else { return false }
@@ -154,7 +154,7 @@ extension Request {
         return position >= 0 && table.mayBeNull(position)
     }
 
-    /// Whether a condition on the selected column is one on single rows, before anything is limited or put together.
+    /// Whether a condition on the selected column applies to single rows, before limits and set operations.
     fileprivate var canFilterColumn: Bool {
         guard case .table = source.body, let column = selectedColumns.first else { return false }
         return !hasLimit && parts.values.groups.isEmpty && parts.values.having == nil

@@ -1,21 +1,21 @@
-/// One walk over a request, which writes its shape, collects its bound values in the order of their parameters, and finds the
-/// source of each column. Nothing of SQL text is made here.
+/// A walk over a request that writes its shape, collects its bound values in the order of their parameters, and finds the source of
+/// each column. It makes no SQL text.
 struct CompilerWalk {
     var tokens = Tokens()
     var values: [Value] = []
     /// Every source of the statement, by number.
     private(set) var sources: [PlacedSource] = []
-    /// The sources that columns may name here, the innermost last, and where those of each SELECT begin.
+    /// The sources that columns may use here, the innermost last, and the start of each SELECT's sources.
     private var visible: [Int] = []
     private(set) var scopes: [Scope] = []
     private var scopeCount = 0
-    /// Sources that columns inside other SELECTs mean: no source of these may have their names.
+    /// Sources that columns inside other SELECTs refer to, so sources there must not have the same names.
     private(set) var outerUses: [(source: Int, scope: Int)] = []
-    /// The source whose columns are meant first.
+    /// The source whose columns have precedence.
     private(set) var own = -1
-    /// Whether its table means it although it has an alias.
+    /// Whether its table refers to it although it has an alias.
     private var isBound = false
-    /// Whether columns are written without their table, and names of it: for SQL that stands alone.
+    /// Whether columns are written without their table, for standalone SQL.
     var isInline = false
     /// The common tables that may be read here.
     var declared: [TableSchema] = []
@@ -23,47 +23,47 @@ struct CompilerWalk {
     var declaredNames: Set<String> = []
     /// The common tables whose definitions are being written, the innermost last.
     var defining: [TableSchema] = []
-    /// Whether every column of the result is given its name: SQLite renames those that come out of a join in parentheses.
+    /// Whether every result column gets a name, because SQLite renames columns of a join in parentheses.
     var namesColumns = false
-    /// Whether a SELECT of whole rows brings those columns, too, that are left out unless they are asked for: it is read by another one.
+    /// Whether a SELECT of whole rows includes lazy columns, because another SELECT reads it.
     var wantsLazyColumns = false
-    /// Whether the condition that is written is negated as a whole.
+    /// Whether the condition being written is negated as a whole.
     var isInsideNot = false
     let compiler: RequestCompiler
-    /// Whether the columns of the outermost SELECT are to be described even if they are simple: for a shape that is new.
+    /// Whether the result columns of the outermost SELECT are described even if they are simple, for a new shape.
     var isDescribing = false
-    /// What they are.
+    /// The layout of the result columns.
     var layout: RowLayout?
-    /// Whether the SELECT that comes is not the outermost one.
+    /// Whether the next SELECT is not the outermost one.
     var isInside = false
-    /// The joins in parentheses that are being written: SQL lets their conditions mean no tables outside.
+    /// The joins in parentheses being written. In SQL their conditions cannot refer to tables outside.
     var group: JoinGroup?
 
     struct JoinGroup {
-        /// The association that is joined as a whole.
+        /// The name of the association joined as a whole.
         let name: String
-        /// Its sources.
+        /// The numbers of its sources.
         let members: Set<Int>
-        /// Sources that are placed later belong to a SELECT inside.
+        /// Sources placed later belong to an inner SELECT.
         let end: Int
     }
 
     struct PlacedSource {
         let source: RequestSource
-        /// The table in the schema that is compiled for.
+        /// The table in the schema of the compilation.
         let table: TableSchema
-        /// Whether it is written to: then it is called by its own name, whatever its alias.
+        /// Whether it is the target of a write, which is called by its own name even if it has an alias.
         let isTarget: Bool
-        /// The SELECT it belongs to.
+        /// The SELECT that contains it.
         let scope: Int
         /// The associations that lead to it.
         var identities: [AssociationIdentity] = []
-        /// The source whose rows it belongs to by them, if that is in the statement, and its table.
+        /// The source whose rows it belongs to through these associations, if that is in the statement, and its table.
         var parent: Int?
         var origin: TableSchema?
     }
 
-    /// A SELECT that is being written, and what is to be restored after it.
+    /// A SELECT being written, with the state to restore after it.
     struct Scope {
         let id: Int
         let start: Int
@@ -75,7 +75,7 @@ struct CompilerWalk {
 
     // MARK: - Sources
 
-    /// Gives a source its number.
+    /// Numbers a source.
     mutating func place(_ source: RequestSource, isTarget: Bool = false) throws -> Int {
         var table = source.table
         if let schema = source.schema, schema !== compiler.schema { table = try compiler.current(table) }
@@ -90,7 +90,7 @@ struct CompilerWalk {
         return sources.count - 1
     }
 
-    /// Notes which association leads to a source, and from where.
+    /// Records the association that leads to a source, and its parent.
     mutating func note(_ number: Int, reachedBy hop: Association.Hop, from parent: Int?, _ origin: TableSchema? = nil) {
         sources[number].identities += hop.identities
         sources[number].parent = parent
@@ -106,7 +106,7 @@ struct CompilerWalk {
         }
     }
 
-    /// Begins a SELECT.
+    /// Starts a SELECT.
     mutating func enterScope() {
         scopeCount += 1
         scopes.append(Scope(id: scopeCount, start: visible.count, own: own, isBound: isBound))
@@ -120,14 +120,14 @@ struct CompilerWalk {
         isBound = scope.isBound
     }
 
-    /// Columns of that source are meant first from now on. Returns what was before.
+    /// Gives a source precedence and returns the previous one.
     @discardableResult
     mutating func setOwn(_ number: Int) -> Int {
         defer { own = number }
         return own
     }
 
-    /// Writes what was said of the source before it got its alias.
+    /// Writes expressions from the time before the source got its alias.
     mutating func bound(_ body: (inout CompilerWalk) throws -> Void) rethrows {
         let before = isBound
         isBound = true
@@ -135,7 +135,7 @@ struct CompilerWalk {
         isBound = before
     }
 
-    /// The source of the SELECT around this one whose columns are meant first there.
+    /// The source with precedence in the surrounding SELECT.
     var outerOwn: Int { scopes[scopes.count - 1].own }
 
     // MARK: - Columns
@@ -156,7 +156,7 @@ struct CompilerWalk {
         }
     }
 
-    /// The sources that may be named here, with what is meant first, SELECT by SELECT from the innermost.
+    /// The sources that may be used here, with the one that has precedence, SELECT by SELECT from the innermost.
     var levels: [Level] {
         var end = visible.count
         var result: [Level] = []
@@ -175,7 +175,7 @@ struct CompilerWalk {
         let isBound: Bool
     }
 
-    /// Whether the source whose columns are meant first is that table, and nothing else can be.
+    /// Returns whether the source with precedence is that table and no other source can be meant.
     @inline(__always)
     func isPlainlyOwn(_ table: TableSchema) -> Bool {
         own >= 0 && sources[own].table === table && sources[own].source.alias == nil

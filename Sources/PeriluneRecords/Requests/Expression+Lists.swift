@@ -1,12 +1,12 @@
-/// Conditions on lists, keys and sub-requests.
+/// Conditions on lists, keys and subrequests.
 extension Expression {
-    /// Whether the value is one of a list. In an empty list there is none; a null in it is an error.
+    /// Returns whether the value is in a list. An empty list contains nothing; a null in the list is an error.
     package func isIn(values: [Value]) throws -> Expression {
         try checkSingleValue()
         return try .make(.inValues(self, ValueList(values), isNegated: false), .boolean, cost: 5, over: self)
     }
 
-    /// Whether the value is one of a list of expressions.
+    /// Returns whether the value is in a list of expressions.
     package func isIn(members: [Expression]) throws -> Expression {
         try checkSingleValue()
         let values = members.compactMap { if case .value(let value) = $0.kind { value } else { nil } }
@@ -15,7 +15,7 @@ extension Expression {
         return try .make(.inExpressions(self, members, isNegated: false), .boolean, cost: 5, overAll: [self] + members)
     }
 
-    /// Whether the value is one of those that a request fetches. With several columns: as many of the request.
+    /// Returns whether the value is among those of a request. Several columns are compared with as many columns of the request.
     package func isIn(_ request: Request) throws -> Expression {
         let count = if case .row(let parts) = kind { parts.count } else { 1 }
         try request.checkColumnCount(count, for: "is_in")
@@ -23,18 +23,18 @@ extension Expression {
             .inRequest(self, request, isNegated: false), .boolean, cost: 10, overAll: [self], requests: [request])
     }
 
-    /// Whether a request has any row.
+    /// Returns whether a request has rows.
     package static func exists(_ request: Request) throws -> Expression {
         try .make(.exists(request, isNegated: false), .boolean, cost: 10, overAll: [], requests: [request])
     }
 
-    /// The value of the first row of a request of one column; NULL if it has none.
+    /// Returns the value of the first row of a one-column request; NULL without rows.
     package static func request(_ request: Request) throws -> Expression {
         try request.checkColumnCount(1, for: "a request that stands for a value")
         return try .make(.request(request), cost: 8, overAll: [], requests: [request])
     }
 
-    /// Several columns as one: to compare them with as many values.
+    /// Combines several columns to compare them with as many values.
     package static func row(_ parts: [Expression]) throws -> Expression {
         guard parts.count > 1 else { throw RequestError.argument("expected at least two columns") }
         for part in parts { try part.checkSingleValue() }
@@ -46,12 +46,12 @@ extension Expression {
     }
 }
 
-/// The condition that a key of one or several columns is one of a list.
+/// The condition that a key of one or several columns is in a list.
 struct KeyList: Sendable {
     let columns: [Expression]
-    /// A JSON array: of values, or of arrays for keys of several columns.
+    /// A JSON array of values, or of arrays for keys of several columns.
     let json: [UInt8]?
-    /// Keys that JSON cannot carry, each value in a parameter of its own.
+    /// Keys that JSON cannot carry, with one parameter per value.
     let rows: [[Value]]
 
     init(columns: [Expression], rows: [[Value]]) throws {

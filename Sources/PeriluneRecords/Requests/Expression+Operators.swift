@@ -1,4 +1,4 @@
-/// An operator with a part on each side.
+/// A binary operator.
 package enum BinaryOperator: UInt8, Sendable, CaseIterable {
     case equal = 1, notEqual, less, lessOrEqual, greater, greaterOrEqual, `is`, isNot, match, regexp
     case add, subtract, multiply, divide, modulo, concatenate
@@ -32,7 +32,7 @@ package enum BinaryOperator: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// How tightly it binds; see ``Precedence``.
+    /// The binding strength; see ``Precedence``.
     var precedence: UInt8 {
         switch self {
         case .equal, .notEqual, .is, .isNot, .match, .regexp: Precedence.equality
@@ -48,7 +48,7 @@ package enum BinaryOperator: UInt8, Sendable, CaseIterable {
     var isOrdering: Bool { precedence == Precedence.comparison }
 }
 
-/// How tightly the operators of SQLite bind, from the loosest.
+/// The binding strengths of SQLite's operators, from the loosest.
 enum Precedence {
     static let any: UInt8 = 0
     static let or: UInt8 = 1
@@ -76,7 +76,7 @@ package enum LikeOperator: UInt8, Sendable {
 }
 
 extension Expression {
-    /// `self operator other`. Comparing with null is what authors mean by it: `= NULL` becomes `IS NULL`.
+    /// `self operator other`. Comparisons with null follow the intention: `= NULL` becomes `IS NULL`.
     package func binary(_ operation: BinaryOperator, _ other: Expression) throws -> Expression {
         if operation.isCondition {
             if let result = try comparisonWithNull(operation, other) { return result }
@@ -87,7 +87,7 @@ extension Expression {
         return try .makeBinary(.binary(operation, self, other), [], cost: costOfOperands(operation, other), self, other)
     }
 
-    /// Only parts in parentheses need the stack of the parser: those of a chain `a + b + c` do not.
+    /// Only operands in parentheses need the parser's stack; those of a chain `a + b + c` do not.
     private func costOfOperands(_ operation: BinaryOperator, _ other: Expression) -> Int {
         if case .binary(let inner, _, _) = kind, inner.precedence >= operation.precedence, !other.isCompound { return 0 }
         return isCompound || other.isCompound ? 3 : 1
@@ -110,7 +110,7 @@ extension Expression {
         }
     }
 
-    /// The same with the null on the left side.
+    /// Returns the comparison with null on the left side.
     private func comparisonFromNull(_ operation: BinaryOperator) throws -> Expression {
         switch operation {
         case .equal, .is: return try unary(.isNull)
@@ -138,7 +138,7 @@ extension Expression {
             .unary(operation, self), operation.isCondition ? .boolean : [], cost: isCompound ? 2 : 0, over: self)
     }
 
-    /// The negation that SQL has a form of its own for.
+    /// Returns the negation if SQL has a form of its own for it.
     private func negated() throws -> Expression? {
         switch kind {
         case .value: throw RequestError.argument("expected a condition to negate, got a value")
@@ -164,7 +164,7 @@ extension Expression {
         return try .makeLogical(isAnd: isAnd, self, other)
     }
 
-    /// All of these, or any of these, hold.
+    /// Returns the conjunction or disjunction of all parts.
     package static func combined(isAnd: Bool, _ parts: [Expression]) throws -> Expression {
         guard let first = parts.first else {
             throw RequestError.argument("expected at least one condition to combine, got an empty list")
@@ -172,7 +172,7 @@ extension Expression {
         return try parts.dropFirst().reduce(first) { try $0.logical(isAnd: isAnd, $1) }
     }
 
-    /// Whether it can stand where a condition is expected.
+    /// Checks that it can be used as a condition.
     func checkCondition(_ place: String) throws {
         if isValue {
             throw RequestError.argument("\(place): expected a condition, got a value, which is true or false for all rows")
@@ -188,7 +188,7 @@ extension Expression {
 
     /// `LIKE` or `GLOB`.
     ///
-    /// - Parameter escape: One character, which makes the next one of the pattern stand for itself. Only for `LIKE`.
+    /// - Parameter escape: A character that makes the next one of the pattern literal. Only for `LIKE`.
     package func like(
         _ operation: LikeOperator = .like, _ pattern: Expression, escape: Expression? = nil
     ) throws -> Expression {
@@ -203,7 +203,7 @@ extension Expression {
             .like(operation, self, pattern, escape: escape, isNegated: false), .boolean, cost: 5, over: self, pattern)
     }
 
-    /// Compares by that collation, or orders by it.
+    /// Returns the expression with a collation for comparing and ordering.
     package func collating(_ name: String) throws -> Expression {
         try checkSingle()
         try Self.checkName(name, of: "a collation")

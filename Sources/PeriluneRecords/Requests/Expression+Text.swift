@@ -1,8 +1,8 @@
-/// Expressions on text.
+/// Expressions from SQL text.
 extension Expression {
     /// SQL text with its arguments, in parentheses.
     ///
-    /// - Throws: ``RequestError`` if it cannot stand inside other SQL, or if the arguments are not those it asks for.
+    /// - Throws: ``RequestError`` if it cannot be part of other SQL, or its arguments do not match.
     package static func sql(_ text: [UInt8], _ arguments: SQLFragment.Arguments = .none) throws -> Expression {
         try fragment(SQLFragment(text, arguments))
     }
@@ -20,7 +20,7 @@ extension Expression {
 package struct Ordering: Sendable {
     let expression: Expression
     let isDescending: Bool
-    /// Where NULLs come; `nil`: first in ascending order, as SQLite has it.
+    /// The place of NULLs; `nil` means first in ascending order, as in SQLite.
     let nullsFirst: Bool?
 
     package init(_ expression: Expression, isDescending: Bool = false, nullsFirst: Bool? = nil) {
@@ -41,7 +41,7 @@ package struct Ordering: Sendable {
         Ordering(expression, isDescending: isDescending, nullsFirst: first)
     }
 
-    /// The terms of an SQL text such as `country, name COLLATE NOCASE DESC NULLS LAST`. Each can be reversed.
+    /// Parses the terms of an SQL text such as `country, name COLLATE NOCASE DESC NULLS LAST`. Each can be reversed.
     package static func terms(
         ofSQL text: [UInt8], _ arguments: SQLFragment.Arguments = .none
     ) throws -> [Ordering] {

@@ -1,44 +1,44 @@
-/// What a request compiles to: SQL, what to bind, and what becomes of the columns. Shared by all requests of one shape.
+/// The compiled form of a request: SQL, parameters, and the meaning of the result columns. Shared by all requests of one shape.
 package final class Plan: Sendable {
     package let sql: String
-    /// What each parameter of the SQL is given, in order.
+    /// The source of each parameter of the SQL, in order.
     package let slots: [Slot]
-    /// What becomes of the columns; `nil` for statements that fetch no rows of a request (counts, updates).
+    /// The meaning of the columns; `nil` for statements that fetch no rows (counts, updates).
     package let root: Segment?
-    /// The columns that are true or false beyond what their declared types say: conditions.
+    /// The columns with booleans that their declared types do not show: conditions.
     package let booleanColumns: [Int]
-    /// For rows that are fetched for others: the columns with the key of the row that each belongs to.
+    /// For prefetched rows: the columns with the key of the row that each belongs to.
     package let keyColumns: [Int]
-    /// Whether that is one column with the number of the key, from 1.
+    /// Whether this is one column with the number of the key, from 1.
     package let numbersKeys: Bool
 
     package enum Slot: Sendable, Equatable {
         /// The value at that position of ``CompiledRequest/values``.
         case value(Int)
-        /// Given by name when a prepared request runs.
+        /// A value given by name when a prepared request runs.
         case parameter(String)
-        /// The keys of the rows for which others are fetched: a JSON array of values, or of arrays of values.
+        /// The keys of the rows for which others are fetched: a JSON array of values or of arrays.
         case keys
     }
 
-    /// The columns of one row of a table; rows of included associations are segments inside it.
+    /// The columns of one row of a table. Rows of included associations are segments inside it.
     package final class Segment: Sendable {
-        /// The field of the row around; empty for the row itself.
+        /// The field of the surrounding row; empty for the row itself.
         package let name: String
         package let table: TableSchema
-        /// That of the association.
+        /// The tag of the association.
         package let tag: Int
-        /// Counts all segments of the plan, from 0: each before those inside it.
+        /// The number of the segment in the plan, from 0, outer before inner.
         package let index: Int
-        /// Where its own columns are in the result.
+        /// The range of its own columns in the result.
         package let columns: Range<Int>
-        /// What they are called; `nil` as SQLite calls it.
+        /// The names of the columns; `nil` for SQLite's name.
         package let names: [String?]
-        /// Whether they are all columns of the table, so that the row is a record.
+        /// Whether these are all columns of the table, so that the row is a record.
         package let isWhole: Bool
-        /// Columns that were added, by name.
+        /// Added columns, by name.
         package let extras: [(name: String, column: Int)]
-        /// Whether there may be no row. There is none where the column ``presence`` is NULL.
+        /// Whether the row may be missing, which a NULL in the column ``presence`` shows.
         package let isOptional: Bool
         package let presence: Int?
         package let children: [Segment]
@@ -77,11 +77,11 @@ package final class Plan: Sendable {
 /// A request that is ready to run.
 package final class CompiledRequest: Sendable {
     package let plan: Plan
-    /// What the slots `.value` bind.
+    /// The values of the slots `.value`.
     package let values: [Value]
-    /// Further requests for the rows that come with those of this one.
+    /// Further requests for the rows that are fetched with these.
     package let prefetches: [CompiledPrefetch]
-    /// The schema it was compiled for.
+    /// The schema for which it was compiled.
     let schema: DatabaseSchema
 
     init(plan: Plan, values: [Value], prefetches: [CompiledPrefetch], schema: DatabaseSchema) {
@@ -92,20 +92,21 @@ package final class CompiledRequest: Sendable {
     }
 }
 
-/// A request for the rows that are associated with rows that have been fetched.
+/// A request for the rows associated with fetched rows.
 ///
-/// Run it once for all rows: collect the values of ``parentKeyColumns`` of each row (leaving out those with a NULL), run ``child``
-/// with them in its slots `.keys` if ``canBindAsJSON(_:)``, else the request of ``request(forKeys:by:)``. The columns
-/// `plan.keyColumns` say to which key a row that comes belongs: by its number where the plan `numbersKeys`, else by a key that is
+/// Run it once for all rows: collect the values of ``parentKeyColumns`` of each row (leaving out those with NULL) and run ``child``
+/// with them in its slots `.keys` if ``canBindAsJSON(_:)``, otherwise the request of ``request(forKeys:by:)``. The columns
+/// `plan.keyColumns` identify the key of each row: by its number if the plan `numbersKeys`, otherwise by a key that is equal by
+/// ``keyForms``.
 /// equal to it by ``keyForms``.
 package final class CompiledPrefetch: Sendable {
-    /// The field.
+    /// The name of the field.
     package let name: String
     package let isPlural: Bool
     package let tag: Int
     /// The ``Plan/Segment/index`` of the rows that they belong to.
     package let segmentIndex: Int
-    /// Where these have their keys, in the columns of the parent's result.
+    /// The columns of these rows' keys in the parent's result.
     package let parentKeyColumns: [Int]
     package let child: CompiledRequest
     private let association: Association
@@ -120,20 +121,20 @@ package final class CompiledPrefetch: Sendable {
         self.association = association
     }
 
-    /// Whether a key value goes through JSON unchanged: integers and texts do.
+    /// Returns whether a key value passes through JSON unchanged: integers and texts do.
     package static func canBindAsJSON(_ value: Value) -> Bool { ValueList.isCarriedByJSON(value) }
 
-    /// The JSON array for the slot `.keys`. All values can be bound as JSON.
+    /// Returns the JSON array for the slot `.keys`. All values must pass through JSON unchanged.
     package static func json(_ keys: [[Value]]) -> [UInt8] {
         keys.first?.count == 1 ? ValueList.jsonArray(keys.lazy.map { $0[0] }) : ValueList.jsonArray(rows: keys)
     }
 
     package var keyForms: [Association.KeyForm]? { association.keyForms }
 
-    /// Whether keys that are numbers and keys that are texts need statements of their own. ``child`` is for numbers then.
+    /// Whether numeric keys and text keys need separate statements. ``child`` is for numbers then.
     package var tellsTexts: Bool { association.comparesTextsAsNumbers || association.comparesNumbersWithAnything }
 
-    /// The request for any keys, of which there is at least one, each bound by itself.
+    /// Returns the request for any keys, at least one, each with its own parameters.
     package func request(forKeys keys: [[Value]], by compiler: RequestCompiler) throws -> CompiledRequest {
         try compiler.compile(association, keyForms == nil ? .numberedKeys(keys) : .keys(keys))
     }

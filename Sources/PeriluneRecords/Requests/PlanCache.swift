@@ -1,18 +1,17 @@
 internal import Synchronization
 
-/// The plans of the shapes that were compiled lately. Shapes name tables by ids that are never used again, so the cache may live
-/// as long as the database, whatever becomes of its schema.
+/// The plans of recently compiled shapes. Shapes contain table ids that are never reused, so the cache can outlive schema changes.
 package final class PlanCache: Sendable {
     private let plans = Mutex(Generations())
     private let capacity: Int
 
-    /// Plans that were used lately, and those used before them, which are forgotten when the former become too many.
+    /// Recently used plans, and those used before, which are dropped when the recent ones become too many.
     private struct Generations {
         var young: [PlanKey: Plan] = [:]
         var old: [PlanKey: Plan] = [:]
     }
 
-    /// - Parameter capacity: About half of the plans that are kept at most.
+    /// - Parameter capacity: About half of the largest number of plans.
     package init(capacity: Int = 500) { self.capacity = capacity }
 
     func plan(for key: PlanKey) -> Plan? {
@@ -39,11 +38,11 @@ package final class PlanCache: Sendable {
     package var count: Int { plans.withLock { $0.young.count + $0.old.count } }
 }
 
-/// The tokens of a request, to be looked up.
+/// The tokens of a request as a lookup key.
 struct PlanKey: Hashable, Sendable {
     let bytes: [UInt8]
 
-    // The synthesised ones go byte by byte.
+    // The synthesized implementations work byte by byte.
     func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }

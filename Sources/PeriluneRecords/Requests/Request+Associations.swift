@@ -1,54 +1,53 @@
 /// An association that a request joins.
 struct Join: Sendable {
     let association: Association
-    /// Rows without an associated one are left out.
+    /// Whether rows without an associated row are left out.
     let isRequired: Bool
     let role: Role
 
     enum Role: UInt8, Sendable {
-        /// For conditions and orders only.
+        /// Used in conditions and orders only.
         case joined
-        /// Its columns come beside those of the row.
+        /// Its columns are added to those of the row.
         case annotated
-        /// Its rows come as tables in fields.
+        /// Its rows become tables in fields.
         case included
     }
 
-    /// Whether rows of associations come with it.
+    /// Whether rows of associations are fetched with it.
     var hasInclusion: Bool {
         role == .included || association.request.parts.values.joins.contains(where: \.hasInclusion)
             || !association.request.parts.values.prefetches.isEmpty
     }
 }
 
-/// An association whose rows are fetched by a request of their own.
+/// An association whose rows are fetched by a separate request.
 struct Prefetch: Sendable {
     let association: Association
 }
 
-/// Which rows of an association's table a request means: those associated with some row.
+/// The rows of an association's table that a request means: those associated with some row.
 struct Reach: Sendable {
     let association: Association
     let anchor: Anchor
-    /// Whether the rows are ordered by their key at last, because only the first of them is meant.
+    /// Whether the rows are finally ordered by their key, because only the first is meant.
     var isOrderedByKey = false
 
     enum Anchor: Sendable {
-        /// With the row of the request around.
+        /// Associated with the row of the surrounding request.
         case outer
-        /// With the row that has these values in the columns of the association.
+        /// Associated with the row that has these values in the columns of the association.
         case values([Expression])
-        /// With the rows whose keys are given when the request runs; the key comes with each row.
+        /// Associated with rows whose keys are given when the request runs. The key is fetched with each row.
         case open
-        /// With the rows of these keys; the key comes with each row.
+        /// Associated with the rows of these keys. The key is fetched with each row.
         case keys([[Value]])
-        /// The same two for keys of which only SQLite can say whether they are equal: the number of the key, from 1, comes with
-        /// each row.
+        /// Like `open` and `keys`, for keys that only SQLite can compare: the number of the key, from 1, is fetched with each row.
         case openNumbered
         case numberedKeys([[Value]])
-        /// With any row, because all are there; the key comes with each row.
+        /// Associated with any row, because all rows are fetched. The key is fetched with each row.
         case all
-        /// With the row that a row of the request around belongs to, which is one of them itself.
+        /// Associated with the row that a row of the surrounding request, which is one of them, belongs to.
         case sibling
     }
 
