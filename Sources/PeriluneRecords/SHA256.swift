@@ -1,26 +1,26 @@
-/// SHA-256, for naming scripts and schemas by their content, in plans that other processes read.
+/// SHA-256, which identifies scripts and schemas by their content in plans that other processes read.
 ///
-/// Neither the standard library nor Foundation has it on Linux, `Hasher` gives other values in each process, and the package that
-/// has it takes longer to build than all of this one: so these are the eighty lines.
+/// Neither the standard library nor Foundation provides it on Linux, `Hasher` differs between processes, and the package that has
+/// it takes longer to build than this whole package.
 ///
 /// - SeeAlso: FIPS 180-4, section 6.2.
 package struct SHA256 {
     private var state = initial
-    /// What does not fill a block yet.
+    /// The bytes of an incomplete block.
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
 
-    /// The hash of no bytes, until some are added.
+    /// Makes the hash of no bytes.
     package init() {}
 
-    /// The hash in hexadecimal digits, as `sha256sum` prints it.
+    /// Returns the hash in hexadecimal digits, as `sha256sum` prints it.
     package static func hash(_ bytes: some Sequence<UInt8>) -> String {
         var hash = SHA256()
         Array(bytes).withUnsafeBytes { hash.add($0) }
         return hash.digits()
     }
 
-    /// Adds bytes to those that were added before.
+    /// Adds bytes.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         count += UInt64(bytes.count)
         var bytes = bytes
@@ -37,7 +37,7 @@ package struct SHA256 {
         rest.append(contentsOf: bytes[whole...])
     }
 
-    /// The hash of all that was added, in hexadecimal digits.
+    /// Returns the hash of all added bytes in hexadecimal digits.
     package consuming func digits() -> String {
         let zeros = (119 - rest.count) % 64
         let bits = count * 8
@@ -46,7 +46,7 @@ package struct SHA256 {
         return (0..<8).map { Self.hexadecimal(state[$0]) }.joined()
     }
 
-    /// Takes whole blocks.
+    /// Processes whole blocks.
     private static func compress(_ blocks: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
             constants.withUnsafeBufferPointer { constants in

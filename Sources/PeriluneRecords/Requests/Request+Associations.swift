@@ -67,12 +67,12 @@ struct Reach: Sendable {
 }
 
 extension Request {
-    /// Rows that have an associated row, which conditions and orders may use. With several, they come several times.
+    /// Rows that have an associated row, which conditions and orders may use. Rows with several associated rows come several times.
     package func joining(_ association: Association, required: Bool) throws -> Request {
         try adding(Join(association: association, isRequired: required, role: .joined), "joining")
     }
 
-    /// Rows with the associated row in a field. Only for associations that have one; for others see ``includingAll(_:depth:)``.
+    /// Rows with the associated row in a field. Only for associations to one row; for others see ``includingAll(_:depth:)``.
     package func including(_ association: Association, required: Bool) throws -> Request {
         if association.isPlural {
             throw RequestError.argument("`\(association.name)` may have several rows; use including_all")
@@ -81,7 +81,7 @@ extension Request {
         return try adding(Join(association: association, isRequired: required, role: .included), "including")
     }
 
-    /// Rows with the selected columns of the associated row beside their own.
+    /// Rows with the selected columns of the associated row in addition to their own.
     package func annotated(withJoined association: Association, required: Bool) throws -> Request {
         let result = try adding(Join(association: association, isRequired: required, role: .annotated), "annotated_with")
         var seen = Set<String>()
@@ -91,10 +91,10 @@ extension Request {
         return result
     }
 
-    /// Rows with the list of their associated rows in a field (the row itself, for associations that have one), fetched by one more
-    /// request. A limit of the association counts for each row.
+    /// Rows with the list of their associated rows in a field (or the row itself, for associations to one row), fetched by one more
+    /// request. A limit of the association applies to each row.
     ///
-    /// - Parameter depth: For an association of a table to itself: how often it is followed.
+    /// - Parameter depth: For an association of a table to itself, the number of levels to follow.
     package func includingAll(_ association: Association, depth: Int? = nil) throws -> Request {
         try checkOrigin(association)
         try checkField(association.name)
@@ -129,9 +129,9 @@ extension Request {
         return max(below.max() ?? 0, parts.joins.map { $0.association.request.prefetchDepth }.max() ?? 0)
     }
 
-    /// The rows associated with one row.
+    /// Returns the request for the rows associated with one row.
     ///
-    /// - Parameter values: What the row has in ``Association/originColumns``.
+    /// - Parameter values: The row's values in ``Association/originColumns``.
     package static func associated(_ association: Association, with values: [Value]) throws -> Request {
         if values.contains(where: \.isNull) { return try association.request.none() }
         return try associated(association, withExpressions: try values.map { try Expression.value($0) })
@@ -177,7 +177,7 @@ extension Request {
         return with { $0.joins = joins }
     }
 
-    /// The columns that joined associations add beside the row's own.
+    /// The columns that joined associations add to the row's own.
     var joinedAnnotations: [SelectedColumn] {
         parts.values.joins.flatMap { join -> [SelectedColumn] in
             let request = join.association.request
@@ -185,7 +185,7 @@ extension Request {
         }
     }
 
-    /// All columns that are selected, with those that were added.
+    /// All selected columns, including added ones.
     var selectedColumns: [SelectedColumn] {
         let base = parts.values.selection ?? table.visibleColumns.map { SelectedColumn(source.column($0)) }
         return base + parts.values.annotations
@@ -193,7 +193,7 @@ extension Request {
 }
 
 extension SelectedColumn {
-    /// A column, which has a name.
+    /// Selects a column, which has a name.
     init(_ column: Expression) {
         expression = column
         name = column.columnName
@@ -202,14 +202,13 @@ extension SelectedColumn {
 }
 
 extension Association {
-    /// The columns of the origin that say which rows are associated.
+    /// The columns of the origin that determine the associated rows.
     package var originColumns: [Int] { hops[0].columns.map(\.from) }
 
-    /// For each column that these are equal to in the first table on the way: the collation that it is compared by, if that is not its
-    /// own.
+    /// For each column of the first table that these are equal to, the collation of the comparison if it is not the column's own.
     package var collations: [String?] { hops[0].collations }
 
-    /// The names of the columns of the origin, and of those that they are equal to in the first table on the way.
+    /// The names of the columns of the origin, and of the columns of the first table that they are equal to.
     package var columnNames: (origin: [String], first: [String]) {
         let columns = hops[0].columns
         return (
@@ -230,7 +229,7 @@ extension Association {
 }
 
 extension [Join] {
-    /// The list with one more, which is put together with the same one where that is there already.
+    /// Returns the list with one more join, merged with the same join if that is in the list.
     func adding(_ join: Join) throws -> [Join] {
         let association = join.association
         guard
@@ -252,7 +251,7 @@ extension [Join] {
 }
 
 extension Association {
-    /// Both conditions; of the rest, what the other one says.
+    /// Combines both conditions. Everything else comes from the other association.
     fileprivate func merging(_ other: Association) throws -> Association {
         let pairs = try zip(hops, other.hops).map { a, b in
             Hop(

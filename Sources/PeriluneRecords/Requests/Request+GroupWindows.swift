@@ -1,10 +1,10 @@
-/// Windows in requests with groups see a row for each group, in which a column that differs inside of the group has the value of any of
-/// its rows.
+/// Windows in requests with groups see one row per group. A column that differs within the group has the value of any of its rows
+/// there.
 extension Request {
-    /// Columns of joined tables, which may depend on those of the groups, are not looked at.
+    /// Checks windows of a request with groups. Columns of joined tables, which may depend on grouped columns, are not checked.
     ///
-    /// - Throws: ``RequestError`` for a window, or for what a function takes over it, with a column of the table that is not one of the
-    ///   groups'.
+    /// - Throws: ``RequestError`` for a window, or an argument of a window function, with a column of the table that is not
+    ///   grouped.
     func checkingWindowsOfGroups() throws -> Request {
         guard !parts.values.groups.isEmpty, !groupsAreRows else { return self }
         for expression in expressions where expression.traits.contains(.window) {
@@ -29,7 +29,7 @@ extension Request {
                 + "\(example), or group by it")
     }
 
-    /// A column of the table outside of aggregates that is not one of the groups'. An expression may be what a group is made by.
+    /// Returns a column of the table outside of aggregates that is not grouped. Grouped expressions are allowed as a whole.
     private func columnBesideGroups(in argument: Expression) -> Expression? {
         let groups = parts.values.groups
         if argument.traits.contains(.aggregate) || argument.columnPosition == nil && !groups.allSatisfy({ $0.columnPosition != nil }) { return nil }

@@ -1,8 +1,8 @@
-/// What an INSERT does where a row is in the way of another.
+/// The action of an INSERT whose row conflicts with an existing one.
 package struct Upsert: Sendable {
-    /// The columns of the unique key that counts; none: any.
+    /// The columns of the unique key; empty for any key.
     let target: [Int]
-    /// Empty: nothing is done.
+    /// The assignments; empty to do nothing.
     let assignments: [Assignment]
     let condition: Expression?
 
@@ -17,8 +17,8 @@ extension Request {
     /// Compiles an INSERT of the rows of another request into the table of this one, which is a plain table.
     ///
     /// - Parameters:
-    ///   - columns: Which columns of the table those of the rows are for, in order.
-    ///   - upsert: What is done where a row is in the way; excludes a policy.
+    ///   - columns: The columns of the table for the columns of the rows, in order.
+    ///   - upsert: The action for conflicts; excludes a policy.
     package func compiledInsert(
         _ columns: [Int], from rows: Request, onConflict policy: ConflictPolicy? = nil, upsert: Upsert? = nil,
         returning: Returning = .nothing, by compiler: RequestCompiler
@@ -37,7 +37,7 @@ extension Request {
             walk.isInside = true
             walk.tokens.add(policy.map(\.insertWord) ?? .insertInto)
             walk.tokens.add(.name, table.name.utf8)
-            // In a table of that name, `excluded` would mean the row that is there.
+            // In a table named `excluded`, that name would mean the existing row.
             if upsert != nil, table.name.foldedName == "excluded" { walk.tokens.add(.text, " AS \"perilune_target\"".utf8) }
             walk.tokens.add(.text, " (".utf8)
             walk.list(columns) { walk, column in walk.tokens.add(.name, table.columns[column].sqlName.utf8) }
@@ -45,7 +45,7 @@ extension Request {
             if upsert == nil {
                 try walk.select(rows)
             } else {
-                // Behind a SELECT without WHERE, ON would be that of a join.
+                // After a SELECT without WHERE, ON would belong to a join.
                 walk.tokens.add(.selectStarFrom)
                 walk.tokens.add(.open)
                 try walk.select(rows)

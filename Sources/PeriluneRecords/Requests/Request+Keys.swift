@@ -1,19 +1,19 @@
 /// Requests for rows with given keys.
 extension Request {
-    /// The columns by which rows are named: the primary key, or the row id.
+    /// The columns that identify rows: the primary key, or the row id.
     func keyColumns() throws -> [Expression] {
         if !table.primaryKey.isEmpty { return table.primaryKey.map(source.column) }
         if case .table = source.body, table.rowIDName != nil { return [source.column(TableSchema.rowID)] }
         throw RequestError.argument("`\(table.name)` has no primary key; name the columns")
     }
 
-    /// The columns that tell each row from all others: the primary key, but the row id where several rows may have NULL in their key.
+    /// The columns that distinguish all rows: the primary key, or the row id if several rows may have NULL in their key.
     func tellingColumns() throws -> [Expression] {
         if case .table = source.body, table.rowIDName != nil, table.keyMayBeNull { return [source.column(TableSchema.rowID)] }
         return try keyColumns()
     }
 
-    /// The row of a primary key.
+    /// Returns the request for the row with a primary key.
     package func filterKey(_ values: [Value]) throws -> Request {
         let columns = try keyColumns()
         try checkKey(values, columns)
@@ -35,7 +35,7 @@ extension Request {
         if values.contains(where: \.isNull) { throw RequestError.argument("a key of `\(table.name)` cannot be null") }
     }
 
-    /// The rows of some primary keys, in no order of their own.
+    /// Returns the request for the rows with some primary keys, without an order of their own.
     package func filterKeys(_ keys: [[Value]]) throws -> Request {
         let columns = try keyColumns()
         for key in keys { try checkKey(key, columns) }
@@ -44,7 +44,7 @@ extension Request {
         return try filter(.keys(KeyList(columns: columns, rows: keys)))
     }
 
-    /// The row that has these values in these columns, which must be a key that no two rows share.
+    /// Returns the request for the row with these values in these columns, which must be a unique key.
     package func filterUniqueKey(_ values: [(column: Int, value: Value)]) throws -> Request {
         guard !values.isEmpty else { throw RequestError.argument("a key cannot be empty") }
         guard table.containsUniqueKey(values.map(\.column)) else {

@@ -1,6 +1,6 @@
-/// A query as an immutable value: what it reads, which rows, in which order. Whatever derives it makes a new one.
+/// A query as an immutable value: its source, conditions and order. Every derivation makes a new request.
 ///
-/// How to use it:
+/// Usage:
 ///
 ///     let schema = DatabaseSchema(generation: 1)                       // one for each generation of the schema
 ///     let author = try schema.table("author", in: db)
@@ -10,22 +10,22 @@
 ///     let compiler = RequestCompiler(schema: schema, plans: plans)     // PlanCache, kept from one generation to the next
 ///     let compiled = try adults.compiled(by: compiler)                 // .plan.sql, .plan.slots, .values, .plan.root
 ///
-/// - Deriving: this file and `Request+Selection.swift`; keys: `Request+Keys.swift`; sub-requests, UNION, common tables:
+/// - Deriving: this file and `Request+Selection.swift`; keys: `Request+Keys.swift`; subrequests, UNION, common tables:
 ///   `Request+Compound.swift`; associations: `Request+Associations.swift`.
-/// - Compiling: `compiled(by:as:)` with a ``RequestForm`` (`.rows`, `.first`, `.count`, `.exists`, `.aggregate`),
-///   `compiledUpdate`, `compiledDelete`, `inlineSQL` of expressions.
-/// - Everything throws ``RequestError``, whose message is meant for users.
+/// - Compiling: `compiled(by:as:)` with a ``RequestForm`` (`.rows`, `.first`, `.count`, `.exists`, `.aggregate`), `compiledUpdate`,
+///   `compiledDelete`, `inlineSQL` of expressions.
+/// - All errors are ``RequestError``s with a message for users.
 ///
-/// `@unchecked Sendable`: immutable but for `memo`, which is reached under a lock.
+/// `@unchecked Sendable`: immutable except for `memo`, which a lock guards.
 package final class Request: @unchecked Sendable {
     package let source: RequestSource
     let filter: Expression?
     package let orders: [Ordering]
     package let limit: Int64?
     package let offset: Int64
-    /// What few requests have.
+    /// The rarely used parts, shared when unchanged.
     let parts: RequestParts
-    /// What it has been compiled to.
+    /// The results of compiling it.
     let memo = RequestMemo()
 
     /// All rows of a table or view.
@@ -47,7 +47,7 @@ package final class Request: @unchecked Sendable {
 
     package var table: TableSchema { source.table }
 
-    /// A column by name, in any case.
+    /// Returns the column with a name, in any case.
     package func column(_ name: String) throws -> Expression { try source.column(named: name) }
 
     func with(_ change: (inout RequestParts.Values) throws -> Void) rethrows -> Request {
@@ -57,7 +57,7 @@ package final class Request: @unchecked Sendable {
 
     // MARK: - Rows
 
-    /// Those rows only for which a condition holds, of those that the request has so far.
+    /// Returns the rows so far for which a condition holds.
     package func filter(_ condition: Expression) throws -> Request {
         try condition.checkCondition("filter")
         if condition.traits.contains(.window) { return try filterByWindow(condition) }
@@ -69,16 +69,16 @@ package final class Request: @unchecked Sendable {
             offset: offset, parts: parts)
     }
 
-    /// No rows.
+    /// Returns a request without rows.
     package func none() throws -> Request { try filter(.sql("0")) }
 
-    /// These rows in this order, whatever the order was.
+    /// Returns the rows in this order instead of the previous one.
     package func order(_ orders: [Ordering]) throws -> Request {
         for order in orders { try checkOrder(order.expression) }
         return try Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts).checkingWindowsOfGroups()
     }
 
-    /// Rows that are equal in the order so far are put in this order.
+    /// Returns the rows in this order where the previous order leaves them equal.
     package func thenOrder(_ orders: [Ordering]) throws -> Request { try order(self.orders + orders) }
 
     private func checkOrder(_ expression: Expression) throws {
@@ -86,29 +86,29 @@ package final class Request: @unchecked Sendable {
         if expression.traits.contains(.row) { throw RequestError.argument("list the columns to order by one by one") }
     }
 
-    /// In reversed order. Without an order: in the descending order of the primary key.
+    /// Returns the rows in reverse order; without an order, in descending order of the primary key.
     package func reversed() throws -> Request {
         if !orders.isEmpty { return try order(orders.map(\.reversed)) }
         let key = try orderByPrimaryKey()
         return try order(key.orders.map(\.reversed))
     }
 
-    /// In the order of the primary key, or of the row id where there is none.
+    /// Returns the rows in the order of the primary key, or of the row id if there is none.
     package func orderByPrimaryKey() throws -> Request { try order(keyColumns().map { Ordering($0) }) }
 
     package func unordered() -> Request {
         Request(source: source, filter: filter, limit: limit, offset: offset, parts: parts)
     }
 
-    /// At most `limit` rows, after skipping some.
+    /// Returns at most `limit` rows, after skipping some.
     package func limit(_ limit: Int64?, offset: Int64 = 0) throws -> Request {
         guard limit ?? 0 >= 0 else { throw RequestError.argument("a limit cannot be negative: \(limit!)") }
         guard offset >= 0 else { throw RequestError.argument("an offset cannot be negative: \(offset)") }
         return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
     }
 
-    /// The same request, whose table is called by that name in SQL text and in columns of the alias. What was said of the table before
-    /// is said of this one.
+    /// Returns the request with an alias for its table in SQL text and in columns of the alias. Expressions made for the table
+    /// before now refer to the alias.
     package func aliased(_ alias: String) throws -> Request {
         try Expression.checkName(alias, of: "an alias")
         func bound(_ expression: Expression) -> Expression { expression.bound(to: table, alias) }
@@ -117,16 +117,17 @@ package final class Request: @unchecked Sendable {
             offset: offset, parts: parts.isNone ? parts : parts.changed { $0.mapExpressions(bound) })
     }
 
-    /// The request for rows of SQL in place of those of its table, whose columns the SQL selects in their order.
+    /// Returns the request reading rows of SQL, which selects the columns of its table in order, instead of the table.
     package func reading(sql text: [UInt8], _ arguments: SQLFragment.Arguments) throws -> Request {
         Request(
             source: source.reading(try SQLFragment(text, arguments)), filter: filter, orders: orders, limit: limit, offset: offset,
             parts: parts)
     }
 
-    /// The request as one for rows that an association leads to from a row which is known: columns of the association mean its own.
+    /// Returns the request for rows that an association leads to from a known row. Columns of the association refer to the
+    /// request's own.
     ///
-    /// - Parameter fromItself: Whether that row is one of the same table.
+    /// - Parameter fromItself: Whether that row is from the same table.
     package func reached(by identity: AssociationIdentity, fromItself: Bool) -> Request {
         Request(
             source: source.reached(by: identity, fromItself: fromItself), filter: filter, orders: orders, limit: limit,

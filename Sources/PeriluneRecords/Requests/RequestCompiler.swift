@@ -1,14 +1,13 @@
-/// Compiles requests for one generation of a database's schema.
+/// A compiler of requests for one generation of a database's schema.
 ///
-/// Requests that were built on an earlier one are compiled as if they had been built on this one, if their columns are still
-/// there.
+/// Requests built on an earlier schema are compiled as if they had been built on this one, if their columns still exist.
 package struct RequestCompiler {
     package let schema: DatabaseSchema
     package let plans: PlanCache
-    /// Reads a table that the schema does not know yet.
+    /// Reads a table that the schema does not contain yet.
     private let findTable: (String) throws -> TableSchema?
 
-    /// - Parameter findTable: Called for tables of requests that were built on an earlier schema. By default there are none.
+    /// - Parameter findTable: Called for tables of requests built on an earlier schema. By default it finds none.
     package init(
         schema: DatabaseSchema, plans: PlanCache, findTable: @escaping (String) throws -> TableSchema? = { _ in nil }
     ) {
@@ -17,7 +16,7 @@ package struct RequestCompiler {
         self.findTable = findTable
     }
 
-    /// The table in this schema.
+    /// Returns the table in this schema.
     func current(_ table: TableSchema) throws -> TableSchema {
         if table.kind == .request { return table }
         if let known = try schema.knownTable(table.name) ?? findTable(table.name) { return known.named(by: table.fieldNames) }
@@ -27,7 +26,7 @@ package struct RequestCompiler {
 
     // MARK: - Compiling
 
-    /// Compiles what a walk writes.
+    /// Compiles the output of a walk.
     func compile(
         _ describe: (CompilerWalk, RowLayout?) -> Description = { _, _ in Description() },
         _ write: (inout CompilerWalk) throws -> Void
@@ -48,7 +47,7 @@ package struct RequestCompiler {
         return (plan, walk)
     }
 
-    /// What becomes of the columns.
+    /// The meaning of the result columns.
     struct Description {
         var root: Plan.Segment?
         var booleanColumns: [Int] = []
@@ -80,7 +79,7 @@ package struct RequestCompiler {
         return CompiledRequest(plan: plan, values: walk.values, prefetches: prefetches, schema: schema)
     }
 
-    /// The requests for the rows that come with those of a segment and of those inside it.
+    /// Returns the requests for the rows fetched with those of a segment and of its inner segments.
     private func prefetches(of root: SegmentBuilder, _ isFirst: Bool) throws -> [CompiledPrefetch] {
         var result: [CompiledPrefetch] = []
         var index = 0
@@ -113,7 +112,7 @@ package struct RequestCompiler {
 }
 
 extension RowLayout {
-    /// The columns that are true or false.
+    /// The columns with booleans.
     var booleanColumns: [Int] {
         items.indices.filter { index in
             switch items[index] {

@@ -1,9 +1,9 @@
 /// A mistake in a request, reported when the request is built or compiled, in words for the author of a script.
 package struct RequestError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What to decide by: `argument`, `unknown_column`, `unknown_table`, `ambiguous`, ...
+    /// The kind, by which programs decide: `argument`, `unknown_column`, `unknown_table`, `ambiguous`, ...
     package let kind: String
     package let message: String
-    /// What the message names, for programs: `name`, `suggestion`, `table`, ...
+    /// The names in the message, for programs: `name`, `suggestion`, `table`, ...
     package var fields: [String: String]
 
     package init(_ kind: String, _ message: String, fields: [String: String] = [:]) {
@@ -18,7 +18,7 @@ package struct RequestError: Error, Sendable, Equatable, CustomStringConvertible
 extension RequestError {
     static func argument(_ message: String) -> RequestError { RequestError("argument", message) }
 
-    /// The error for a name that does not exist, with the nearest that does.
+    /// Returns the error for an unknown name, with the nearest existing one.
     package static func unknown(
         _ what: String, _ name: String, in place: String? = nil, among names: [String]
     ) -> RequestError {
@@ -36,7 +36,7 @@ extension RequestError {
         return RequestError("unknown_\(what)", message, fields: fields)
     }
 
-    /// The error for a column that a table does not have.
+    /// Returns the error for an unknown column of a table.
     package static func unknownColumn(_ name: String, in table: TableSchema) -> RequestError {
         unknownColumn(name, inTable: table.name, among: table.columns.map(\.name))
     }

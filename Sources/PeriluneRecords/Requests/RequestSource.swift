@@ -1,21 +1,21 @@
-/// What a request reads: a table, a view, a common table expression, or the rows of other requests. May have an alias.
+/// The source of a request's rows: a table, a view, a common table expression, or other requests. It may have an alias.
 package final class RequestSource: Sendable {
-    /// What it looks like. For rows of other requests: their common table, or one that only the request has.
+    /// The columns. For rows of other requests: their common table, or one that only the request has.
     package let table: TableSchema
     package let alias: String?
     let body: Body
-    /// For rows that belong to a row which is not in the statement: the association, and whether that row is of the same table.
+    /// For rows that belong to a row outside of the statement: the association, and whether that row is from the same table.
     let reached: (identity: AssociationIdentity, fromItself: Bool)?
-    /// The schema that the table was found in, if it is in the database.
+    /// The schema in which the table was found, if it is in the database.
     let schema: DatabaseSchema?
-    /// Ready-made, since they are what most expressions are made of.
+    /// Made in advance, because most expressions consist of them.
     private let columns: [Expression]
     private let rowIDColumn: Expression
 
     enum Body: Sendable {
         case table
         case commonTable
-        /// SQL that selects the columns of the table, in their order.
+        /// SQL that selects the columns of the table in order.
         case fragment(SQLFragment)
         case compound(Compound)
         case request(Request)
@@ -34,7 +34,7 @@ package final class RequestSource: Sendable {
         rowIDColumn = .column(TableSchema.rowID, of: table, alias: alias)
     }
 
-    /// Whether it has columns beside those of its table: `*` would bring them.
+    /// Whether `*` would return more columns than those of its table.
     var hidesColumns: Bool {
         if case .request(let request) = body { request.output.count > table.visibleColumns.count } else { false }
     }
@@ -49,19 +49,19 @@ package final class RequestSource: Sendable {
         RequestSource(table, alias: alias, body: body, reached: (identity, fromItself), schema: schema)
     }
 
-    /// The column at a position of the table.
+    /// Returns the column at a position of the table.
     package func column(_ position: Int) -> Expression {
         position == TableSchema.rowID ? rowIDColumn : columns[position]
     }
 
-    /// The column of a name, in any case.
+    /// Returns the column with a name, in any case.
     package func column(named name: String) throws -> Expression {
         guard let position = table.column(named: name) else { throw RequestError.unknownColumn(name, in: table) }
         return column(position)
     }
 }
 
-/// Requests whose rows are put together by UNION and the like.
+/// Requests combined by UNION and the other set operators.
 struct Compound: Sendable {
     let first: Request
     let others: [(operation: CompoundOperator, request: Request)]

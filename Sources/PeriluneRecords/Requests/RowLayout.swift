@@ -1,9 +1,9 @@
-/// The columns that a SELECT fetches, and what becomes of them: rows in rows. For all but the simplest requests.
+/// The columns that a SELECT fetches and their meaning, with rows inside rows. Used for all but the simplest requests.
 struct RowLayout {
     enum Item {
-        /// Position in the table of a source.
+        /// A source and a position in its table.
         case column(Int, Int)
-        /// With the number of the source whose columns it means first.
+        /// A selected column, and the source that has precedence in it.
         case selected(SelectedColumn, Int)
         /// The number of the key by which the row was found.
         case keyNumber
@@ -11,9 +11,9 @@ struct RowLayout {
 
     private(set) var items: [Item] = []
     let root: SegmentBuilder
-    /// Where the keys of parents are, for rows that are fetched for others.
+    /// The columns with the keys of parents, for prefetched rows.
     private(set) var keyColumns: [Int] = []
-    /// Whether these are numbers of keys.
+    /// Whether these contain numbers of keys.
     private(set) var numbersKeys = false
     private let isDistinct: Bool
 
@@ -27,7 +27,7 @@ struct RowLayout {
         }
     }
 
-    /// What shows to which row a fetched one belongs.
+    /// Adds the columns that identify the parent of a prefetched row.
     private mutating func addKey(_ reach: Reach, _ number: Int, _ walk: CompilerWalk) throws {
         guard !reach.numbersKeys else {
             numbersKeys = true
@@ -64,7 +64,7 @@ struct RowLayout {
         for node in joins where node.join.role == .included { try add(node, to: segment, walk) }
     }
 
-    /// The columns that a joined association adds beside those of its parent.
+    /// Adds the columns that a joined association adds to those of its parent.
     private mutating func addAnnotations(of node: CompilerWalk.JoinNode, to segment: SegmentBuilder, _ walk: CompilerWalk) {
         if node.join.role == .annotated {
             let columns = node.destination.request.selectedColumns
@@ -90,7 +90,7 @@ struct RowLayout {
 
     // MARK: - Hidden columns
 
-    /// What decoding needs beside what was asked for comes last.
+    /// Adds the columns that only decoding needs, after all others.
     private mutating func addKeys(of segment: SegmentBuilder, _ walk: CompilerWalk) throws {
         if segment.isOptional {
             let position = try walk.current(segment.presenceColumn, of: segment.request.table, in: segment.number)
@@ -107,7 +107,7 @@ struct RowLayout {
         for child in segment.children { try addKeys(of: child, walk) }
     }
 
-    /// - Parameter isSame: Whether it is the same for all rows of which distinct() leaves one.
+    /// - Parameter isSame: Whether it is equal in all rows that distinct() merges.
     private mutating func hidden(_ position: Int, _ number: Int, of source: RequestSource, isSame: Bool = false) throws -> Int {
         for (index, item) in items.enumerated() {
             switch item {
@@ -128,7 +128,7 @@ struct RowLayout {
 
     // MARK: - The shape
 
-    /// What the plan depends on beside the SQL text.
+    /// Records everything that the plan depends on and that is not in the SQL text.
     func note(in tokens: inout Tokens) {
         note(root, in: &tokens)
     }
@@ -145,7 +145,7 @@ struct RowLayout {
     }
 }
 
-/// A segment of a plan in the making.
+/// A segment of a plan under construction.
 final class SegmentBuilder {
     let name: String
     let request: Request
@@ -156,7 +156,7 @@ final class SegmentBuilder {
     var names: [String?] = []
     var extras: [(name: String?, column: Int)] = []
     var isOptional = false
-    /// In the table; then in the result.
+    /// The position in the table, and then in the result.
     var presenceColumn = 0
     var presence: Int?
     var association: Association?

@@ -1,17 +1,17 @@
-/// A piece of SQL text with its arguments, which may be any expressions.
+/// A piece of SQL text with arguments, which may be any expressions.
 package struct SQLFragment: Sendable {
     enum Piece: Sendable {
         case text([UInt8])
         case argument(Expression)
-        /// Outside of parentheses.
+        /// A comma outside of parentheses.
         case comma
     }
 
     let pieces: [Piece]
-    /// How deep its own parentheses are nested.
+    /// The depth of its nested parentheses.
     let depth: Int
 
-    /// What a text is given for its placeholders.
+    /// The arguments for the placeholders of a text.
     package enum Arguments: Sendable {
         /// For `?` and `?NNN`.
         case positional([Expression])
@@ -21,7 +21,7 @@ package struct SQLFragment: Sendable {
         package static var none: Arguments { .positional([]) }
     }
 
-    /// - Throws: ``RequestError`` if the text cannot stand inside other SQL, or if the arguments are not those it asks for.
+    /// - Throws: ``RequestError`` if the text cannot be part of other SQL, or the arguments do not match its placeholders.
     package init(_ sql: [UInt8], _ arguments: Arguments) throws {
         let text = try Self.read(sql)
         pieces = try Self.join(text.pieces, with: arguments, in: sql)
@@ -89,7 +89,7 @@ package struct SQLFragment: Sendable {
         }
     }
 
-    /// The terms between the commas outside of parentheses.
+    /// Returns the terms between commas outside of parentheses.
     func splitAtCommas() -> [SQLFragment] {
         var terms: [[Piece]] = [[]]
         for piece in pieces {
@@ -112,13 +112,13 @@ package struct SQLFragment: Sendable {
         }
     }
 
-    /// The text if the fragment is nothing else.
+    /// The text, if the fragment contains nothing else.
     var plainText: String? {
         guard pieces.count == 1, case .text(let text) = pieces[0] else { return nil }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Takes words off the end, whatever their case; `nil` if it does not end with them.
+    /// Removes words from the end, ignoring case; returns `nil` if it does not end with them.
     func removingSuffix(_ words: [String]) -> SQLFragment? {
         guard case .text(let text)? = pieces.last else { return nil }
         var rest = text[...]

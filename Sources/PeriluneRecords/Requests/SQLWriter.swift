@@ -1,12 +1,12 @@
-/// Writes the SQL text of a shape.
+/// A writer of the SQL text of a shape.
 struct SQLWriter {
     private let bytes: [UInt8]
     private let sources: [CompilerWalk.PlacedSource]
-    /// What each source is called in the statement.
+    /// The name of each source in the statement.
     private let names: [String]
     /// The folded names of common tables, which hide tables of the database.
     private let declared: Set<String>
-    /// For SQL that can bind nothing: the values to be written.
+    /// The values to write into the text, for SQL without parameters.
     private let literals: [Value]?
     private var position = 0
     private var sql: [UInt8] = []
@@ -18,7 +18,7 @@ struct SQLWriter {
         let slots: [Plan.Slot]
     }
 
-    /// - Parameter literals: The values in order, if they are to be written instead of bound.
+    /// - Parameter literals: The values in order, if they are written instead of bound.
     static func write(_ walk: CompilerWalk, literals: [Value]? = nil) -> Result {
         var text = SQLWriter(walk, literals)
         while text.position < text.bytes.count { text.writeNext() }
@@ -34,8 +34,8 @@ struct SQLWriter {
         sql.reserveCapacity(bytes.count * 4)
     }
 
-    /// An alias is used unchanged. Other sources are called by their table's name, followed by a number if another source of the
-    /// same SELECT is called so, or one of a SELECT around it that is used inside.
+    /// Returns the names of the sources. An alias is used unchanged. Other sources are named after their table, with a number if
+    /// another source of the same SELECT has that name, or a source of a surrounding SELECT that is used inside.
     private static func chooseNames(_ walk: CompilerWalk) -> [String] {
         let aliases = Set(walk.sources.compactMap { $0.source.alias?.foldedName })
         var names: [String] = []
@@ -107,7 +107,7 @@ struct SQLWriter {
     private mutating func source(_ number: Int) {
         _ = readBytes(4)
         let table = sources[number].table
-        // A common table of the same name would be read instead.
+        // Otherwise a common table of the same name would be read.
         if table.kind != .request, declared.contains(table.name.foldedName) {
             quote(table.databaseName)
             sql.append(UInt8(ascii: "."))
@@ -122,7 +122,7 @@ struct SQLWriter {
         defer { valueCount += 1 }
         if let literals {
             let literal = literals[valueCount].literal
-            // A minus before it must not make `--`.
+            // A preceding minus must not make `--`.
             if literal.first == UInt8(ascii: "-") { sql.append(contentsOf: "(".utf8) }
             sql.append(contentsOf: literal)
             if literal.first == UInt8(ascii: "-") { sql.append(contentsOf: ")".utf8) }
@@ -132,7 +132,7 @@ struct SQLWriter {
         }
     }
 
-    /// Names that SQLite knows are written as people write them; others are quoted, since they may be keywords.
+    /// Writes the name of a function: common SQLite functions unquoted, others quoted, because they may be keywords.
     private mutating func function(_ name: String) {
         if Self.plainFunctions.contains(name.foldedName) {
             sql.append(contentsOf: name.uppercased().utf8)

@@ -1,4 +1,4 @@
-/// A table, or the rows of a request, that is joined on any condition.
+/// A table, or the rows of a request, joined on any condition.
 struct TableJoin: Sendable {
     let kind: TableJoinKind
     let source: RequestSource
@@ -25,14 +25,14 @@ package enum TableJoinKind: String, Sendable {
         }
     }
 
-    /// Whether there are rows that the request itself has no row for.
+    /// Whether the join returns rows without a row of the request itself.
     fileprivate var addsRows: Bool { self == .right || self == .full }
 }
 
 extension Request {
-    /// Each row beside each of another request for which the condition holds.
+    /// Returns each row combined with each row of another request for which the condition holds.
     ///
-    /// - Parameter other: Whole rows of a table, a view or a common table. What it is derived to have comes before the join.
+    /// - Parameter other: Whole rows of a table, a view or a common table. Its own conditions apply before the join.
     package func joined(_ kind: TableJoinKind, to other: Request, on condition: Expression?) throws -> Request {
         try other.checkIsPlain("join")
         guard other.isWhole else {
@@ -57,14 +57,14 @@ extension Request {
         }
     }
 
-    /// Its source, where it has all rows of it; else the request as one.
+    /// Its source if it contains all rows, otherwise the request as a source.
     private var joinedSource: RequestSource {
         let isAll = filter == nil && orders.isEmpty && limit == nil && offset == 0
         if isAll, parts.hasOnlyCommonTables { return source }
         return RequestSource(table, alias: source.alias, body: .request(self), schema: source.schema)
     }
 
-    /// Raises where whole rows are wanted, but some rows of the result have none.
+    /// Throws if whole rows are required but some result rows have none.
     func checkHasOwnRows() throws {
         let parts = parts.values
         guard parts.selection == nil, let join = parts.tableJoins.first(where: { $0.kind.addsRows }) else { return }

@@ -1,14 +1,13 @@
-/// Whether what is written reads the table that it is written to.
+/// Determining whether a written value reads the table that is being written.
 extension Expression {
-    /// Whether a sub-request in it may read rows of a table. SQL text and views are taken to read any.
+    /// Returns whether a subrequest may read rows of a table. SQL text and views are assumed to read any table.
     func mayRead(_ table: TableSchema) -> Bool {
         if case .fragment(let fragment) = kind, fragment.mayReadTables { return true }
         let parts = parts
         return parts.requests.contains { $0.mayRead(table) } || parts.expressions.contains { $0.mayRead(table) }
     }
 
-    /// Whether its value needs more than the written row as it is found by itself: rows of the table that is written, a window, or
-    /// columns of what the request joins.
+    /// Returns whether its value depends on more than the written row: on rows of the written table, a window, or joined columns.
     func needsRow(of request: Request) -> Bool {
         mayRead(request.table) || traits.contains(.window)
             || contains { part in
@@ -56,7 +55,7 @@ extension CommonTable {
 }
 
 extension SQLFragment {
-    /// Whether it holds the word SELECT.
+    /// Whether it contains the word SELECT.
     fileprivate var mayReadTables: Bool {
         pieces.contains { piece in
             if case .text(let text) = piece { String(decoding: text, as: UTF8.self).foldedName.contains("select") } else { false }

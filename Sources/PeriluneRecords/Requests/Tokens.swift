@@ -1,5 +1,5 @@
-/// A compiled request as a compact list of bytes, its *shape*: all that its SQL text is made of, but for the bound values. The text
-/// is written from the tokens alone, so that requests of one shape have one text.
+/// A compiled request as a compact list of bytes, its *shape*: everything in its SQL text except the bound values. The text is
+/// written from the tokens alone, so requests of one shape have the same text.
 struct Tokens {
     private(set) var bytes: [UInt8] = []
 
@@ -9,7 +9,7 @@ struct Tokens {
     @inline(__always) mutating func add(_ mark: Mark) { bytes.append(mark.rawValue) }
     @inline(__always) mutating func add(_ operation: BinaryOperator) { bytes.append(Self.operators + operation.rawValue) }
 
-    /// Tokens from here on are ``BinaryOperator``.
+    /// From this value on, tokens are ``BinaryOperator``s.
     static let operators: UInt8 = 0x80
 
     @inline(__always) mutating func add(number: Int) {
@@ -27,7 +27,7 @@ struct Tokens {
         bytes.append(contentsOf: text)
     }
 
-    /// Words of SQL that are always written alike.
+    /// Words of SQL that are always written the same way.
     enum Word: UInt8 {
         case select = 1, distinct, star, from, `where`, groupBy, having, orderBy, limit, offset, `as`, comma, open, close
         case and, or, not, minus, tilde, isNull, isNotNull, join, leftJoin, rightJoin, fullJoin, on, descending, nullsFirst, nullsLast
@@ -43,34 +43,34 @@ struct Tokens {
         case over, partitionBy, windowOrderBy, aggregateOrderBy
     }
 
-    /// What is followed by something.
+    /// Tokens followed by data.
     enum Mark: UInt8 {
-        /// Number of the source, position of the column.
+        /// A column: the number of the source, the position.
         case column = 0xC0
-        /// Position; without the table.
+        /// A column without its table: the position.
         case bareColumn
-        /// Number of the source, id of the table: in FROM, with its alias.
+        /// A source in FROM with its alias: its number, the id of the table.
         case source
-        /// The alias of a source, behind a parenthesis.
+        /// The alias of a source, after a parenthesis.
         case sourceAlias
-        /// The table of a source, where it is written to.
+        /// The table of a source that is written to.
         case target
         case value
-        /// A name: of a prepared request's parameter.
+        /// The name of a prepared request's parameter.
         case parameter
-        /// The keys of prefetched rows, as JSON.
+        /// The keys of prefetched rows as JSON.
         case keys
-        /// Text, unchanged; a name, which is quoted; the name of a function.
+        /// Text, written unchanged; a name, which is quoted; the name of a function.
         case text
         case name
         case function
-        /// `excluded.` and a name.
+        /// `excluded.` followed by a name.
         case excluded
-        /// Position of a JSON array's element.
+        /// The position of an element in a JSON array.
         case element
-        /// A column of the result is true or false.
+        /// Marks a result column as boolean.
         case boolean
-        /// What is not written, but distinguishes plans.
+        /// Distinguishes plans without being written.
         case note
     }
 }
@@ -134,7 +134,7 @@ extension Tokens.Word {
         case .intersect: " INTERSECT "
         case .except: " EXCEPT "
         case .values: "VALUES "
-        // With + it has no affinity: that of the column which it is compared with counts.
+        // The + removes the affinity, so that the compared column's affinity counts.
         case .jsonList: "SELECT +\"value\" FROM json_each("
         case .jsonExtract: "json_extract(\"value\", "
         case .fromJSON: " FROM json_each("
@@ -143,11 +143,11 @@ extension Tokens.Word {
         case .areNoTexts: ") WHERE \"type\" <> 'text'"
         case .asKeys: " AS \"perilune_keys\" ON "
         case .keyValue: "+\"value\""
-        // As the inner loop, whatever SQLite takes for the better order.
+        // As the inner loop, whatever order SQLite prefers.
         case .joinLast: " CROSS JOIN "
         case .numberKeyValue: "CAST(\"value\" AS NUMERIC)"
         case .asNumber: " AS NUMERIC)"
-        // A subquery with a limit is made by itself, and gets an index.
+        // A subquery with a limit is materialized and gets an index.
         case .ofItsOwn: " LIMIT -1"
         case .keyNumber: "\"perilune_number\""
         case .rowNumber: "row_number() OVER (PARTITION BY "

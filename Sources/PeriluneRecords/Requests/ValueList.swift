@@ -1,14 +1,14 @@
-/// The values of an IN, split by how SQLite gets them: those of a long list that JSON carries exactly in one parameter (integers
-/// and texts), and all others, each in a parameter of its own.
+/// The values of an IN: values of a long list that JSON carries exactly, in one parameter (integers and texts), and all others,
+/// each in its own parameter.
 package struct ValueList: Sendable {
-    /// A JSON array, or `nil` if no value goes that way.
+    /// A JSON array, or `nil` without such values.
     let json: [UInt8]?
-    /// Each in a parameter of its own.
+    /// The values with their own parameters.
     let singles: [Value]
 
-    /// From how many values on a list goes as JSON: its SQL is then the same for every length.
+    /// The number of values from which a list is passed as JSON, so that its SQL is the same for every length.
     static let jsonThreshold = 17
-    /// SQLite as built by Debian has 250,000 parameters for a statement.
+    /// Debian's SQLite allows 250,000 parameters per statement.
     static let mostSingles = 200_000
 
     package init(_ values: [Value]) throws {
@@ -40,7 +40,7 @@ package struct ValueList: Sendable {
 
     // MARK: - JSON
 
-    /// Floats may change by reading them as JSON; so do texts that are not UTF-8 or contain NULs.
+    /// Returns whether JSON carries a value exactly. Floats may change, and so may texts that contain NULs or are not UTF-8.
     static func isCarriedByJSON(_ value: Value) -> Bool {
         switch value {
         case .integer, .boolean: true
@@ -55,7 +55,7 @@ package struct ValueList: Sendable {
         return json
     }
 
-    /// An array of arrays: the values of keys of several columns.
+    /// Returns an array of arrays: the values of keys with several columns.
     static func jsonArray(rows: some Sequence<[Value]>) -> [UInt8] {
         var json: [UInt8] = []
         JSONText.append("[", rows, "]", to: &json) { row, json in JSONText.append("[", row, "]", to: &json, append) }

@@ -1,8 +1,8 @@
-/// A PRAGMA as it is written in a statement, and what is known of it.
+/// A PRAGMA in a statement and its properties.
 package struct Pragma: Equatable, Sendable {
-    /// In lower case, without the schema.
+    /// The name in lower case, without the schema.
     package let name: String
-    /// Whether a value or an argument follows it.
+    /// Whether a value or an argument follows.
     package let hasValue: Bool
 
     package struct Facts: OptionSet, Sendable {
@@ -10,20 +10,21 @@ package struct Pragma: Equatable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// A script without files may ask and set it: it does not outlast the script, reveals no files, and makes the database no less safe.
+        /// Scripts without file access may read and set it: it does not outlast the script, reveals no files, and keeps the
+        /// database safe.
         package static let harmless = Facts(rawValue: 1)
-        /// No script may set it: it would break what GRDB and this library rely on, outlast the limits of the script, hold for the whole process, or
-        /// let a truncated file end it.
+        /// No script may set it: it would break GRDB or this library, outlast the limits of the script, apply to the whole process,
+        /// or let a truncated file crash it.
         package static let forbidden = Facts(rawValue: 2)
-        /// Without a value, it only tells something.
+        /// Without a value, it only reads.
         package static let telling = Facts(rawValue: 4)
-        /// With one, too: the value says of what.
+        /// With a value, it only reads, too: the value selects what to read.
         package static let tellingOfValue = Facts(rawValue: 8)
     }
 
     package var facts: Facts { Self.facts[name] ?? [] }
 
-    /// Whether it only tells something.
+    /// Whether it only reads.
     package var onlyTells: Bool { facts.contains(hasValue ? .tellingOfValue : .telling) }
 
     private static let facts: [String: Facts] = {

@@ -1,7 +1,7 @@
-/// SQL text that is to stand inside other SQL: where its placeholders are, and that it cannot reach beyond its place.
+/// SQL text to be inserted into other SQL: its placeholders, and the check that it cannot reach beyond its place.
 package struct SQLFragmentText: Sendable {
     package enum Piece: Equatable, Sendable {
-        /// Comments are left out, so that they cannot swallow what comes after the text.
+        /// Text without comments, so that they cannot swallow the text that follows.
         case text([UInt8])
         /// `?`, or `?NNN`, numbered from 0.
         case positional(Int)
@@ -12,18 +12,18 @@ package struct SQLFragmentText: Sendable {
     }
 
     package let pieces: [Piece]
-    /// Where the placeholders are in the text, in order.
+    /// The positions of the placeholders in the text, in order.
     package let placeholders: [Range<Int>]
-    /// How deep its parentheses are nested.
+    /// The depth of its nested parentheses.
     package let depth: Int
 
-    /// Why a text cannot stand inside other SQL; to be said after "the SQL contains".
+    /// The reason why a text cannot be part of other SQL, as the end of a sentence that begins with "the SQL contains".
     package struct Flaw: Error, Equatable {
         package let text: String
     }
 
-    /// - Parameter sql: Valid UTF-8, without NUL bytes.
-    /// - Throws: ``Flaw`` for several statements, and for text that ends in the middle of something.
+    /// - Parameter sql: Valid UTF-8 without NUL bytes.
+    /// - Throws: ``Flaw`` for several statements, and for text that ends inside of a token or parenthesis.
     package init(_ sql: [UInt8]) throws(Flaw) {
         var reader = Reader()
         var flaw: Flaw?
@@ -100,7 +100,7 @@ private struct Reader {
         addPositional(number)
     }
 
-    /// That of SQLite, unless it is compiled with another one.
+    /// SQLite's default.
     private static let highestNumber = 32_766
 
     private mutating func addPositional(_ number: Int) {

@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// Divides SQL text into the tokens that SQLite sees in it. All that reads SQL text reads it with this.
+/// A scanner that divides SQL text into SQLite's tokens. All code that reads SQL text uses it.
 ///
-/// Every text has tokens, which follow each other without gaps; each byte is looked at a few times at most. As for SQLite, a text
-/// ends at its first NUL byte.
+/// Every text has tokens, which follow each other without gaps. The scanner reads each byte a few times at most. As in SQLite, a
+/// text ends at its first NUL byte.
 ///
-/// One text is read otherwise than by SQLite, which refuses it: `/*` at the very end begins a comment here, as it does elsewhere.
+/// There is one difference, in text that SQLite rejects: `/*` at the very end starts a comment here, as it does elsewhere.
 ///
-/// - SeeAlso: `sqlite3GetToken` in SQLite's `tokenize.c`, which this agrees with; tests compare the two.
+/// - SeeAlso: `sqlite3GetToken` in SQLite's `tokenize.c`. Tests compare the two.
 package struct SQLScanner: Sequence, IteratorProtocol {
-    /// Not copied: it must stay as long as the scanner is used. The text of a batch is scanned from each of its statements on.
+    /// Not copied, so it must outlive the scanner. The text of a batch is scanned from each of its statements on.
     let text: UnsafeBufferPointer<UInt8>
-    /// Where the next token begins.
+    /// The start of the next token.
     package private(set) var position = 0
 
     package init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
 
-    /// - Parameter text: Ends with a NUL byte.
+    /// - Parameter text: A text that ends with a NUL byte.
     package init(cString text: UnsafePointer<CChar>) {
         let bytes = UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self)
         self.init(UnsafeBufferPointer(start: bytes, count: strlen(text)))
@@ -29,7 +29,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         return SQLToken(kind: kind, range: start..<position, isClosed: isClosed)
     }
 
-    /// The next token that is neither blank nor a comment.
+    /// Returns the next token that is neither blank nor a comment.
     package mutating func nextSolid() -> SQLToken? {
         while let token = next() {
             if token.isSolid { return token }
@@ -37,7 +37,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         return nil
     }
 
-    /// The byte at a distance from the position; NUL after the end.
+    /// Returns the byte at a distance from the position; NUL after the end.
     private func byte(_ distance: Int) -> UInt8 {
         position + distance < text.count ? text[position + distance] : 0
     }
@@ -92,7 +92,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         return false
     }
 
-    /// A doubled quote stands for itself.
+    /// Reads a quoted token. A doubled quote is a literal quote.
     private mutating func takeQuoted(until quote: UInt8) -> Bool {
         position += 1
         while byte(0) != 0 {
@@ -122,7 +122,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
 
     // MARK: - What ends by itself
 
-    /// Letters at the end of a number belong to it, and make it a mistake.
+    /// Reads a number. Letters that follow it belong to the token and make it invalid.
     private mutating func takeNumber(_ first: UInt8) {
         if first == UInt8(ascii: "0"), byte(1) | 0x20 == UInt8(ascii: "x"), byte(2).isHexadecimal {
             position += 2
@@ -142,7 +142,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         skip(while: \.isNameByte)
     }
 
-    /// `:name`, `@name`, `$name` or `#name`, which Tcl may have extended by `::` and by something in parentheses.
+    /// Reads `:name`, `@name`, `$name` or `#name`, with Tcl's extensions by `::` and by parentheses.
     private mutating func takeNamed() -> SQLToken.Kind {
         position += 1
         var count = 0
@@ -182,17 +182,17 @@ package struct SQLScanner: Sequence, IteratorProtocol {
     }
 }
 
-/// A piece of SQL text that SQLite takes as one.
+/// A token of SQL text.
 package struct SQLToken: Equatable, Sendable {
     package enum Kind: String, Sendable {
-        /// Spaces and line ends; a byte order mark.
+        /// Spaces, line ends, or a byte order mark.
         case blank
         case comment
         /// A keyword, or a name without quotes.
         case word
         /// A name in `""`, ` `` ` or `[]`.
         case name
-        /// In `''`.
+        /// A string in `''`.
         case string
         /// `x'0A'`.
         case blob
@@ -201,14 +201,14 @@ package struct SQLToken: Equatable, Sendable {
         case parameter
         /// An operator, a parenthesis, a comma, a semicolon, a dot.
         case sign
-        /// Anything that is not a token of SQL.
+        /// Bytes that are not a token of SQL.
         case flaw
     }
 
     package let kind: Kind
-    /// Positions in the text.
+    /// The positions in the text.
     package let range: Range<Int>
-    /// Whether the quotes or the comment end before the text does.
+    /// Whether the quotes or the comment are closed.
     package let isClosed: Bool
 
     package var isSolid: Bool { kind != .blank && kind != .comment }
@@ -220,17 +220,17 @@ extension SQLScanner {
         return text[token.range.lowerBound] == UInt8(ascii: sign)
     }
 
-    /// Whether a token is one of these keywords, in any case.
+    /// Returns whether a token is one of these keywords, in any case.
     ///
-    /// - Parameter words: Lower case.
+    /// - Parameter words: The keywords in lower case.
     func isWord(_ token: SQLToken?, _ words: String...) -> Bool {
         guard let token, token.kind == .word else { return false }
         return words.contains { isSpelled(token.range, $0) }
     }
 
-    /// Whether a token is one of these names, which may stand in quotes of any kind. Nothing is allocated.
+    /// Returns whether a token is one of these names, with or without quotes. Allocates nothing.
     ///
-    /// - Parameter names: Lower case, without quotes inside.
+    /// - Parameter names: The names in lower case, without quotes.
     func isName(_ token: SQLToken?, in names: [String]) -> Bool {
         guard let range = nameRange(token) else { return false }
         return names.contains { isSpelled(range, $0) }
@@ -241,7 +241,7 @@ extension SQLScanner {
         return isSpelled(range.prefix(prefix.utf8.count), prefix)
     }
 
-    /// Where a name is without the quotes around it.
+    /// Returns the range of a name without its quotes.
     private func nameRange(_ token: SQLToken?) -> Range<Int>? {
         guard let token else { return nil }
         switch token.kind {
@@ -251,7 +251,7 @@ extension SQLScanner {
         }
     }
 
-    /// What a token says as a name: without its quotes; `nil` if it cannot be one.
+    /// Returns a token as a name without its quotes, or `nil` if it cannot be a name.
     package func name(_ token: SQLToken) -> String? {
         switch token.kind {
         case .word: String(decoding: text[token.range], as: UTF8.self)
@@ -281,7 +281,7 @@ extension SQLScanner {
 extension UInt8 {
     fileprivate var isDigit: Bool { self &- 0x30 < 10 }
     fileprivate var isHexadecimal: Bool { isDigit || (self | 0x20) &- 0x61 < 6 }
-    /// What names without quotes consist of; a digit or `$` cannot be the first.
+    /// Whether a name without quotes may contain the byte. Digits and `$` cannot be the first.
     fileprivate var isNameByte: Bool {
         isDigit || (self | 0x20) &- 0x61 < 26 || self == UInt8(ascii: "_") || self == UInt8(ascii: "$") || self >= 0x80
     }

@@ -1,4 +1,4 @@
-/// What a statement does with a savepoint.
+/// The effect of a statement on savepoints.
 package enum SavepointCommand: Equatable, Sendable {
     case begin(String), release(String), rollBack(to: String)
 
@@ -8,7 +8,7 @@ package enum SavepointCommand: Equatable, Sendable {
         guard let verb = scanner.firstOfStatement() else { return nil }
         var last: SQLToken?
         while let token = scanner.nextInStatement() {
-            // In ROLLBACK TRANSACTION TO SAVEPOINT name, the name is the last.
+            // In ROLLBACK TRANSACTION TO SAVEPOINT name, the name comes last.
             hasTo = hasTo || scanner.isWord(last, "to")
             last = token
         }

@@ -1,14 +1,15 @@
 package import GRDB
 internal import Synchronization
 
-/// The tables of a database in one generation of its schema, read when they are first asked for.
+/// The tables of a database in one generation of its schema, read on first use.
 ///
-/// When the schema may have changed, a new object takes its place. A table that has stayed as it was is the same object in
+/// When the schema may have changed, a new object takes its place. An unchanged table is the same object in both, so that requests
+/// built on it, and their compiled forms, remain valid.
 /// both, so that requests built on it, and what has been compiled from them, stay good.
 package final class DatabaseSchema: Sendable {
     /// A number that grows whenever the schema may have changed.
     package let generation: Int64
-    /// Tables by folded name; those of an earlier generation are read again before they are used.
+    /// The tables by folded name. Those of an earlier generation are read again before use.
     private let tables: Mutex<[String: Entry]>
 
     private struct Entry {
@@ -16,14 +17,14 @@ package final class DatabaseSchema: Sendable {
         var isCurrent: Bool
     }
 
-    /// - Parameter previous: The schema of the generation before.
+    /// - Parameter previous: The schema of the previous generation.
     package init(generation: Int64, after previous: DatabaseSchema? = nil) {
         self.generation = generation
         let known = previous?.tables.withLock { $0 } ?? [:]
         tables = Mutex(known.mapValues { Entry(table: $0.table, isCurrent: false) })
     }
 
-    /// The table or view of a name, in any case, or `nil`.
+    /// Returns the table or view with a name, in any case, or `nil`.
     package func findTable(_ name: String, in db: Database) throws -> TableSchema? {
         if let table = knownTable(name) { return table }
         let table = try TableSchema.read(name, in: db)
@@ -39,17 +40,18 @@ package final class DatabaseSchema: Sendable {
         }
     }
 
-    /// The table of a name, in any case.
+    /// Returns the table with a name, in any case.
     ///
     /// - Throws: ``RequestError`` of kind `unknown_table`, with the nearest name.
     package func table(_ name: String, in db: Database) throws -> TableSchema {
         if let table = try findTable(name, in: db) { return table }
         if let error = try qualifiedNameError(name, in: db) { throw error }
-        // A misspelt name does not mean one of these.
+        // Suggestions exclude the library's own tables.
         throw RequestError.unknown("table", name, among: try TableSchema.names(in: db).filter { !OwnTables.contain($0) })
     }
 
-    /// What to write in place of `schema.table`: tables are found as SQLite finds names without a schema.
+    /// Returns the error for `schema.table` with the name to write instead. Names are resolved as SQLite resolves names without a
+    /// schema.
     private func qualifiedNameError(_ name: String, in db: Database) throws -> RequestError? {
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2,
@@ -69,7 +71,7 @@ package final class DatabaseSchema: Sendable {
             fields: ["name": name])
     }
 
-    /// The table of a name if it has been read in this generation.
+    /// Returns the table with a name if it has been read in this generation.
     package func knownTable(_ name: String) -> TableSchema? {
         tables.withLock { tables in
             guard let entry = tables[name.foldedName], entry.isCurrent else { return nil }

@@ -1,21 +1,21 @@
-/// What the declared type of a column says about its values. This is decided here alone; all else asks, or is handed the answer
-/// with the schema.
+/// The meaning of a column's declared type. It is decided only here; all other code asks this type or receives the answer with the
+/// schema.
 ///
-/// The *name* of a type is what stands before its parenthesis, without the blanks around it, in any case: that of
-/// `Boolean ( 1 )` is `BOOLEAN`. Constraints such as `NOT NULL` are not part of a type. A name is compared as a whole: `BOOLEAN
-/// UNSIGNED` is another one, as is `BOOLEANS`.
+/// The *name* of a type is the text before its parenthesis, without surrounding blanks and in any case: for `Boolean ( 1 )` it is
+/// `BOOLEAN`. Constraints such as `NOT NULL` are not part of a type. Names are compared as a whole: `BOOLEAN UNSIGNED` and
+/// `BOOLEANS` are different names.
 package struct DeclaredType: Sendable, Equatable {
-    /// What the fields of records and rows hold, beyond what SQLite stores; `nil` where they hold just that.
+    /// The values in fields of records and rows, if they differ from SQLite's stored values; otherwise `nil`.
     package enum Content: String, Sendable {
-        /// `BOOLEAN` and `BOOL`: true or false, stored as integers.
+        /// `BOOLEAN` and `BOOL`: booleans, stored as integers.
         case boolean
         /// `DATE`, `DATETIME` and `TIMESTAMP`.
         case date
-        /// Types with BLOB affinity that are not empty, as `BLOB` and `LONGBLOB`, but not `ANY`: strings are bytes.
+        /// Types with BLOB affinity that are not empty, such as `BLOB` and `LONGBLOB`, but not `ANY`: strings are bytes.
         case blob
     }
 
-    /// What SQLite makes of values before it stores them, and before it compares them with those of the column.
+    /// The conversion that SQLite applies to values before it stores them or compares them with the column.
     ///
     /// - SeeAlso: SQLite, "Datatypes In SQLite", 3.1.
     package enum Affinity: String, Sendable {
@@ -25,12 +25,12 @@ package struct DeclaredType: Sendable, Equatable {
         package var isNumeric: Bool { self == .integer || self == .real || self == .numeric }
     }
 
-    /// The text of the declaration; empty if it has none.
+    /// The text of the declaration; empty without one.
     package let text: String
     package let content: Content?
     package let affinity: Affinity
 
-    /// - Parameter isStrict: Whether the table is STRICT, where `ANY` means that nothing is converted.
+    /// - Parameter isStrict: Whether the table is STRICT, where `ANY` converts nothing.
     package init(_ text: String, isStrict: Bool = false) {
         let folded = text.foldedName
         self.text = text
@@ -42,19 +42,19 @@ package struct DeclaredType: Sendable, Equatable {
         }
     }
 
-    /// That of values without a type.
+    /// The type of values without a declaration.
     static let none = DeclaredType("")
-    /// That of row ids.
+    /// The type of row ids.
     static let rowID = DeclaredType("INTEGER")
-    /// That of conditions.
+    /// The type of conditions.
     static let condition = DeclaredType("BOOLEAN")
 
-    /// Whether a PRIMARY KEY of this type is the row id, if nothing else speaks against it.
+    /// Whether a PRIMARY KEY of this type can be the row id.
     var isIntegerKey: Bool { text.foldedName == "integer" }
 
     private static func affinity(of folded: String) -> Affinity {
         func has(_ words: String...) -> Bool { words.contains { folded.contains($0) } }
-        // In this order: `CHARINT` is one of integers.
+        // The order matters: `CHARINT` is an integer type.
         if has("int") { return .integer }
         if has("char", "clob", "text") { return .text }
         if folded.isEmpty || has("blob") { return .blob }

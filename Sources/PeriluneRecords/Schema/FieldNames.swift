@@ -1,5 +1,5 @@
-/// What a record class calls the columns of its table, as a text: for each column that it names otherwise, or that is lazy, the name in
-/// the database, that of the field, and `lazy` or nothing. Each ends with a NUL, which no name contains.
+/// The names that a record class gives to columns, as text: for each renamed or lazy column, the name in the database, the name of
+/// the field, and `lazy` or nothing. Each ends with a NUL, which names do not contain.
 package struct FieldNames: Hashable, Sendable {
     let text: String
 
@@ -12,14 +12,14 @@ package struct FieldNames: Hashable, Sendable {
 }
 
 extension TableSchema {
-    /// The table as a class with these names sees it: requests on it speak of fields, their SQL of columns. The same object for the
-    /// same names.
+    /// Returns the table as a class with these names sees it: requests use field names, their SQL uses column names. The same names
+    /// give the same object.
     package func named(by names: FieldNames?) -> TableSchema {
         guard let names else { return self }
         return views.withLock { views in
             if let known = views[names] { return known }
             let view = makeView(names)
-            // A class has one set of names for a table: more than this are those of classes that are made over and over.
+            // A class has one set of names per table, so more sets than this belong to classes that are made repeatedly.
             if views.count >= 64 { views.removeAll() }
             views[names] = view
             return view
@@ -42,13 +42,13 @@ extension TableSchema {
             foreignKeys: foreignKeys, indexes: indexes, fieldNames: names)
     }
 
-    /// The position of the column that has this name in the database, in any case.
+    /// Returns the position of the column with this name in the database, in any case.
     package func column(inDatabase name: String) -> Int? {
         guard fieldNames != nil else { return column(named: name) }
         let folded = name.foldedName
         return columns.firstIndex { $0.sqlName.foldedName == folded } ?? (rowIDNames.contains(folded) ? column(named: name) : nil)
     }
 
-    /// The columns that `*` brings.
+    /// The columns that `*` returns.
     var storedColumns: [Int] { columns.indices.filter { !columns[$0].isHidden } }
 }

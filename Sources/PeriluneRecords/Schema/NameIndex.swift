@@ -1,10 +1,10 @@
-/// Finds names as SQLite compares them: bytes, whatever the case of ASCII letters. Nothing is allocated to look one up.
+/// An index of names that compares them as SQLite does: by bytes, ignoring the case of ASCII letters. Lookups allocate nothing.
 struct NameIndex: Sendable {
     private var names: [[UInt8]] = []
-    /// Position plus one of a name, at its hash or after it; 0 is free. The size is a power of two.
+    /// The position of a name plus one, at its hash or after it; 0 is free. The size is a power of two.
     private var slots: [Int32]
 
-    /// Of two names that are equal, the first is found.
+    /// Of two equal names, the first is found.
     init(_ list: some Collection<String>) {
         var size = 8
         while size < list.count * 2 { size *= 2 }
@@ -56,13 +56,14 @@ struct NameIndex: Sendable {
 }
 
 extension UInt8 {
-    /// ASCII letters lower, all else unchanged: the case by which SQLite compares names.
+    /// The byte with ASCII letters in lower case, as SQLite compares names.
     @inline(__always) var foldedByte: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
 
 extension String {
-    /// A text that is equal for the names that SQLite takes for one, and for no others: ASCII letters are lower. Beyond them each byte is a
-    /// character, since Swift takes `é` and `e` with an accent behind it for one. For comparing, not for showing, nor to be folded again.
+    /// A text that is equal for names that SQLite considers equal, and only for those. ASCII letters become lower case. Beyond them
+    /// each byte becomes a character, because Swift considers `é` and `e` with a combining accent equal. Use it for comparing, not
+    /// for display, and do not fold it again.
     package var foldedName: String {
         guard utf8.contains(where: { $0 > 0x7f }) else { return String(decoding: utf8.map(\.foldedByte), as: UTF8.self) }
         return String(String.UnicodeScalarView(utf8.map { Unicode.Scalar($0.foldedByte) }))

@@ -1,23 +1,23 @@
 package import GRDB
 internal import GRDBSQLite
 
-/// What requests and records know of a table, from its description.
+/// Reading the schema of a table from its description.
 extension TableSchema {
-    /// Reads what a table or view looks like.
+    /// Reads the schema of a table or view.
     ///
-    /// - Parameter name: In any case, found as ``TableDescription/read(_:in:)`` finds it.
-    /// - Returns: `nil` if there is none.
-    /// - Throws: The error of SQLite for a view that cannot be used.
+    /// - Parameter name: A name in any case, resolved like ``TableDescription/read(_:in:)``.
+    /// - Returns: `nil` if it does not exist.
+    /// - Throws: The error of SQLite for an unusable view.
     package static func read(_ name: String, in db: Database) throws -> TableSchema? {
         try TableDescription.read(name, in: db).map { try TableSchema($0, in: db) }
     }
 
-    /// The columns of a table or view of the main database.
+    /// Returns the columns of a table or view of the main database.
     static func columns(of name: String, in db: Database) throws -> [Column] {
         try TableDescription.columns(of: name, in: db).map { Column($0, of: name, database: "main", isStrict: false, in: db) }
     }
 
-    /// The names of the tables and views, for finding the one that was meant.
+    /// Returns the names of all tables and views, for suggestions.
     package static func names(in db: Database) throws -> [String] {
         try String.fetchAll(
             db,
@@ -31,7 +31,7 @@ extension TableSchema {
         }
         let positions = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         let key = description.key.map { positions[$0]! }
-        // An INTEGER PRIMARY KEY has no index of its own, unless it is the DESC form.
+        // An INTEGER PRIMARY KEY has no index, except its DESC form.
         let hasKeyIndex = description.indexes.contains { $0.origin == "pk" }
         let isRowID =
             key.count == 1 && columns[key[0]].type.isIntegerKey && !description.isWithoutRowID
@@ -40,7 +40,7 @@ extension TableSchema {
         func members(_ index: TableDescription.Index) -> [Int] { index.columns.prefix { $0 != nil }.map { positions[$0!]! } }
         let unique = indexes.filter { $0.isUnique && !$0.columns.contains(nil) }
         func withKey(_ keys: [[Int]]) -> [[Int]] { key.isEmpty || hasKeyIndex ? keys : [key] + keys }
-        // By the collation BINARY nothing is equal that differs, so any other one holds that apart, too.
+        // Values that differ under any collation differ under BINARY, too.
         func isDistinct(_ index: TableDescription.Index) -> Bool {
             zip(members(index), index.collations).allSatisfy { position, collation in
                 let declared = columns[position].collation
@@ -72,7 +72,7 @@ extension TableSchema.Column {
 
 extension TableSchema.ForeignKey {
     fileprivate init(_ key: TableDescription.ForeignKey, of table: TableDescription, in db: Database) throws {
-        // A key that names no columns means the primary key of the other table.
+        // A foreign key without columns refers to the primary key of the other table.
         let named = key.references.compactMap { $0 }
         let referenced =
             try named.isEmpty

@@ -1,66 +1,66 @@
 internal import Synchronization
 
-/// What a table, a view, or a common table expression of a request looks like. Immutable; two objects are never the same table
-/// for a compiled request, so that what was compiled against one is not used for another.
+/// The schema of a table, a view, or a request's common table expression. It is immutable. Compiled requests distinguish objects by
+/// identity, so that a request compiled for one object is not used for another.
 package final class TableSchema: Sendable {
-    /// Unlike that of any other table object of this process.
+    /// Unique among all table objects of the process.
     package let id: UInt32
     /// `main`, `temp` or the name of an attached database; empty for a table that only a request has.
     package let databaseName: String
-    /// The spelling in the schema.
+    /// The name as spelled in the schema.
     package let name: String
     package let kind: Kind
     package let isWithoutRowID: Bool
     package let isStrict: Bool
     package let columns: [Column]
-    /// The positions of the key's columns, in the order of the key; empty if there is none.
+    /// The positions of the key's columns, in the order of the key; empty without a key.
     package let primaryKey: [Int]
-    /// Whether the primary key is the row id itself: an INTEGER PRIMARY KEY.
+    /// Whether the primary key is the row id: an INTEGER PRIMARY KEY.
     package let primaryKeyIsRowID: Bool
-    /// The keys that no two rows share, as positions of columns: the primary key and the unique indexes that are neither partial
-    /// nor on expressions.
+    /// The unique keys, as positions of columns: the primary key and the unique indexes that are neither partial nor on
+    /// expressions.
     package let uniqueKeys: [[Int]]
-    /// Those of the unique keys whose columns no two rows have equal: an index may compare by another collation than its column does, and
-    /// tell rows apart that `=` does not.
+    /// The unique keys that `=` respects. An index may use another collation than its column and distinguish rows that `=` does
+    /// not.
     package let distinctKeys: [[Int]]
     package let foreignKeys: [ForeignKey]
-    /// The columns with which the indexes begin that are not partial, for finding whether a key is indexed.
+    /// The leading columns of all indexes that are not partial, to find out whether a key is indexed.
     let indexes: [[Int]]
-    /// The columns that `*` stands for.
+    /// The columns that `*` returns.
     package let visibleColumns: [Int]
-    /// Whether `*` brings columns that rows are to be without.
+    /// Whether `*` returns columns that rows leave out.
     let hasLazyColumns: Bool
-    /// What a record class calls the columns; `nil` for the table as it is in the database.
+    /// The names that a record class gives to the columns; `nil` for the names in the database.
     package let fieldNames: FieldNames?
-    /// The same table as record classes see it.
+    /// The table with the names of record classes.
     let views = Mutex<[FieldNames: TableSchema]>([:])
-    /// The names that SQL has for the row id, the usual one first: none for views and tables WITHOUT ROWID, nor those of columns.
+    /// SQL's names for the row id that no column has, the usual one first. Empty for views and tables WITHOUT ROWID.
     package let rowIDNames: [String]
     private let positions: NameIndex
 
     package enum Kind: String, Sendable, Equatable {
         case table, view, virtual
-        /// A common table expression or a sub-request.
+        /// A common table expression or a subrequest.
         case request
     }
 
     package struct Column: Sendable, Equatable {
-        /// What requests call it: the name in the database, unless a record class gives it another one.
+        /// The name in requests: that in the database, unless a record class renames it.
         package var name: String
         package let type: DeclaredType
         package let isNotNull: Bool
-        /// SQL text.
+        /// The default as SQL text.
         package let defaultSQL: String?
         /// The position in the primary key, from 1.
         package let primaryKeyPosition: Int?
         package let generation: Generation?
-        /// Left out by `*`: of virtual tables.
+        /// Left out by `*`, as in virtual tables.
         package let isHidden: Bool
-        /// Upper case for those of SQLite; `nil` where SQLite does not report it: for views and for what only requests have.
+        /// The collation, in upper case for SQLite's own; `nil` for views and request tables, for which SQLite does not report it.
         package let collation: String?
-        /// The name in the database, where a record class has a field of another name over the column.
+        /// The name in the database, if a record class renames the column.
         var nameInDatabase: String?
-        /// Left out of rows, unless it is asked for by name: as a record class has it.
+        /// Left out of rows unless requested by name, as a record class defines it.
         var isLazy = false
 
         /// The name in SQL.
@@ -71,11 +71,11 @@ package final class TableSchema: Sendable {
 
     package struct ForeignKey: Sendable, Equatable {
         package let table: String
-        /// Names in the database, spelled as in this table.
+        /// The column names in the database, as spelled in this table.
         package let columns: [String]
-        /// Spelled as in the other table's schema where that exists.
+        /// The referenced names, as spelled in the other table's schema if it exists.
         package let referencedColumns: [String]
-        /// Lower case: "no action", "restrict", "set null", "set default", "cascade".
+        /// The action in lower case: "no action", "restrict", "set null", "set default", "cascade".
         package let onDelete: String
         package let onUpdate: String
     }
@@ -110,26 +110,26 @@ package final class TableSchema: Sendable {
 
     private static let lastID = Mutex<UInt32>(0)
 
-    /// Stands for the row id where a column is expected, in tables that have one.
+    /// Represents the row id where a column position is expected, in tables that have one.
     package static let rowID = -1
 
-    /// The names that SQL has for the row id of a table with these columns, of which no column can be called the same.
+    /// Returns SQL's names for the row id of a table with these columns, without names that a column has.
     package static func rowIDNames(besides columns: some Sequence<String>) -> [String] {
         let columns = Set(columns.lazy.map(\.foldedName))
         return ["rowid", "_rowid_", "oid"].filter { !columns.contains($0) }
     }
 
-    /// What is declared for a column, or the row id.
+    /// Returns the declared type of a column or of the row id.
     package func type(ofColumn position: Int) -> DeclaredType {
         position == Self.rowID ? .rowID : columns[position].type
     }
 
-    /// The position of a column, in any case.
+    /// Returns the position of a column, in any case.
     package func column(named name: String) -> Int? {
         positions.position(of: name) ?? rowIDPosition(name)
     }
 
-    /// The position of a column, in any case. Allocates nothing.
+    /// Returns the position of a column, in any case. Allocates nothing.
     package func column(named name: UnsafeBufferPointer<UInt8>) -> Int? {
         positions.position(of: name) ?? rowIDPosition(String(decoding: name.prefix(8), as: UTF8.self))
     }
@@ -139,18 +139,18 @@ package final class TableSchema: Sendable {
         return primaryKeyIsRowID ? primaryKey[0] : Self.rowID
     }
 
-    /// Whether a column may hold NULL.
+    /// Returns whether a column may hold NULL.
     func mayBeNull(_ position: Int) -> Bool {
         position != Self.rowID && !columns[position].isNotNull && !(primaryKeyIsRowID && primaryKey == [position])
     }
 
-    /// Whether rows may have NULL in their primary key, as SQLite allows: several may have the same key then.
+    /// Whether rows may have NULL in their primary key, as SQLite allows. Several rows may then have the same key.
     var keyMayBeNull: Bool { primaryKey.contains(where: mayBeNull) }
 
-    /// How the row id is called, if it has a name.
+    /// The name of the row id, if it has one.
     package var rowIDName: String? { rowIDNames.first }
 
-    /// Whether the table is spelled like another one, and the same in all that requests depend on.
+    /// Returns whether the table has the same spelling as another one and is equal in everything that requests depend on.
     func isEqual(to other: TableSchema) -> Bool {
         databaseName == other.databaseName && name == other.name && kind == other.kind
             && isWithoutRowID == other.isWithoutRowID && isStrict == other.isStrict && columns == other.columns
@@ -159,7 +159,7 @@ package final class TableSchema: Sendable {
             && indexes == other.indexes
     }
 
-    /// Whether these columns, in any order, hold a key that no two rows have equal.
+    /// Returns whether these columns, in any order, contain a unique key.
     package func containsUniqueKey(_ columns: some Sequence<Int>) -> Bool {
         let given = Set(columns)
         return given.contains(Self.rowID) || distinctKeys.contains { given.isSuperset(of: $0) }
