@@ -1,4 +1,4 @@
---- Record classes, with requests, whose methods are loaded on first use.
+--- Record classes with requests; the methods of requests are loaded on first use.
 
 local perilune = require "perilune"
 local record = require "perilune.records.records"
@@ -8,5 +8,5 @@ function record_classes.load_methods()
   return require "perilune.request_methods"
 end
 
--- Last, so that no class is made while something is missing, because it could not be loaded.
+-- Assigned last, so that no class can be made if one of the modules could not be loaded.
 perilune.record = record.new_class

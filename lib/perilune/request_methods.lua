@@ -1,4 +1,4 @@
---- The methods of requests, including those of the rooms above: associations and observations.
+--- The methods of requests, including those defined by higher layers: associations and observations.
 
 local request = require "perilune.requests.request"
 require "perilune.associations.association"
@@ -8,16 +8,16 @@ require "perilune.associations.conditions"
 require "perilune.runtime.loading"(request.derivations, "perilune.requests.nearest", { "nearest" })
 require "perilune.runtime.loading"(request.verbs, "perilune.associations.creating", { "build", "create", "find_or_build", "find_or_create" })
 
---- Calls a function with the records (or rows), first with the current ones, then after each transaction that has changed them; without a
--- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.
+--- Calls a function with the records (or rows): first with the current ones, then after each transaction that changed them. Without
+-- a function, returns an observation for `for records in observation:values() do`. See `db:observe`.
 function request.verbs:observe(...)
   return require("perilune.events.value_observation").of_request(self, ...)
 end
 
---- Writes a record with what belongs to it and what it belongs to. See `nested.save`.
+--- Writes a record together with its associated records. See `nested.save`.
 function request.class_methods.save_nested(...)
   return require("perilune.associations.nested").save(...)
 end
 
--- It takes the methods that are there when it is loaded.
+-- Loaded last, because it copies the methods that exist at that time.
 return require "perilune.requests.class"

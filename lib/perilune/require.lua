@@ -1,16 +1,16 @@
---- The `require` of the library's own modules, which is separate from that of scripts.
+--- The `require` of the library's own modules, separate from the `require` of scripts.
 --
--- It finds modules by their path in `lib`: `require "perilune.records.writing"` runs `perilune/records/writing.lua`, once. What
--- Swift and C provide are modules too: `perilune.native.*`. Neither `package.path` nor `package.loaded` plays a part.
+-- Modules are found by their path in `lib`: `require "perilune.records.writing"` runs `perilune/records/writing.lua` once. The
+-- functions of Swift and C are modules too, named `perilune.native.*`. `package.path` and `package.loaded` are not used.
 
---- What compiles a module: `compile(name, environment)`; the modules that are there already, by name.
+--- The function that compiles a module, `compile(name, environment)`, and the modules that exist already, by name.
 local compile, loaded = ...
 
---- The globals of the library: those of Lua as they were before any script could replace them, and these two functions.
+--- The globals of the library: Lua's own, as they were before any script could replace them, and the two functions below.
 local environment = {}
 for name, value in next, _G do environment[name] = value end
 
---- What a module returns; it is run once.
+--- Returns the result of a module, which runs once.
 local function require(name)
   local module = loaded[name]
   if module == nil then
@@ -21,7 +21,7 @@ local function require(name)
   return module
 end
 
---- A module that is loaded when something of it is first used.
+--- Returns a module that is loaded on first use.
 local function lazily(name)
   return setmetatable({}, {
     __index = function(_, key) return require(name)[key] end,

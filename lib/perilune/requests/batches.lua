@@ -1,4 +1,4 @@
---- Going through the records of a request in lists, each a page behind the one before it.
+--- Iteration over the records of a request in lists, each of which is the page after the previous one.
 
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
@@ -8,7 +8,7 @@ local pageable = require "perilune.requests.pageable"
 local verbs = require("perilune.requests.request").verbs
 local raise = errors.raise
 
---- Whether a request has an order of its own.
+--- Returns whether a request has an order of its own.
 local function is_ordered(node)
   while node.parent do
     if node.op == "unordered" then return false end
@@ -18,8 +18,8 @@ local function is_ordered(node)
   return false
 end
 
---- Goes through all records in lists of some size, in the order of their key: `for records in request:in_batches(500) do`.
--- Rows may be changed and deleted meanwhile.
+--- Iterates over all records in lists of a given size, ordered by their key: `for records in request:in_batches(500) do`.
+-- The loop may change and delete rows.
 function verbs:in_batches(size, db)
   checks.positive("in_batches: argument 1", size)
   local node = self.node

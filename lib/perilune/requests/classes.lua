@@ -1,4 +1,4 @@
---- What requests and associations need from record classes.
+--- The parts of record classes that requests and associations use.
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
@@ -10,15 +10,15 @@ local fields = require "perilune.records.fields"
 
 local classes = {}
 
---- The innermost access or the default database; nil if there is neither.
+--- Returns the innermost access or the default database; nil if neither exists.
 function classes.database_at_hand()
   local has_one, db = pcall(records.default_database)
   return has_one and db or nil
 end
 
---- The table of a class, as the database at hand has it; nil if that has none, or there is none.
+--- Returns the table of a class in the database at hand; nil if no database is at hand or it lacks the table.
 -- @return the table; nil
--- @return ?table as the class has seen it last, in some database
+-- @return ?table the table as the class last saw it, in any database
 function classes.schema(class)
   local info, db = record.info(class), classes.database_at_hand()
   if db then
@@ -30,30 +30,30 @@ function classes.schema(class)
   return nil, layout and records.table_layout_description(layout).schema
 end
 
---- What Swift has to know of the names that a class gives to the columns of its table; nil if it gives none.
+--- Returns the description for Swift of the names that a class gives to its columns; nil if it gives none.
 function classes.field_names(class, db)
   local info = record.info(class)
   return info.renames and fields.view(info, native_schema.table(db, info.table)).names_text
 end
 
---- Whether a value is a record class.
+--- Returns whether a value is a record class.
 function classes.is_class(value)
   return record.info(value) ~= nil
 end
 
---- The table of a class, and the class that it extends.
+--- Return the table of a class, and the class that it extends.
 function classes.table(class) return record.info(class).table end
 function classes.base(class)
   local base = record.info(class).base
   return base and base.class
 end
 
---- What a class says by an option that is a behaviour; nil if it does not.
+--- Returns the value of a class option that configures a behavior; nil if it is not set.
 function classes.behaviour(class, option)
   return class and require("perilune.records.behaviours").option(class, option)
 end
 
---- The association that a class, or one that it extends, keeps under a name; or nil.
+--- Returns the association that a class, or a class it extends, defines under a name; or nil.
 function classes.association(class, name)
   for ancestor in record.ancestors(record.info(class)) do
     local found = ancestor.associations[name]
@@ -61,7 +61,7 @@ function classes.association(class, name)
   end
 end
 
---- The names of the associations of a class, in order.
+--- Returns the names of a class's associations, in order.
 function classes.association_names(class)
   local names, known = {}, {}
   for ancestor in record.ancestors(record.info(class)) do
@@ -75,7 +75,7 @@ end
 
 local describe_value = errors.describe
 
---- A value for messages: records, classes, requests and associations by name.
+--- Describes a value in messages: records, classes, requests and associations by name.
 function classes.name_of(value)
   local info = record.info_of(value)
   if info then return "a record of `" .. info.table .. "`" end
@@ -86,30 +86,30 @@ function classes.name_of(value)
   return describe_value(value)
 end
 
---- The same where a record of a class is expected.
+--- Describes a value in messages that expect a record of a class.
 function classes.name_beside(value, class)
   local info, expected = record.info_of(value), record.info(class)
   if info and expected and info.table == expected.table then return "one of " .. record.other_name(info, expected) end
   return classes.name_of(value)
 end
 
--- Messages of all modules know these values as soon as there are any.
+-- Messages of all modules describe these values correctly as soon as this module is loaded.
 errors.describe = classes.name_of
 
---- The name by which records of a class have the row id of a table as their key; nil if they do not.
+--- Returns the name under which records of a class have the row id of a table as their key; nil if it is not their key.
 function classes.row_id_key(class, schema)
   return require("perilune.records.description").row_id_key(record.info(class), schema)
 end
 
---- The names of the columns that the class says are its key; nil if it does not.
+--- Returns the names of the columns that the class declares as its key; nil if it declares none.
 function classes.own_key(class)
   return record.info(class).primary_key
 end
 
--- What writes values ----------------------------------------------------------------------------------------------------------
+-- Converters for values ----------------------------------------------------------------------------------------------------------
 
---- What makes values of a column as the database stores them, for columns whose type the class has named, and whether these are
--- JSON documents, so that a table is one value; or nil.
+--- Returns the converter of a column's values to their stored form, and whether they are JSON documents, so that a table is one
+-- value; nil for columns to which the class gives no type.
 function classes.column_writer(class, name)
   local info = record.info(class)
   local types = require("perilune.records.info").types_of(info)

@@ -1,12 +1,12 @@
---- Inserting the rows of a request by one statement: INSERT ... SELECT.
+--- Inserting the rows of a request with one statement: INSERT ... SELECT.
 --
 --     Archive:insert_from(Book:filter(Book.c.year:lt(1900)):select("id", "title"))
 --     Count:insert_from(counts, { target = "author_id", update = { books = perilune.excluded.books } })
 --
--- Options: `columns`, those of the table that the columns of the request are for, in order; by default those of the same names.
--- `on_conflict`, a policy. `target`, the columns of the unique key that counts, and `update`, what is done with the row that is in the
--- way: "all" (the other columns are taken from the new row, the default), "none", or a table of columns, and of values by column; `where`, a
--- condition for updating. `returning`: true for records, or columns for rows.
+-- Options: `columns`, the target columns for the columns of the request, in order; by default those with the same names.
+-- `on_conflict`, a policy. `target`, the columns of the unique key that decides about conflicts, and `update`, the change to the
+-- conflicting row: "all" (take the other columns from the new row, the default), "none", or a table of columns, and of values by
+-- column; `where`, a condition for updating. `returning`: true for records, or columns for rows.
 
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
@@ -32,9 +32,9 @@ local raise = errors.raise
 
 local inserting = {}
 
--- What was to be inserted -----------------------------------------------------------------------------------------------------
+-- The excluded row ------------------------------------------------------------------------------------------------------------
 
---- `perilune.excluded.column`: in an upsert the value that was to be inserted.
+--- `perilune.excluded.column`: in an upsert, the value of the row that could not be inserted.
 perilune.excluded = setmetatable({}, {
   __name = "excluded row",
   __index = function(columns, name)
@@ -87,7 +87,7 @@ local function read_options(source, options)
   return options, is_upsert
 end
 
---- The columns that an upsert changes, by name, and the expressions that they get.
+--- Returns the names of the columns that an upsert changes, and their new values as expressions.
 local function read_updates(source, update, target, columns)
   local fixed, names, values, rules, named = {}, {}, {}, upsert_rules.of(source.class), {}
   for _, name in ipairs(target) do fixed[name] = true end
@@ -123,7 +123,7 @@ end
 
 -- The statement -----------------------------------------------------------------------------------------------------------------
 
---- The names that the columns of a request have.
+--- Returns the names of a request's columns; nil if one has no name.
 local function names_of(rows)
   local shape, names = rows.node.selects and rows.node, {}
   while shape and shape.op ~= "select" do shape = shape.parent end
@@ -132,7 +132,7 @@ local function names_of(rows)
   return #names == #shape.shape.operands and names or nil
 end
 
---- All that the statement consists of, as one expression. Its detail says what the parts are.
+--- Returns the whole statement as one expression. Its detail lists the kinds of its parts.
 local function statement(source, rows, options, is_upsert, returning)
   local carrier = subquery.carrier(rows)
   local columns = options.columns ~= nil and read_names(source, "columns", options.columns) or nil
@@ -192,12 +192,12 @@ function request.final.insert(node, db, _, generation)
     request_building.named(operands[position], context))
 end
 
---- Inserts the rows of a request into the table of the class by one statement. No hook of records is called.
+--- Inserts the rows of a request into the table of the class with one statement. Hooks are not called.
 -- @tparam table class
 -- @tparam ?database db
--- @param rows a request (or a class), whose columns are those of the table
+-- @param rows a request (or a class) whose columns match those of the table
 -- @tparam ?table options
--- @return what was changed, as db:execute gives it; or the list of what was asked for by `returning`
+-- @return the changes, as db:execute returns them; or the list of what `returning` requests
 function inserting.insert_from(class, ...)
   local db, given, options, surplus = ...
   if not records.is_database(db) then db, given, options, surplus = nil, db, given, options end

@@ -1,13 +1,13 @@
---- Pages that begin behind a row instead of at a number: they cost the same however far they are, and rows that come and go before them
--- change nothing.
+--- Pages that begin after a row instead of at a number. Every page costs the same, and rows inserted or deleted before it do not
+-- shift it.
 --
 --     local page = Book:order("year"):page_after(nil, 20)
 --     page.records, page.next, page.previous
 --     Book:order("year"):page_after(page.next, 20)
 --
--- Where the order may leave rows equal, the primary key follows it, descending where all of the order descends. A cursor is a text that
--- may stand in a URL: what the row at the end of the page has in the columns of the order. It is only good for the order that it was
--- made by.
+-- If the order may leave rows equal, the primary key follows it, descending if the whole order is descending. A cursor is text that
+-- is safe in URLs. It contains the values of the order's columns in the first or last row of a page, and is valid only for the
+-- order it was made with.
 
 local arity = require "perilune.runtime.arity"
 local records = require "perilune.native.records"
@@ -20,8 +20,8 @@ local verbs = request.verbs
 
 local keyset_pages = {}
 
---- A page behind or before a cursor.
--- @tparam string method what messages begin with
+--- Returns the page after or before a cursor.
+-- @tparam string method the start of messages
 function keyset_pages.fetch(self, method, cursor, size, db)
   pageable.check(self, method, size)
   db = request_plans.database_for(db, method)
@@ -43,21 +43,21 @@ function keyset_pages.fetch(self, method, cursor, size, db)
     return list[position] and page_cursors.write(form.hash, page_searches.stored_values(list[position], form.terms))
   end
   local page = { records = list, size = size }
-  -- Behind a page that was reached by a cursor there is the row of the cursor at least, or was.
+  -- A page reached through a cursor has a neighbor: the row of that cursor, which may have been deleted since.
   if is_back then page.previous, page.next = has_more and cursor_at(1) or nil, cursor ~= nil and (cursor_at(#list) or cursor) or nil
   else page.previous, page.next = cursor ~= nil and (cursor_at(1) or cursor) or nil, has_more and cursor_at(#list) or nil end
   page_searches.drop_terms(list, form.terms)
   return page
 end
 
---- The page of the rows behind a cursor, in the order of the request: `records`; `next`, the cursor for the page behind it, nil if there
--- is none; `previous`, the one for the page before it.
+--- Returns the page of rows after a cursor, in the order of the request: `records`; `next`, the cursor for the following page, nil
+-- if there is none; and `previous`, the cursor for the preceding page.
 -- @tparam ?string cursor `next` of a page; nil for the first rows
--- @tparam integer size how many rows at most
+-- @tparam integer size the maximum number of rows
 -- @tparam ?database db
 function verbs:page_after(cursor, size, db) return keyset_pages.fetch(self, "page_after", cursor, size, db) end
 
---- The page of the rows before a cursor: `previous` of a page; nil for the last rows.
+--- Returns the page of rows before a cursor, which is `previous` of a page; nil for the last rows.
 function verbs:page_before(cursor, size, db) return keyset_pages.fetch(self, "page_before", cursor, size, db) end
 
 arity.limit(verbs, "", { page_after = 3, page_before = 3 })

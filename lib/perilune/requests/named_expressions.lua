@@ -1,4 +1,4 @@
---- Expressions that a class gives a name: they are used like columns, in filter, order, select, annotated_with and `Class.c`.
+--- Named expressions of a class, used like columns in filter, order, select, annotated_with and `Class.c`.
 --
 --     Book.expressions.is_old = Book.c.year:lt(1900)
 --     function Book.expressions.age(c) return 2000 - c.year end        -- when it is first used; `c` are the columns that are meant
@@ -15,7 +15,7 @@ local named_expressions = {}
 
 -- Definitions -------------------------------------------------------------------------------------------------------------------
 
---- Raises unless an expression can have a name.
+--- Raises unless the value can be given as a named expression.
 local function check_definition(source, name, value)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
     raise("argument", "Class.expressions: expected a name of letters, digits and `_`, got " .. errors.describe(name))
@@ -27,8 +27,8 @@ local function check_definition(source, name, value)
   end
 end
 
---- What a class names its expressions in; those of the class that it extends are its own, too.
--- @param source of the class
+--- Returns the table in which a class defines its expressions. It inherits those of the class that it extends.
+-- @param source the source of the class
 -- @param ?inherited the definitions of the class that it extends
 function named_expressions.new(source, inherited)
   local definitions = setmetatable({}, { __index = inherited and inherited.definitions })
@@ -44,7 +44,7 @@ function named_expressions.new(source, inherited)
   })
 end
 
---- The names that a source has given.
+--- Returns the names of the expressions of a source.
 function named_expressions.names(source)
   local names, definitions = {}, source.definitions
   while definitions do
@@ -58,7 +58,7 @@ end
 
 -- Use -----------------------------------------------------------------------------------------------------------------------------
 
---- A shape whose columns of the table are those of a place.
+--- Returns a shape with its columns of the table replaced by those of a place.
 local function placed(source, shape, place)
   if shape.op == "column" then
     if shape.table ~= source.table or shape.place then return shape end
@@ -93,7 +93,7 @@ local function make(source, name, definition, place)
   return expression.join_all(shape, { value })
 end
 
---- The expression of a name, whose columns are those of a place; nil if there is none.
+--- Returns the expression with a name, whose columns are those of a place; nil if there is none.
 function named_expressions.find(source, name, place)
   local definition = source.definitions and source.definitions[name]
   if definition == nil then return nil end
@@ -113,7 +113,7 @@ function named_expressions.find(source, name, place)
   return made[name]
 end
 
---- Raises for a name that is no column, though the class has an expression of that name.
+--- Raises if a name is not a column but a named expression of the class.
 function named_expressions.check_column(column, place)
   if column.shape.op == "named expression" then
     raise("argument", ("%s: `%s` is an expression of the class, not a column, and cannot be written"):format(place, column.shape.detail))

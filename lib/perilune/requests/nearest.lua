@@ -1,4 +1,4 @@
---- Vector search by an extension of SQLite's, in the way of sqlite-vec: `column MATCH vector AND k = count ORDER BY distance`.
+--- Vector search with an SQLite extension, in the syntax of sqlite-vec: `column MATCH vector AND k = count ORDER BY distance`.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -8,10 +8,10 @@ local marks = require "perilune.runtime.marks"
 local vectors = require "perilune.runtime.vectors"
 local derivations = require("perilune.requests.request").derivations
 
---- How many neighbors sqlite-vec finds at most.
+--- The largest number of neighbors that sqlite-vec returns.
 local most = 4096
 
---- Whether records have the distance anyway: sqlite-vec hides the column, but another extension may not.
+--- Returns whether `distance` is already among the fields of records: sqlite-vec hides the column, other extensions may not.
 local function has_distance(request)
   local schema = request.node.root.source:schema()
   for _, column in ipairs(schema and schema.columns or {}) do
@@ -20,10 +20,10 @@ local function has_distance(request)
   return false
 end
 
---- The rows whose vectors are nearest to one, the nearest first, with the field `distance`.
+--- Returns the rows whose vectors are nearest to the given one, nearest first, with the field `distance`.
 -- @param column a column of a virtual table, or its name
 -- @param vector a list of numbers, or a blob of `perilune.vector`
--- @tparam integer count how many at most
+-- @tparam integer count the maximum number of rows
 function derivations:nearest(column, vector, count)
   if not marks.is_expression(column) and type(column) ~= "string" then
     checks.fail("nearest: argument 1", "expected a column or its name, got " .. errors.describe(column))

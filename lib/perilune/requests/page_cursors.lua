@@ -1,11 +1,11 @@
---- Cursors: the values of a row as a text that may stand in a URL.
+--- Cursors: the values of a row as text that is safe in URLs.
 
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
 
 local page_cursors = {}
 
---- The cursor of a row: hash of the order, what the row has in the terms of the order.
+--- Returns the cursor of a row from the hash of the order and the row's values in the order's terms.
 page_cursors.write = native_values.write_list
 
 local function raise_cursor(method, reason)
@@ -13,8 +13,8 @@ local function raise_cursor(method, reason)
     .. "; pass `next` or `previous` of a page with the same order, or nil for the first page")
 end
 
---- The values of a cursor; raises for any other text, and for a cursor of another order.
--- @tparam string method the one that got it, for messages
+--- Returns the values of a cursor; raises for any other text, and for the cursor of another order.
+-- @tparam string method the method that received it, for messages
 -- @tparam integer hash of the order
 -- @tparam integer count of its terms
 function page_cursors.read(method, cursor, hash, count)

@@ -1,4 +1,4 @@
---- The orders of pages: the terms that a request is ordered by, completed by its key, and which of them tell rows apart.
+--- The orders of pages: the terms of a request's order, completed by its key, and how many of them make rows unique.
 
 local errors = require "perilune.native.errors"
 local expression = require "perilune.expressions.expression"
@@ -9,7 +9,7 @@ local raise = errors.raise
 
 local page_orders = {}
 
---- The terms of a node's order with their values: a list of { column (an expression), is_descending, nulls_first }.
+--- Returns the terms of a node's order with their values: a list of { column (an expression), is_descending, nulls_first }.
 local function given_terms(self, method)
   local steps, node, is_reversed = {}, self.node, false
   while node.parent and node.op ~= "unordered" do
@@ -40,20 +40,20 @@ local function given_terms(self, method)
   return terms
 end
 
---- Where NULLs come.
+--- Returns whether NULLs come first.
 function page_orders.has_nulls_first(term)
   if term.nulls_first ~= nil then return term.nulls_first end
   return not term.descends
 end
 
---- The name of the column of a node's own table that a shape is; nil for anything else.
+--- Returns the column name if a shape is a column of a node's own table; nil otherwise.
 function page_orders.own_name(node, shape)
   local source = node.root.source
   local is_own = shape.op == "column" and (shape.table == source.table or shape.common == source) and shape.place == node.alias
   return is_own and shape.detail or nil
 end
 
---- The name of the column of the request's own table that a term is; nil for anything else.
+--- Returns the column name if a term is a column of the request's own table; nil otherwise.
 local function own_column(self, term)
   local shape = term.column.shape
   local source = self.node.root.source
@@ -67,24 +67,24 @@ local function own_column(self, term)
   return page_orders.own_name(self.node, shape)
 end
 
---- The column of a name in a schema; nil for the row id.
+--- Returns the column with a name in a schema; nil for the row id.
 function page_orders.column_of(schema, name)
   for _, column in ipairs(schema.columns) do
     if column.name == name then return column end
   end
 end
 
---- Whether the values of a term are never NULL.
+--- Returns whether the values of a term are never NULL.
 function page_orders.is_not_null(term, schema)
   if not term.name or not schema or schema.kind == "view" then return false end
   local column, key = page_orders.column_of(schema, term.name), schema.primary_key.columns
-  -- The row id.
+  -- This is the row id.
   if not column then return true end
   return column.not_null or column.primary_key ~= nil and (schema.without_rowid or #key == 1 and column.type:lower() == "integer")
 end
 
---- The terms of the order, followed by those of the key that are missing. These descend if all terms do, so that an index on the
--- columns of the order has the rows in this order, too.
+--- Returns the terms of the order, followed by the columns of the key that it lacks. These are descending if all terms are, so that
+-- an index on the columns of the order also serves the completed order.
 function page_orders.terms_of(self, method)
   local terms, known, descends = given_terms(self, method), {}, nil
   for _, term in ipairs(terms) do
@@ -99,7 +99,7 @@ function page_orders.terms_of(self, method)
   local source, alias = self.node.root.source, self.node.alias
   local key, schema = source:key(alias), source.schema and source:schema()
   for _, column in ipairs(key) do add(column) end
-  -- A key may be NULL in many rows, unless it is the row id.
+  -- A key may be NULL in several rows, unless it is the row id.
   for _, column in ipairs(key) do
     if schema and schema.row_id_names[1] and not page_orders.is_not_null({ name = column.shape.detail }, schema) then
       add(source:column(schema.row_id_names[1], alias))
@@ -109,7 +109,7 @@ function page_orders.terms_of(self, method)
   return terms
 end
 
---- Whether records come with a column: not with the row id, and not with what is lazy.
+--- Returns whether records are fetched with a column. The row id and lazy columns are not.
 function page_orders.has_field(schema, name)
   for _, lazy in ipairs(schema.lazy or {}) do
     if lazy == name then return false end
@@ -117,7 +117,7 @@ function page_orders.has_field(schema, name)
   return page_orders.column_of(schema, name) ~= nil
 end
 
---- Whether the columns of these names hold a key that no two rows have equal, of columns that are never NULL.
+--- Returns whether these columns include a unique key whose columns are never NULL.
 function page_orders.holds_key(known, schema)
   for _, key in ipairs(schema.distinct_keys) do
     local is_held = true
@@ -127,7 +127,7 @@ function page_orders.holds_key(known, schema)
   return false
 end
 
---- How many of the terms, from the first one, no two rows have equal.
+--- Returns the length of the shortest prefix of the terms that is unique for every row.
 function page_orders.count_telling(terms, schema)
   local known = {}
   for index, term in ipairs(terms) do
@@ -139,7 +139,7 @@ function page_orders.count_telling(terms, schema)
   return #terms
 end
 
---- A term as SQL. One that looks at rows of another table is known only with the request.
+--- Returns a term as SQL. A term that uses rows of another table has SQL only within the request.
 local function text_of(self, term, db)
   local is_plain, text = pcall(tostring, term.column)
   if is_plain then return text end
@@ -148,7 +148,7 @@ local function text_of(self, term, db)
   return (alias and all:aliased(alias) or all):order(term.column):sql(db)
 end
 
---- What tells an order from others: FNV-1a of its SQL.
+--- Returns the fingerprint of an order: the FNV-1a hash of its SQL.
 function page_orders.fingerprint(self, terms, db)
   local hash = 2166136261
   local parts = { self.node.root.source.table }
@@ -159,7 +159,7 @@ function page_orders.fingerprint(self, terms, db)
   return hash
 end
 
---- The request in the order of the terms.
+--- Returns the request ordered by the terms.
 function page_orders.order_by(self, terms)
   local columns = {}
   for index, term in ipairs(terms) do
@@ -171,7 +171,7 @@ function page_orders.order_by(self, terms)
   return self:order(columns)
 end
 
---- Turns the terms around.
+--- Reverses the terms.
 function page_orders.reverse(terms)
   for _, term in ipairs(terms) do
     term.descends = not term.descends

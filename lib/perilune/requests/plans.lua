@@ -1,4 +1,4 @@
---- Plans: compiled requests. A plan belongs to a node, and is valid for one generation of the schema of one database.
+--- Plans: compiled requests. A plan belongs to a node and is valid for one generation of one database's schema.
 
 local errors = require "perilune.native.errors"
 local sql_requests = require "perilune.native.requests"
@@ -13,10 +13,10 @@ local unpack = table.unpack
 
 local request_plans = {}
 
---- From this number of values on, they are passed in a table.
+--- The number of values from which on they are passed in a table.
 local most_arguments = 100
 
---- The database of a verb: the one that is given, else the innermost open access, else the default database.
+--- Returns the database for a verb: the given one, else the innermost open access, else the default database.
 function request_plans.database_for(db, method)
   if db == nil then return default_database() end
   if records.is_database(db) then return db end
@@ -27,7 +27,7 @@ local function compile(node, db, form, generation)
   return sql_requests.compile(building.built(node, db, generation), db, form)
 end
 
---- What verbs need to know of a plan at once.
+--- Computes the properties of a plan that every verb reads.
 local function finish(plan, node, generation)
   plan.generation = generation
   local is_in_order, has_names = #plan.slots == node.count, false
@@ -35,7 +35,7 @@ local function finish(plan, node, generation)
     is_in_order = is_in_order and slot == index
     has_names = has_names or type(slot) == "string"
   end
-  -- Records of the class alone, the usual case.
+  -- The usual case: records of the class alone.
   local segments = plan.segments
   local is_whole = segments and #segments == 1 and segments[1].whole
   if is_whole and not (plan.prefetches[1] or plan.booleans[1] or plan.key_columns[1]) then plan.class = node.root.source.class end
@@ -44,10 +44,10 @@ local function finish(plan, node, generation)
   return plan
 end
 
---- The verbs that the row path does alone, by the form of their plans.
+--- The verbs that the row path can run by itself, by the form of their plans.
 local compiled_verbs = { rows = "fetch_all", first = "fetch_one" }
 
---- Puts the plan where the row path finds it, if it can do the verb alone.
+--- Stores the plan where the row path finds it, if the row path can run the verb by itself.
 local function keep_compiled(node, form, plan)
   local verb = compiled_verbs[form]
   if not verb then return end
@@ -56,7 +56,7 @@ local function keep_compiled(node, form, plan)
     and records.compiled_request(plan.sql, plan.class, plan.generation, plan.slots, plan.constants) or nil
 end
 
---- The plan of a request.
+--- Returns the plan of a request.
 -- @tparam string form "rows", "first", "count", "exists"
 function request_plans.plan_of(self, db, form)
   local node = self.node
@@ -73,7 +73,7 @@ local function raise_parameter(name)
   raise("argument", "the request has the parameter `" .. name .. "`; use request:prepare():fetch_all{ " .. name .. " = ... }")
 end
 
---- The value of a parameter, as the column that it is compared with has it.
+--- Returns the value of a parameter, converted for the column with which it is compared.
 local function named_value(slot, named)
   local name, convert = parameters.read(slot)
   local value = named and named[name]
@@ -81,7 +81,7 @@ local function named_value(slot, named)
   return convert and convert(value) or value
 end
 
---- The values of a plan's parameters in their order, as a list with a field n.
+--- Returns the values of a plan's parameters in order, as a list with a field `n`.
 local function listed(request, plan, named)
   local list = { n = plan.count }
   for index, slot in ipairs(plan.slots) do
@@ -96,13 +96,13 @@ end
 
 request_plans.listed = listed
 
---- The value for a slot of a plan that belongs to the request: by number, or by the name of a parameter.
+--- Returns the value for a slot of a plan, which is a number or the name of a parameter.
 function request_plans.value(request, slot)
   if math.type(slot) == "integer" then return request[slot] end
   return named_value(slot, rawget(request, "named"))
 end
 
---- The arguments for a verb of a database.
+--- Returns the arguments for a verb of a database.
 function request_plans.arguments(request, plan)
   if plan.is_in_order then return unpack(request, 1, plan.count) end
   local list = listed(request, plan, rawget(request, "named"))
@@ -110,7 +110,7 @@ function request_plans.arguments(request, plan)
   return list
 end
 
---- The values alone.
+--- Returns only the values.
 function request_plans.values(request, plan)
   local list = listed(request, plan, rawget(request, "named"))
   return unpack(list, 1, list.n)
@@ -120,7 +120,7 @@ local function literal(value)
   return require("perilune.runtime.sql_text").literal(native_values.plain(value))
 end
 
---- The SQL with its values written out, for people.
+--- Returns the SQL with its values written into it, for people to read.
 function request_plans.text(request)
   local plan = request_plans.plan_of(request, default_database(), "rows")
   local index = 0

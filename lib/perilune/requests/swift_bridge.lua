@@ -1,5 +1,5 @@
---- Builds requests in Swift from nodes: one step for each derivation. Built when a node is new, so that mistakes are reported
--- at their line, and anew when the schema has changed.
+--- Builds requests in Swift from nodes, one step for each derivation. Nodes are built when they are created, so that mistakes are
+-- reported at their line, and again after the schema has changed.
 
 local sql_expressions = require "perilune.native.expressions"
 local records = require "perilune.native.records"
@@ -12,7 +12,7 @@ local build, builders = building.build, building.builders
 local request_building = {}
 local steps = {}
 
--- Nodes inside of expressions ---------------------------------------------------------------------------------------------
+-- Nodes inside expressions --------------------------------------------------------------------------------------------------
 
 local build_node
 
@@ -52,13 +52,13 @@ steps["reached by"] = function(node, built)
   return sql.reached_by(built, identity.number, identity.name, identity.leads_back)
 end
 
---- Whether what looks like SQL, since it is no identifier, is the name of a column of a request's result.
+--- Returns whether a shape that looks like SQL text is the name of a column in a request's result.
 local function is_result_column(built, shape)
   if shape.op ~= "sql" or #shape.operands > 0 or shape.detail:find("^[%a_][%w_]*$") then return false end
   return built ~= nil and sql_expressions.has_result_column(built, shape.detail)
 end
 
---- One term of an order: an expression, or SQL text, which may be several terms with their directions.
+--- Builds one term of an order: an expression, or SQL text, which may contain several terms with their directions.
 local function build_term(term, built, context)
   local shape, is_descending, nulls_first = table.unpack(term, 1, 3)
   local is_name = shape.op == "column" and not shape.table and not shape.common or is_result_column(built, shape)
@@ -103,7 +103,7 @@ request_building.steps = steps
 
 -- Building --------------------------------------------------------------------------------------------------------------------
 
---- Builds a node; its values are numbered from `context.next` on.
+--- Builds a node; its values are numbered starting at `context.next`.
 function build_node(node, context)
   local chain = {}
   local top = node
@@ -124,7 +124,7 @@ end
 
 request_building.build_node = build_node
 
---- What a node is on a database, whose schema has that generation. Values are numbered from 1.
+--- Returns a node built for a database with this schema generation. Values are numbered from 1.
 function request_building.built(node, db, generation)
   if node.generation == generation then return node.built end
   local parent = node.parent
@@ -132,7 +132,7 @@ function request_building.built(node, db, generation)
   local below = parent and request_building.built(parent, db, generation)
   if parent then context.next, context.request = parent.count + 1, below end
   local built = steps[node.op](node, below, context)
-  -- An association without a name may get one, which all that is derived from it has then.
+  -- An unnamed association may get a name later, which everything derived from it then has.
   local is_final = node.root.op ~= "association" or node.root.name ~= nil
   node.built, node.generation = built, is_final and generation or nil
   return built
@@ -142,7 +142,7 @@ local function build_and_check(node, db)
   sql.check_meaning(request_building.built(node, db, records.schema_generation(db)), db)
 end
 
---- Builds a new node on the database at hand, so that mistakes are reported now. A table may not exist yet.
+--- Builds a new node on the database at hand, so that mistakes are reported now. Its table may not exist yet.
 function request_building.check(node)
   local db = classes.database_at_hand()
   if not db then return end
