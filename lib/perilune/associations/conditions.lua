@@ -1,4 +1,4 @@
---- Conditions on what belongs to a row, in tables of conditions: by a record, and along a path.
+--- Conditions on associated rows in tables of conditions: by a record, or along a path of associations.
 --
 --     Book:filter{ author = melville }
 --     Book:filter{ author = { melville, camus }, ["author.country"] = "France" }
@@ -29,18 +29,18 @@ local function all_of(list)
   return result
 end
 
---- Whether an association is no more than columns that are equal.
+--- Returns whether an association consists only of equal columns.
 local function is_plain(association)
   local node = association.node
   while node.op == "named" do node = node.parent end
   if node.parent then return false end
   local root = node.root
-  association_records.columns_of(root) -- which finds whether it means the first row
+  association_records.columns_of(root) -- sets root.means_first
   if root.options.through or root.means_first then return false end
   return not root.target or root.is_unscoped or root.source.requests.default == nil
 end
 
---- The columns of the row, and those of what belongs to it, that are equal.
+--- Returns the columns of the row, and the names of the associated row's columns that equal them.
 local function pairs_of(self, association)
   local root = association.node.root
   local owner_names, target_names = association_records.columns_of(root)
@@ -60,7 +60,7 @@ local function check_record(association, value, place)
     classes.name_beside(value, root.target)))
 end
 
---- What the row of a record has in some columns; nil if one of them is NULL.
+--- Returns the stored values of some columns of a record; nil if one of them is NULL.
 local function stored_values(record, names, place)
   local values = {}
   for index, name in ipairs(names) do
@@ -72,10 +72,10 @@ local function stored_values(record, names, place)
   return values
 end
 
---- What is true of no row.
+--- Returns a condition that no row fulfills.
 local function nothing(place) return expression.sql("0", { n = 0 }, place) end
 
---- That columns of the row are what a record that belongs to it has stored.
+--- Returns the condition that columns of the row equal the stored values of an associated record.
 local function equal_to_record(self, association, record, place)
   local columns, names = pairs_of(self, association)
   local root, values, list = association.node.root, stored_values(record, names, place), {}
@@ -86,7 +86,7 @@ local function equal_to_record(self, association, record, place)
   return all_of(list)
 end
 
---- That the row has the key of a record.
+--- Returns the condition that the row has the key of a record.
 local function has_key(columns, names, record, place)
   local values, list = stored_values(record, names, place), {}
   if not values then return nothing(place) end
@@ -94,7 +94,7 @@ local function has_key(columns, names, record, place)
   return all_of(list)
 end
 
---- The columns that name the rows an association leads to, and their names.
+--- Returns the key columns of an association's rows, and their names.
 local function key_of(association)
   local names = {}
   local columns = association.node.root.source:key(association.node.alias or identity_of(association.node))
@@ -102,7 +102,8 @@ local function key_of(association)
   return columns, names
 end
 
---- For an association that means the first of several rows, a condition on that one: the keys of the rows whose first one fulfils it.
+--- For an association with the first of several rows, returns a condition on that row: the keys of the rows whose first associated
+-- row fulfills the given condition.
 local function of_first(self, association, condition, place)
   local root = association.node.root
   local columns = self.node.root.source:key(self.node.alias)
@@ -112,14 +113,14 @@ local function of_first(self, association, condition, place)
   return columns[1]:is_in(root.owner:unscoped():joining_required(association):filter(condition):select(columns[1].shape.detail))
 end
 
---- Raises where a condition on the rows of an association would be tested before its limit.
+--- Raises if the association has a limit, because the condition would be tested before the limit applies.
 local function check_is_unlimited(association, place)
   if not association.node.limit and not association.node.offset then return end
   raise("argument", ("%s: `%s` is an association with a limit, on whose rows no condition can be put; use the association without a limit")
     :format(place, association.node.name or association.node.root.name or "it"))
 end
 
---- That a row fulfils a condition on the columns of the association, and belongs to the row.
+--- Returns the condition that an associated row fulfills a condition on the columns of the association.
 local function of_condition(self, association, condition, place)
   check_is_unlimited(association, place)
   association_records.columns_of(association.node.root)
@@ -127,7 +128,7 @@ local function of_condition(self, association, condition, place)
   return association:filter(condition):exists()
 end
 
---- That one record belongs to the row.
+--- Returns the condition that a given record is associated with the row.
 local function of_record(self, association, record, place)
   check_record(association, record, place)
   if is_plain(association) then return equal_to_record(self, association, record, place) end
@@ -135,7 +136,7 @@ local function of_record(self, association, record, place)
   return of_condition(self, association, has_key(columns, names, record, place), place)
 end
 
---- That a row of a request belongs to the row.
+--- Returns the condition that a row of a request is associated with the row.
 local function of_request(self, association, rows, place)
   if rows.node.root.source.table ~= association.node.root.source.table then
     raise("argument", ("%s: expected a request of `%s`, got one of `%s`"):format(place, association.node.root.source.table,
@@ -154,7 +155,7 @@ local function of_request(self, association, rows, place)
   return of_condition(self, association, columns[1]:is_in(rows:select(names[1])), place)
 end
 
---- That nothing belongs to the row.
+--- Returns the condition that no row is associated with the row.
 local function of_null(self, association)
   if association.node.root.kind == "belongs_to" and is_plain(association) then
     local list = {}
@@ -173,7 +174,7 @@ local function of_list(self, association, list, place)
         .. errors.describe(key) .. "; for a column of it use { [\"" .. place .. "." .. tostring(key) .. "\"] = ... }")
     end
   end
-  -- In an empty list there is none.
+  -- No row is associated with a record of an empty list.
   return any_of(conditions) or nothing(place)
 end
 
@@ -184,7 +185,7 @@ local function compare(self, association, value, place)
   return of_record(self, association, value, place)
 end
 
---- Conditions of what belongs to the row, which one row must fulfil.
+--- Returns conditions on associated rows, all of which the same row must fulfill.
 local function of_path(association, found, place)
   local root = association.node.root
   check_is_unlimited(association, place)
@@ -196,17 +197,17 @@ local function of_path(association, found, place)
   return association:filter(found):exists()
 end
 
---- The association of a request's class by a name.
+--- Returns the association with a name in a request's class.
 local function association_of(self, name)
   local class = self.node.root.source.class
   return class and classes.association(class, name)
 end
 
---- The condition of a field of a table that is no column: an association, or a path of associations to a column.
+--- Returns the condition for a key that is not a column: an association, or a path of associations to a column.
 -- @tparam table self the request
 -- @tparam string name the association
--- @param value what it is compared with; nil for a path
--- @tparam ?table found the conditions behind the path, by the rest of it
+-- @param value the value to compare with; nil for a path
+-- @tparam ?table found the conditions on the association's rows, by the rest of the path
 -- @return the condition, or nil if there is no such association
 function request.association_condition(self, name, value, found, place)
   local association = association_of(self, name)

@@ -1,9 +1,9 @@
---- The keys that match prefetched rows to the rows they belong to.
+--- The keys by which prefetched rows are matched to their parents.
 
 local sql_names = require "perilune.runtime.names"
 local association_keys = {}
 
---- What makes one value of all that SQLite takes for equal, by the form that the compiler names.
+--- Functions that map all values which SQLite considers equal to one value, by the form that the compiler chose.
 local forms = {}
 
 function forms.number(value)
@@ -23,7 +23,7 @@ function forms.textNoCase(value) return sql_names.fold(forms.text(value)) end
 function forms.textTrimmed(value) return (forms.text(value):gsub(" +$", "")) end
 function forms.same(value) return value end
 
---- The values of a key as rows give them; nil if one is NULL. Booleans are stored as numbers.
+--- Returns the values of a key as they appear in rows; nil if one is NULL. Booleans are stored as numbers.
 function association_keys.values_of(readers_of_key, record)
   local values = {}
   for index, read in ipairs(readers_of_key) do
@@ -35,7 +35,7 @@ function association_keys.values_of(readers_of_key, record)
   return values
 end
 
---- One value of a key as a number, or as a kind, `s` or `b`, and its bytes. Blobs are other values than texts of the same bytes.
+--- Returns a value of a key as a number, or as a kind, `s` or `b`, and its bytes. A blob never equals text with the same bytes.
 local function normal(value, form)
   if type(value) == "userdata" then return "b", tostring(value) end
   if form then value = forms[form](value) end
@@ -43,8 +43,8 @@ local function normal(value, form)
   return value
 end
 
---- A key as one value, the same for keys that are equal.
--- @tparam ?table key_forms nil where only SQLite can decide
+--- Returns a key as one value, which is the same for equal keys.
+-- @tparam ?table key_forms nil if only SQLite can decide whether keys are equal
 function association_keys.identity(values, key_forms)
   if #values == 1 then
     local kind, bytes = normal(values[1], key_forms and key_forms[1])
@@ -58,8 +58,8 @@ function association_keys.identity(values, key_forms)
   return table.concat(parts, " ")
 end
 
---- The keys of all parents, each once, as lists of values; and the parents by key, or by its number where only SQLite can decide
--- which are equal.
+--- Returns the distinct keys of all parents, as lists of values, and the parents by key, or by the key's number if only SQLite can
+-- decide whether keys are equal.
 function association_keys.collect(prefetch, parents)
   local keys, groups, known, key_forms = {}, {}, {}, prefetch.key_forms
   for _, parent in ipairs(parents) do
@@ -78,9 +78,9 @@ function association_keys.collect(prefetch, parents)
   return keys, groups
 end
 
---- Lists of keys, for each of which there is one statement.
--- @param tells_texts whether texts are fetched by other statements than numbers
--- @return a list of tables: keys; positions (of these among all); has_texts
+--- Divides keys into batches, each of which is fetched by one statement.
+-- @param tells_texts whether texts and numbers are fetched by different statements
+-- @return a list of tables with `keys`, their `positions` among all keys, and `has_texts`
 function association_keys.batches(keys, most, tells_texts)
   local numbers, texts, batches = {}, {}, {}
   for position, key in ipairs(keys) do
@@ -100,7 +100,7 @@ end
 
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
 
---- nil for what JSON has no value for: floats would lose digits, blobs would be texts.
+--- Returns a value as JSON; nil if JSON cannot represent it: floats would lose digits, and blobs would become text.
 local function json_value(value)
   local kind = math.type(value) or type(value)
   if kind == "integer" then return tostring(value) end
@@ -111,7 +111,7 @@ local function json_value(value)
   end) .. '"'
 end
 
---- The keys as JSON: a list of values, or of lists of values; nil if JSON cannot carry them.
+--- Returns the keys as JSON: a list of values, or of lists of values; nil if JSON cannot represent them.
 function association_keys.json(keys)
   local parts = {}
   for index, key in ipairs(keys) do

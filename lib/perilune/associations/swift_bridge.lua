@@ -12,7 +12,8 @@ local steps, builders = request_building.steps, expression_building.builders
 
 local association_building = {}
 
---- The name of an association. Until it has one it can be derived and joined, but not included: nothing says in which field its rows are.
+--- Returns the name of an association. An association without a name can be derived and joined, but not included, because no field
+-- is defined for its rows.
 local function name_of(root) return root.name or "?" end
 
 local function require_name(node)
@@ -21,7 +22,7 @@ local function require_name(node)
     .. "association:as(name)")
 end
 
---- The rows that a class stands for; values of its default scope are part of it.
+--- Builds the request for all rows of a class, including the values of its default scope.
 local function build_target(root, context)
   local all = root.all or root.is_unscoped and sources.unscoped_request(root.target) or sources.class_request(root.target)
   return request_building.build_node(all.node, { db = context.db, next = 1, values = all })
@@ -46,7 +47,7 @@ function steps.association(root, _, context)
     source.class and classes.field_names(source.class, context.db))
 end
 
---- What belongs to one record; its values of the columns come behind those of the association.
+--- Builds the rows associated with one record. The values of the record's columns follow those of the association.
 function steps.associated(root, _, context)
   local association = request_building.build_node(root.other, context)
   local values = {}
@@ -91,7 +92,7 @@ for _, name in ipairs{ "minimum", "maximum", "sum", "average", "total" } do
   end
 end
 
---- Builds a new association on the database at hand, so that mistakes are reported now. Tables may not exist yet.
+--- Builds a new association on the database at hand, so that mistakes are reported now. Its tables may not exist yet.
 association_building.check = request_building.check
 
 return association_building

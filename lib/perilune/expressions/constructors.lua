@@ -12,25 +12,25 @@ local new_shape, root_shape = shapes.new_shape, shapes.root_shape
 local metatable, operand, list_operation = expression.metatable, expression.operand, expression.list_operation
 local check_string = expression.check_string
 
---- The expression of a column.
--- @tparam ?string table the table, or nil for a column of that name wherever it is found
--- @param ?place which of several sources of the table: an alias; or number and name of the association that leads to it
--- @tparam ?function convert what turns values of the script into those of the database
--- @tparam ?boolean is_json whether these are JSON documents
+--- Returns the expression of a column.
+-- @tparam ?string table the table, or nil for a column with this name in any table of the request
+-- @tparam ?place which of several sources of the same table: an alias, or the number and name of the association leading to it
+-- @tparam ?function convert converts a script's values to their stored form
+-- @tparam ?boolean is_json whether the stored values are JSON documents
 function expression.column(name, table_name, place, convert, is_json)
   local shape = new_shape("column", {}, name)
   shape.table, shape.place, shape.convert, shape.is_json = table_name, place, convert, is_json
   return setmetatable({ shape = shape }, metatable)
 end
 
---- The expression of a column of a common table; see `column`.
+--- Returns the expression of a column of a common table; see `column`.
 function expression.common_column(name, source, place, convert, is_json)
   local shape = new_shape("column", {}, name)
   shape.common, shape.place, shape.convert, shape.is_json = source, place, convert, is_json
   return setmetatable({ shape = shape }, metatable)
 end
 
---- The names of the parameters in SQL text. Mistakes in it are reported when it becomes part of a request.
+--- Returns the names of the parameters in SQL text. Mistakes in the text are reported when it becomes part of a request.
 local function parameters_of(text)
   if not text:find("[:@$]") then return {} end
   local names, known, places = {}, {}, native_sql.placeholders(text) or {}
@@ -42,7 +42,7 @@ local function parameters_of(text)
   return names
 end
 
---- SQL text with arguments, each of which may be an expression.
+--- Returns SQL text with arguments, each of which may be an expression.
 function expression.sql(text, arguments, place)
   check_string(place, text, "SQL text")
   if arguments.n == 1 and type(arguments[1]) == "table" and getmetatable(arguments[1]) == nil then
@@ -60,7 +60,7 @@ function expression.sql(text, arguments, place)
   return list_operation("sql", text, arguments, place)
 end
 
---- The same with `:name` placeholders, or a list.
+--- Returns SQL text with `:name` placeholders, or with a list of arguments.
 function expression.named_sql(text, values, place)
   if #values > 0 then return list_operation("sql", text, values, place) end
   local names, list = {}, {}
@@ -75,18 +75,18 @@ function perilune.sql(text, ...)
   return expression.sql(text, table.pack(...), "perilune.sql")
 end
 
---- A column by its name, wherever the request has one of that name.
+--- Returns the column with a name, in whichever table of the request has it.
 function perilune.column(name)
   check_string("perilune.column: argument 1", name, "a name")
   return setmetatable({ shape = root_shape("column", name) }, metatable)
 end
 
---- A column by its name, as it stands in the request or its result.
+--- Returns the column with a name in the request or its result.
 function expression.name(name)
   return perilune.column(name)
 end
 
---- What is given when a prepared request runs.
+--- Returns a parameter, whose value is given when a prepared request runs.
 function perilune.parameter(name)
   check_string("perilune.parameter: argument 1", name, "a name")
   return setmetatable({ shape = root_shape("parameter", name) }, metatable)
@@ -96,12 +96,12 @@ function perilune.value(value)
   return operand(value, "perilune.value")
 end
 
---- COUNT(*), for selections.
+--- Returns COUNT(*), for selections.
 function perilune.count()
   return setmetatable({ shape = root_shape("count all") }, metatable)
 end
 
---- CASE WHEN: pairs of a condition and a value; `otherwise` for all else.
+--- Returns a CASE expression: pairs of a condition and a value, and `otherwise` for all other rows.
 --
 --     perilune.case{ { Track.c.seconds:lt(180), "short" }, { Track.c.seconds:lt(600), "long" }, otherwise = "epic" }
 function perilune.case(branches)
@@ -121,7 +121,7 @@ function perilune.case(branches)
   return list_operation("case", branches.otherwise ~= nil and "else" or nil, parts, "perilune.case")
 end
 
---- SQL functions by name, those of the script too: `perilune.fn.substr(column, 1, 3)`.
+--- SQL functions by name, including those that the script has added: `perilune.fn.substr(column, 1, 3)`.
 perilune.fn = setmetatable({}, {
   __name = "SQL functions",
   __index = function(functions, name)
@@ -135,7 +135,7 @@ perilune.fn = setmetatable({}, {
   end,
 })
 
---- Whether a request gives any row, as a condition.
+--- Returns the condition that a request has at least one row.
 function perilune.exists(request)
   return require("perilune.expressions.subquery").exists(request, "perilune.exists")
 end

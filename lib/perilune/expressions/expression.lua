@@ -3,8 +3,8 @@
 --     Author.c.age:gt(18) & ~Author.c.country:is_null()
 --     Author.c.first_name .. " " .. Author.c.last_name
 --
--- An expression is a shape, shared by all expressions that differ in nothing but their values, and these values in the order in
--- which it was written. Shapes are made once; Swift sees them when a request is first compiled.
+-- An expression is a shape and a list of values in the order in which they were written. All expressions that differ only in their
+-- values share a shape. Each shape is made once, and Swift first sees it when a request that contains it is compiled.
 
 require "perilune.expressions.functions"
 require "perilune.runtime.loading"(require "perilune.expressions.methods", "perilune.expressions.windows", {

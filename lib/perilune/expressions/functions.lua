@@ -1,4 +1,4 @@
---- SQL functions as methods of expressions, those of full-text search and aggregates among them.
+--- SQL functions as methods of expressions, including full-text search and aggregates.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -11,12 +11,12 @@ local methods = require "perilune.expressions.methods"
 local binary, unary, list_operation = expression.binary, expression.unary, expression.list_operation
 local join, shape_with_shape = expression.join, expression.shape_with_shape
 
---- A call of an SQL function.
+--- Returns a call of an SQL function.
 local function call(name, values, place)
   return list_operation("call", name, values, place)
 end
 
---- Methods of the same name as the SQL function, with the expression as the first argument.
+--- Methods with the name of the SQL function, whose first argument is the expression.
 for _, name in ipairs{
   "lower", "upper", "length", "trim", "ltrim", "rtrim", "replace", "substr", "instr", "hex", "unicode", "typeof", "quote",
   "abs", "round", "sign", "coalesce", "ifnull", "nullif", "iif", "likely", "unlikely", "date", "time", "datetime", "julianday",
@@ -28,12 +28,12 @@ for _, name in ipairs{
   end
 end
 
---- Formats a date as SQL's strftime does.
+--- Formats a date like SQL's strftime.
 function methods:strftime(format, ...)
   return call("strftime", { format, self, n = select("#", ...) + 2, ... }, "column:strftime")
 end
 
---- The path of a member, whose name SQLite compares with the text between the quotes, escapes included.
+--- Returns the JSON path of a member. SQLite compares the quoted name with the escaped spelling in the JSON text.
 local function path_of_member(name)
   if name == "" or name:find('"', 1, true) then
     raise("argument", "column:json: argument 1: SQLite has no path for the name " .. ("%q"):format(name) .. "; use perilune.json.decode")
@@ -41,7 +41,7 @@ local function path_of_member(name)
   return '$."' .. name:gsub("[%c\\]", { ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }) .. '"'
 end
 
---- The value in a JSON text at a path, `$.address.city`; of a member, `address`; or at a position, from 1.
+--- Returns the value in a JSON text at a path, `$.address.city`; of a member, `address`; or at a position, counted from 1.
 function methods:json(path)
   if math.type(path) == "integer" then
     if path < 1 then raise("argument", "column:json: argument 1: positions begin with 1, got " .. path) end
@@ -55,7 +55,7 @@ end
 
 -- Full-text search ----------------------------------------------------------------------------------------------------------
 
---- A function of FTS5 on the column of a full-text table, whose number it gets.
+--- Returns a call of an FTS5 function on a column of a full-text table, which is passed by number.
 local function full_text_call(self, name, ...)
   local shape = self.shape
   if not shape.table then
@@ -70,13 +70,13 @@ local function full_text_call(self, name, ...)
   return call(name, table.pack(whole, position, ...), "column:" .. name)
 end
 
---- The text of the column with what was found between two texts.
+--- Returns the column's text with each match enclosed by the two strings.
 function methods:highlight(before, after)
   return full_text_call(self, "highlight", before or "<b>", after or "</b>")
 end
 
---- The part of the column around what was found.
--- @tparam ?integer tokens how many words at most, up to 64
+--- Returns the part of the column's text around the matches.
+-- @tparam ?integer tokens the maximum number of words, up to 64
 function methods:snippet(before, after, ellipsis, tokens)
   return full_text_call(self, "snippet", before or "<b>", after or "</b>", ellipsis or "…", tokens or 16)
 end
@@ -93,13 +93,13 @@ end
 function methods:count_distinct() return unary(self, "distinct call", "count") end
 function methods:sum_distinct() return unary(self, "distinct call", "sum") end
 
---- All values in one text.
+--- Concatenates all values.
 -- @tparam ?string separator a comma by default
 function methods:group_concat(separator)
   return call("group_concat", { self, separator, n = separator ~= nil and 2 or 1 }, "column:group_concat")
 end
 
---- Only the rows that fulfil a condition, for an aggregate.
+--- Restricts an aggregate to the rows that fulfill a condition.
 function methods:where(condition)
   if not is_expression(condition) then
     raise("argument", "aggregate:where: argument 1: expected a condition, got " .. errors.describe(condition))

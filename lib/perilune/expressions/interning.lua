@@ -1,23 +1,23 @@
---- Interning: what is derived in the same way from the same thing is made once, so that equal ones are the same table.
+--- Interning: equal derivations of the same origin return the same table.
 --
--- What is derived is kept by the thing that it was derived from. By texts and numbers, which are without end, a limited number is kept;
--- what was derived with another thing is forgotten with that.
+-- Each origin keeps its derivations. Texts and numbers are unlimited, so that only a limited number of derivations by text is kept.
+-- A derivation from another object is forgotten together with that object.
 
 local interning = {}
 local weak_keys = { __mode = "k" }
 
---- How many things are kept by text, unless an origin says otherwise.
+--- The number of derivations by text that an origin keeps by default.
 local usual_limit = 200
 
---- Lets a table keep what is derived from it.
--- @tparam ?integer limit how many it keeps by text
+--- Makes a table an origin, which keeps its derivations.
+-- @tparam ?integer limit the number of derivations by text that it keeps
 function interning.origin(thing, limit)
   thing.by_text, thing.by_other, thing.text_count, thing.text_limit = {}, {}, 0, limit or usual_limit
   return thing
 end
 
---- What an operation derives from a thing with a text, a number or nil.
--- @tparam function make `make(origin, op, text)` makes it at first; if it raises, nothing is kept
+--- Returns the derivation of an origin by an operation with a text, a number or nil.
+-- @tparam function make `make(origin, op, text)` makes it the first time; if it raises, nothing is kept
 function interning.with_text(origin, op, text, make)
   local made, key = origin.by_text[op], text == nil or text
   local found = made and made[key]
@@ -30,8 +30,8 @@ function interning.with_text(origin, op, text, make)
   return found
 end
 
---- What an operation derives from a thing with another one.
--- @tparam function make `make(origin, op, other, ...)` makes it at first; if it raises, nothing is kept
+--- Returns the derivation of an origin by an operation with another object.
+-- @tparam function make `make(origin, op, other, ...)` makes it the first time; if it raises, nothing is kept
 function interning.with_other(origin, op, other, make, ...)
   local made = origin.by_other[op]
   if not made then

@@ -1,4 +1,4 @@
---- Expressions as values: a shape with the values of one expression, and the operators of Lua, which make others of them.
+--- Expressions: shapes with the values of one expression, and the Lua operators that combine them.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -10,13 +10,13 @@ local shapes = require "perilune.expressions.shapes"
 local slot, shape_alone, shape_of_list = shapes.slot, shapes.shape_alone, shapes.shape_of_list
 local shape_with_value, shape_with_shape = shapes.shape_with_value, shapes.shape_with_shape
 
---- What getmetatable answers for an expression, which distinguishes it from any other table.
+--- The result of getmetatable for an expression, which distinguishes it from any other table.
 local mark = "expression"
 local metatable = { __name = mark, __metatable = mark }
 
 -- Values --------------------------------------------------------------------------------------------------------------
 
---- The expression of a shape with the values of other expressions, which are gathered when they are needed.
+--- Returns the expression of a shape with the values of other expressions, which are collected on demand.
 local function join_all(shape, expressions)
   return setmetatable({ shape = shape, parts = expressions }, metatable)
 end
@@ -25,7 +25,7 @@ local function join(shape, left, right)
   return setmetatable({ shape = shape, parts = { left, right } }, metatable)
 end
 
---- Puts the values of an expression into a list behind `count` others; returns how many there are then.
+--- Copies the values of an expression into a list after the first `count` values; returns the new count.
 local function collect(self, list, count)
   local parts = rawget(self, "parts")
   if not parts then
@@ -45,7 +45,7 @@ local plain_types = { string = true, number = true, boolean = true }
 
 local lists_cure = "; use `column:is_in(list)` to match one of several values"
 
---- What cannot be compared with.
+--- Raises for a value that cannot be an operand.
 local function raise_operand(place, value)
   if value == nil then
     raise("argument", place .. ": the value is nil; use `:is_null()` or perilune.null for NULL")
@@ -56,7 +56,7 @@ local function raise_operand(place, value)
     .. (type(value) == "table" and getmetatable(value) == nil and lists_cure or ""))
 end
 
---- Whether this is a value that SQLite can store: a date, a blob, a case of an enum, ...
+--- Returns whether SQLite can store a value: a date, a blob, a case of an enum, ...
 local function is_storable(value)
   if value == null or native_values.is_blob(value) then return true end
   local kind = type(value)
@@ -65,8 +65,8 @@ local function is_storable(value)
   return ok and not rawequal(plain, value)
 end
 
---- An expression of anything that can stand in one: values, expressions, requests as scalars.
--- @tparam string place what messages begin with
+--- Converts a value to an expression: expressions, values, and requests as scalars.
+-- @tparam string place the start of messages
 local function operand(value, place)
   if plain_types[type(value)] then return of_value(value) end
   if is_expression(value) then return value end
@@ -80,7 +80,7 @@ end
 local comparisons = { ["="] = true, ["<>"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, is = true,
   ["is not"] = true }
 
---- A parameter whose value is to be written as a column has it.
+--- Returns a parameter whose value is converted to the stored form of a column.
 local function typed_parameter(column, parameter)
   local known = column.typed_parameters
   if not known then
@@ -96,8 +96,8 @@ local function typed_parameter(column, parameter)
   return known[name]
 end
 
---- A value that is compared with a column, as the column has it in the database. This is the one place that decides it: comparisons,
--- lists, bounds and parameters of prepared requests all come here. A value that `update_all` writes is stored as an insert stores it.
+--- Converts a value that is compared with a column to the column's stored form. Comparisons, lists, bounds and parameters of
+-- prepared requests are all converted here. Values that `update_all` writes are converted like those of an insert instead.
 local function as_column(shape, value)
   local convert = shape.convert
   if not convert or value == nil then return value end
@@ -109,8 +109,8 @@ local function as_column(shape, value)
   return convert(value)
 end
 
---- An operator between an expression and anything. Values that are compared are written to the database as the column on the other
--- side has them.
+--- Returns an operator applied to an expression and any operand. Compared values are converted to the stored form of the column on
+-- the other side.
 local function binary(left, op, right, place)
   local shape = left.shape
   if shape.convert then
@@ -130,14 +130,14 @@ local function binary(left, op, right, place)
   return join(shape_with_shape(shape, op, right.shape), left, right)
 end
 
---- An operation on one expression.
+--- Returns an operation on one expression.
 local function unary(self, op, detail)
   local shape = shape_alone(self.shape, op, detail)
   if shape.count == 0 then return setmetatable({ shape = shape }, metatable) end
   return setmetatable({ shape = shape, parts = { self } }, metatable)
 end
 
---- Raises unless a value is a text that says something.
+--- Raises unless a value is a non-empty string.
 local function check_string(place, value, what)
   if type(value) ~= "string" or value == "" then
     raise("argument", place .. ": expected " .. what .. ", got " .. errors.describe(value))
@@ -145,7 +145,7 @@ local function check_string(place, value, what)
   return value
 end
 
---- An operation over several operands, which may be values.
+--- Returns an operation on several operands, which may be values.
 local function list_operation(op, detail, values, place)
   local expressions, shapes = {}, {}
   for index = 1, values.n or #values do
@@ -157,7 +157,7 @@ end
 
 -- Operators of Lua ----------------------------------------------------------------------------------------------------
 
---- The operators of Lua, which stand for those of SQL; either side may be a value.
+--- Defines a Lua operator for its SQL counterpart; either side may be a value.
 local function define_operator(event, op, symbol)
   metatable[event] = function(left, right)
     local place = "`" .. symbol .. "`"
@@ -174,14 +174,14 @@ define_operator("__idiv", "//", "//")
 define_operator("__mod", "%", "%")
 define_operator("__concat", "||", "..")
 
---- SQL has no operator for powers.
+--- SQL has no power operator.
 function metatable.__pow(left, right)
   return list_operation("call", "pow", { left, right, n = 2 }, "`^`")
 end
 
 function metatable.__unm(self) return unary(self, "negate") end
 
---- `&` and `|` take conditions on both sides.
+--- Defines `&` or `|`, which require conditions on both sides.
 local function define_connective(event, op, symbol)
   metatable[event] = function(left, right)
     for _, side in ipairs{ left, right } do
@@ -200,13 +200,13 @@ define_connective("__bor", "or", "|")
 
 function metatable.__bnot(self) return unary(self, "not") end
 
--- What an expression is not ---------------------------------------------------------------------------------------------
+-- Errors for misuse ------------------------------------------------------------------------------------------------------
 
 function metatable.__newindex(_, name)
   raise("readonly", "an expression is immutable: cannot set `" .. tostring(name) .. "`")
 end
 
---- `a < b` of Lua, which it also asks for `b > a`: no condition can come of it.
+--- Defines `<` or `<=` as an error, because Lua converts their result to a boolean. Lua calls the same metamethod for `b > a`.
 local function define_comparison_error(event, symbol, method, mirrored)
   metatable[event] = function(left, right)
     local is_mirrored = not is_expression(left)

@@ -1,12 +1,12 @@
---- Parameters of prepared requests: their names in Swift and in plans. One that a column is compared with is written as the column has
--- it, so that the same name may stand for several slots.
+--- Parameters of prepared requests: their names in Swift and in plans. A parameter compared with a column is converted for that
+-- column, so that the same name may belong to several slots.
 
 local parameters = {}
 
---- By number: what makes values of a typed parameter those of its column.
+--- The converters of typed parameters, by number.
 local converters = {}
 
---- What stands for a parameter in a plan: `:name`, or `=7:name` for a typed one. Values have plain numbers.
+--- Returns the slot of a parameter in a plan: `:name`, or `=7:name` for a typed parameter. Slots of values are plain numbers.
 function parameters.slot(shape)
   if not shape.convert then return ":" .. shape.detail end
   if not shape.number then
@@ -16,7 +16,7 @@ function parameters.slot(shape)
   return ("=%d:%s"):format(shape.number, shape.detail)
 end
 
---- The name of the parameter for a slot, and what converts its values, or nil.
+--- Returns the parameter's name for a slot, and the converter of its values, or nil.
 function parameters.read(slot)
   local number, name = slot:match("^=?(%d*):(.*)$")
   return name or slot, converters[math.tointeger(number)]

@@ -1,12 +1,12 @@
---- Shapes: expressions without their values. Each shape is made once: equal shapes are the same table.
+--- Shapes: expressions without their values. Equal shapes are the same table.
 
 local interning = require "perilune.expressions.interning"
 local with_text, with_other = interning.with_text, interning.with_other
 
 local expression_shapes = {}
 
---- A shape: `op`, its operands (shapes) in a list, `count` (how many values it has in all), and `detail`, what else distinguishes it from
--- others.
+--- Returns a new shape: `op`; its operands (shapes) as a list; `count`, the total number of values; and `detail`, which
+-- distinguishes it from other shapes with the same operands.
 local function new_shape(op, operands, detail)
   local count = op == "slot" and 1 or 0
   for index = 1, #operands do count = count + operands[index].count end
@@ -18,39 +18,39 @@ local slot = new_shape("slot", {})
 
 local function new_pair(left, op, right) return new_shape(op, { left, right }) end
 
---- The shape of an operator between two shapes.
+--- Returns the shape of an operator between two shapes.
 local function shape_with_shape(left, op, right)
   return with_other(left, op, right, new_pair)
 end
 
---- The shape of an operator between a shape and a value.
+--- Returns the shape of an operator between a shape and a value.
 local function shape_with_value(left, op)
   return with_other(left, op, slot, new_pair)
 end
 
 local function new_alone(operand, op, detail) return new_shape(op, { operand }, detail) end
 
---- The shape of an operator of one operand; `detail` is a string or nil.
+--- Returns the shape of an operator with one operand; `detail` is a string or nil.
 local function shape_alone(operand, op, detail)
   return with_text(operand, op, detail, new_alone)
 end
 
---- What shapes grow from that grow from no other: SQL texts, calls without operands, names.
+--- The origin of shapes without operands: SQL text, calls without arguments, names.
 local roots = interning.origin({}, 1000)
 
 local function new_root(_, op, detail) return new_shape(op, {}, detail) end
 
---- The shape of an operator without operands; `detail` is a string or nil.
+--- Returns the shape of an operator without operands; `detail` is a string or nil.
 local function root_shape(op, detail)
   return with_text(roots, op, detail, new_root)
 end
 
---- What lists of shapes grow from, one by one, so that equal lists give the same shape.
+--- The origin of lists of shapes. Lists are derived element by element, so that equal lists have the same shape.
 local lists = interning.origin({}, 1000)
 
 local function new_branch() return interning.origin{} end
 
---- The shape of an operation over a list of shapes.
+--- Returns the shape of an operation on a list of shapes.
 local function shape_of_list(op, operands, detail)
   local branch = with_text(lists, op .. " " .. #operands, detail, new_branch)
   for index = 1, #operands do branch = with_other(branch, "next", operands[index], new_branch) end

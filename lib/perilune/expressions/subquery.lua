@@ -1,4 +1,4 @@
---- Lists and requests inside of expressions.
+--- Lists and requests inside expressions.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -9,13 +9,13 @@ local expression = require "perilune.expressions.expression"
 
 local subquery = {}
 
---- The request that a value stands for, or nil.
+--- Returns the request for a value that is a request or a class, or nil.
 local function request_of(value)
   if type(value) ~= "table" or getmetatable(value) == nil then return nil end
   return marks.request_of and marks.request_of(value)
 end
 
---- The shape of a request as an operand.
+--- Returns the shape of a request as an operand.
 local function shape_of(node)
   local shape = node.as_operand
   if not shape then
@@ -26,7 +26,7 @@ local function shape_of(node)
   return shape
 end
 
---- A request in the place of an expression: its values, behind the shape of its node.
+--- Returns a request as an expression: the shape of its node, followed by its values.
 local function carrier(request)
   local shape = shape_of(request.node)
   local result = { shape = shape }
@@ -36,7 +36,7 @@ end
 
 subquery.carrier = carrier
 
---- The value that a request of one column gives.
+--- Returns a request with one column as a scalar value.
 function subquery.scalar(request, place)
   if not request.node.selects then
     raise("argument", place .. ": a request used as a value must select one column; use request:select(\"column\")")
@@ -54,10 +54,10 @@ end
 
 -- Lists -----------------------------------------------------------------------------------------------------------------
 
---- How many values SQLite binds, less some for the rest of the statement.
+--- The number of values that SQLite can bind, minus a reserve for the rest of the statement.
 local most_values = 200000
 
---- From how many values on a list goes as JSON: its SQL is then the same for every length.
+--- The number of values from which on a list is passed as JSON, so that its SQL is the same for every length.
 local json_threshold = 17
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
 
@@ -65,7 +65,7 @@ local function escape(character)
   return escapes[character] or ("\\u%04x"):format(character:byte())
 end
 
---- A JSON array of integers and texts; nil if there is anything else, which JSON would not carry exactly.
+--- Returns a JSON array of integers and texts; nil for any other value, which JSON could not represent exactly.
 local function json_array(values)
   local parts = {}
   for index, value in ipairs(values) do
@@ -88,7 +88,7 @@ local function check_element(value, index, place, convert)
   end
 end
 
---- The elements of a list, as the column writes them; and whether all are plain values.
+--- Returns the elements of a list in the column's stored form, and whether all are plain values.
 local function read_list(column, list, place)
   local convert = column.shape.convert
   local values, is_plain = { column }, true
@@ -119,7 +119,7 @@ local function is_in_request(column, request, place)
     carrier(request))
 end
 
---- Whether a column is one of a list, or of what a request gives.
+--- Returns the condition that a column is in a list or in the result of a request.
 function subquery.is_in(column, list, place)
   local request = request_of(list)
   if request then return is_in_request(column, request, place) end

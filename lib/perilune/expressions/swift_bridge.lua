@@ -1,7 +1,8 @@
---- Builds expressions in Swift from shapes: one function for each operation. A shape is built when a request with it is checked or compiled.
+--- Builds expressions in Swift from shapes, with one function for each operation. A shape is built when a request with it is
+-- checked or compiled.
 --
--- Values are not part of it: each is a parameter, numbered in the order in which the request holds them. Where SQL cannot bind
--- (in definitions of tables) they are written out instead.
+-- Values become parameters, numbered in the order in which the request holds them. They are written into the SQL where SQLite does
+-- not allow parameters, such as in table definitions.
 
 local errors = require "perilune.native.errors"
 local sql_requests = require "perilune.native.requests"
@@ -13,7 +14,7 @@ local builders = {}
 
 --- Builds a shape.
 -- @tparam table context `db`; `request`, in which names are looked up; `next`, the number of the next value; for SQL without
--- parameters `values` in place of `next`
+--   parameters, `values` instead of `next`
 local function build(shape, context)
   return builders[shape.op](shape, context)
 end
@@ -31,7 +32,7 @@ function builders.slot(_, context)
   return sql.parameter(number)
 end
 
---- Names of parameters are never those of values, which are numbers.
+--- Parameter names never collide with the slots of values, which are numbers.
 function builders.parameter(shape) return sql.parameter(parameters.slot(shape)) end
 
 function builders.column(shape, context)
@@ -58,7 +59,7 @@ for _, op in ipairs{
   end
 end
 
---- The quotient of integers; of floats, cut to an integer.
+--- Integer division. The quotient of floats is truncated to an integer.
 builders["//"] = function(shape, context)
   return sql.cast(builders["/"](shape, context), "INTEGER")
 end
@@ -67,7 +68,7 @@ for _, op in ipairs{ "not", "negate", "is null", "is not null" } do
   builders[op] = function(shape, context) return sql.unary(op, build(shape.operands[1], context)) end
 end
 
---- Chains of thousands lean to the left; they are not walked by recursion.
+--- Chains of thousands of operands lean to the left; they are built in a loop, not by recursion.
 for _, op in ipairs{ "and", "or" } do
   builders[op] = function(shape, context)
     local chain = {}
@@ -97,7 +98,7 @@ builders["in"] = function(shape, context)
   return sql.is_in(table.remove(members, 1), members)
 end
 
---- The list as JSON: the same SQL for every length.
+--- The list as JSON, so that the SQL is the same for every length.
 builders["in json"] = function(shape, context)
   return sql.is_in_json(table.unpack(build_all(shape.operands, context)))
 end
@@ -114,13 +115,13 @@ function builders.filter(shape, context)
   return sql.filtering(table.unpack(build_all(shape.operands, context)))
 end
 
---- An expression that a class gives a name.
+--- A named expression of a class.
 builders["named expression"] = function(shape, context) return build(shape.operands[1], context) end
 
 local directions = { asc = true, desc = true }
 local places_of_nulls = { ["nulls first"] = true, ["nulls last"] = true }
 
---- The terms of an order: a list of { shape, whether it is descending, whether NULLs come first or nil }. What is said last holds.
+--- Returns the terms of an order as a list of { shape, is_descending, nulls_first or nil }. The outermost direction wins.
 local function read_order(shape)
   local list = {}
   for index, term in ipairs(shape.op == "terms" and shape.operands or { shape }) do
@@ -134,7 +135,7 @@ local function read_order(shape)
   return list
 end
 
---- Terms of an order whose shapes are in a list from a position on.
+--- Builds the terms of an order from the shapes of a list, starting at a position.
 local function order_terms(shapes, first, context)
   local terms = {}
   for index, term in ipairs(read_order{ op = "terms", operands = table.move(shapes, first, #shapes, 1, {}) }) do
@@ -146,7 +147,7 @@ local function order_terms(shapes, first, context)
   return terms
 end
 
---- A function that is given a window, perhaps with a condition.
+--- Builds a function to be called over a window, possibly with a filter.
 local function build_function(shape, context)
   if shape.op == "filter" then
     local aggregate = build_function(shape.operands[1], context)
@@ -156,7 +157,7 @@ local function build_function(shape, context)
   return sql.call(shape.detail, build_all(shape.operands, context), false, true)
 end
 
---- A window that is written in SQL.
+--- A window written as SQL text.
 function builders.over(shape, context)
   return sql.fragment("? OVER (" .. shape.detail .. ")", { build_function(shape.operands[1], context) })
 end
@@ -203,8 +204,8 @@ builders["as"] = function()
   errors.raise("argument", "`:as(name)` can only name a whole selected column")
 end
 
---- An expression as SQL without parameters, its columns without their table.
--- @tparam ?function excluded the SQL of a column of perilune.excluded by its name, where there is such a row
+--- Returns an expression as SQL without parameters and without table names before its columns.
+-- @tparam ?function excluded returns the SQL of a column of perilune.excluded by name, if the statement has an excluded row
 local function inline(expression, excluded)
   local values = {}
   require("perilune.expressions.expression").collect(expression, values, 0)

@@ -1,12 +1,12 @@
---- Values over windows of rows, and aggregates that take their rows in an order.
+--- Window functions, and aggregates that take their rows in an order.
 --
 --     Book.c.pages:sum():over{ partition_by = "author_id", order_by = "year" }             -- a running total
 --     perilune.rank():over{ order_by = Book.c.pages:desc() }
 --     Book.c.pages:average():over{ order_by = "year", frame = { rows = { -2, 0 } } }       -- of this row and the two before it
 --     Book.c.title:group_concat(", "):order("year")
 --
--- A frame says which rows count, by one of `rows`, `range` and `groups`: from where to where, as numbers before (negative) and behind the
--- current row (0), or "unbounded"; `exclude` leaves some of them out.
+-- A frame selects rows relative to the current row, by one of `rows`, `range` and `groups`: its bounds are numbers before
+-- (negative) or after the current row (0), or "unbounded"; `exclude` leaves some rows out.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -21,7 +21,7 @@ local list_operation, join_all, shape_of_list = expression.list_operation, expre
 
 -- Lists of columns ----------------------------------------------------------------------------------------------------------
 
---- One column of a list: a name, SQL text, or an expression.
+--- Reads one column of a list: a name, SQL text, or an expression.
 local function read_term(place, term)
   if marks.is_expression(term) then return term end
   if type(term) == "string" and term ~= "" then
@@ -31,8 +31,8 @@ local function read_term(place, term)
   raise("argument", place .. ": expected a column (its name, or an expression) or a list of columns, got " .. errors.describe(term))
 end
 
---- Adds the columns that are given alone or in a list.
--- @return how many there are
+--- Adds columns given alone or in a list.
+-- @return the number of columns
 local function add_terms(place, given, parts)
   if given == nil then return 0 end
   local list = type(given) == "table" and getmetatable(given) == nil and given or { given }
@@ -64,7 +64,7 @@ local function check_bound(place, unit, value)
     unit, unit == "range" and "a number" or "an integer", errors.describe(value)))
 end
 
---- A bound as SQL.
+--- Returns a bound as SQL.
 local function bound_text(value, unbounded)
   if value == "unbounded" then return "UNBOUNDED " .. unbounded end
   if value == 0 then return "CURRENT ROW" end
@@ -83,8 +83,8 @@ local function frame_unit(place, frame)
   return unit or raise("argument", place .. ": frame: expected one of rows, range and groups with its bounds, such as { rows = { -2, 0 } }")
 end
 
---- The frame as SQL.
--- @tparam integer order_count how many terms the order has; nil where SQL text says it
+--- Returns the frame as SQL.
+-- @tparam integer order_count the number of terms in the order; nil if the order is SQL text
 local function read_frame(place, frame, order_count)
   if type(frame) ~= "table" or getmetatable(frame) ~= nil then
     raise("argument", place .. ": frame: expected { rows = { from, to } }, got " .. errors.describe(frame))
@@ -120,8 +120,8 @@ end
 
 local functions = { call = true, filter = true, ["count all"] = true, ["distinct call"] = true, ordered = true }
 
---- The value of an aggregate, or of a function such as rank, over a window: the rows that are seen with each row.
--- @tparam ?table|string window `partition_by`, `order_by`: a column or a list of columns; `frame`; or all that as SQL text
+--- Returns the value of an aggregate, or of a function such as rank, over a window of rows around each row.
+-- @tparam ?table|string window `partition_by`, `order_by`: a column or a list of columns; `frame`; or the whole window as SQL text
 function methods:over(window, surplus)
   local place = "expression:over"
   if surplus ~= nil then arity.refuse("column:over", 1, surplus) end
@@ -143,7 +143,7 @@ function methods:over(window, surplus)
   return list_operation("window", partition_count .. " " .. frame, parts, place)
 end
 
---- The rows that an aggregate takes in this order: for group_concat and json_group_array.
+--- Sets the order in which an aggregate takes its rows: for group_concat and json_group_array.
 function methods:order(...)
   if select("#", ...) == 0 then raise("argument", "aggregate:order: expected at least one column") end
   local parts = { self, n = 1 }
@@ -151,7 +151,7 @@ function methods:order(...)
   return list_operation("ordered", nil, parts, "aggregate:order")
 end
 
---- Each value once, for an aggregate.
+--- Restricts an aggregate to distinct values.
 function methods:distinct(surplus)
   if surplus ~= nil then arity.refuse("column:distinct", 0, surplus) end
   if self.shape.op ~= "call" then
@@ -160,7 +160,7 @@ function methods:distinct(surplus)
   return join_all(shape_of_list("distinct call", self.shape.operands, self.shape.detail), { self })
 end
 
--- Functions that have a value only over a window ------------------------------------------------------------------------------
+-- Functions that require a window ---------------------------------------------------------------------------------------------
 
 for _, name in ipairs{ "row_number", "rank", "dense_rank", "percent_rank", "cume_dist" } do
   perilune[name] = function(surplus)
@@ -175,15 +175,15 @@ local function check_count(place, position, value, least)
     errors.describe(value)))
 end
 
---- The number of the row's share, where the rows are divided into a number of shares.
+--- Divides the rows into a number of groups, and returns the number of the row's group.
 function perilune.ntile(count, surplus)
   if surplus ~= nil then arity.refuse("perilune.ntile", 1, surplus) end
   return list_operation("call", "ntile", { check_count("perilune.ntile", 1, count, 1), n = 1 }, "perilune.ntile")
 end
 
---- The value in a row before (behind) the current one.
+--- Return the value in a row before (lag) or after (lead) the current one.
 -- @tparam ?integer distance 1 by default
--- @param default where there is no such row; NULL by default
+-- @param default the value if there is no such row; NULL by default
 for _, name in ipairs{ "lag", "lead" } do
   local place = "column:" .. name
   methods[name] = function(self, distance, default, surplus)
@@ -201,7 +201,7 @@ for _, name in ipairs{ "first_value", "last_value" } do
   end
 end
 
---- The value in the n-th row of the frame.
+--- Returns the value in the nth row of the frame.
 function methods:nth_value(position, surplus)
   if surplus ~= nil then arity.refuse("column:nth_value", 1, surplus) end
   return list_operation("call", "nth_value", { self, check_count("column:nth_value", 1, position, 1), n = 2 }, "column:nth_value")
