@@ -1,5 +1,5 @@
---- What a record class knows of its table: the *description*, which is made from the schema for one class, and is what a
--- table layout of the row path is made from.
+--- Descriptions: the parts of a table's schema that a record class needs. A *description* is made from the schema for one class,
+-- and the row path makes its table layout from it.
 
 local errors = require "perilune.native.errors"
 local fields = require "perilune.records.fields"
@@ -7,19 +7,19 @@ local sql_text = require "perilune.runtime.sql_text"
 
 local record_description = {}
 
---- A name in the case by which SQLite compares.
+--- Returns a name in the case in which SQLite compares names.
 function record_description.fold(name)
   return (name:gsub("%u", string.lower))
 end
 
---- The names of the columns of a table, or of its description.
+--- Returns the names of the columns of a table, or of its description.
 function record_description.column_names(schema)
   local names = {}
   for index, column in ipairs(schema.columns) do names[index] = column.name end
   return names
 end
 
---- The name by which records of a class have the row id of a table as their key; nil if they do not.
+--- Returns the name under which records of a class have the row id of a table as their key; nil if it is not their key.
 function record_description.row_id_key(info, schema)
   local wanted = info.primary_key
   if not wanted or #wanted > 1 then return nil end
@@ -28,7 +28,7 @@ function record_description.row_id_key(info, schema)
   end
 end
 
---- The names of the columns that find a row: those that the class names, else the primary key, else a column called id.
+--- Returns the names of the columns that identify a row: those named by the class, else the primary key, else a column `id`.
 local function key_names(info, schema, positions)
   local wanted = info.primary_key
   if wanted then
@@ -43,7 +43,7 @@ local function key_names(info, schema, positions)
   return positions.id and { "id" } or {}
 end
 
---- @param ?row_id the name of the row id where it is the key
+--- @param ?row_id the name of the row id if it is the key
 local function describe_columns(schema, row_id)
   local columns, positions = {}, {}
   for _, column in ipairs(schema.columns) do
@@ -67,7 +67,7 @@ local function describe_columns(schema, row_id)
   return columns, positions
 end
 
---- The condition that columns have some values.
+--- Returns the condition that compares columns with parameters.
 -- @param view the schema as the class sees it, or the description
 function record_description.condition(view, names)
   local parts = {}
@@ -75,7 +75,7 @@ function record_description.condition(view, names)
   return table.concat(parts, " AND ")
 end
 
---- The columns that are fetched: all, or those that are not lazy and those lazy ones that are asked for.
+--- Returns the columns to fetch: all, or the ones that are not lazy and the requested lazy ones.
 -- @tparam ?{string,...} wanted names of lazy fields
 function record_description.selection(schema, wanted)
   if not schema.lazy then return "*" end
@@ -87,8 +87,8 @@ function record_description.selection(schema, wanted)
   return fields.sql_names(schema, names)
 end
 
---- The statement that fetches all rows.
--- @tparam ?string row_id the name of the row id where it is the key
+--- Returns the statement that fetches all rows.
+-- @tparam ?string row_id the name of the row id if it is the key
 -- @tparam ?{string,...} wanted names of lazy fields
 function record_description.select(schema, row_id, wanted)
   local columns = record_description.selection(schema, wanted)
@@ -96,7 +96,7 @@ function record_description.select(schema, row_id, wanted)
   return ("SELECT %s FROM %s"):format(columns, sql_text.name(schema.name))
 end
 
---- What the class has to know of a table.
+--- Returns the description of a table for a class.
 function record_description.describe(info, schema)
   local row_id = record_description.row_id_key(info, schema)
   local columns, positions = describe_columns(schema, row_id)
@@ -113,7 +113,7 @@ function record_description.describe(info, schema)
   return {
     class = info.class, schema = schema, sql_names = schema.sql_names, table = schema.name, source = source, key = key,
     columns = columns, positions = positions, keys = keys, key_count = #keys, rowid = is_own and keys[1] or nil,
-    row_id = #keys == 0 and schema.row_id_names[1] or nil, -- by which rows are found that have no key
+    row_id = #keys == 0 and schema.row_id_names[1] or nil, -- identifies rows without a key
     is_view = schema.kind == "view", returns = schema.kind == "table",
     select = select,
     count = "SELECT COUNT(*) FROM " .. source,

@@ -1,4 +1,4 @@
---- Fields that are not columns by that name: over another column, lazy, computed, or several columns as one value.
+--- Fields that differ from columns: renamed, lazy, or computed ones, and groups of several columns as one value.
 --
 --     perilune.record("book", {
 --       naming = "snake_case",                                        -- the column `pageCount` is the field `page_count`
@@ -10,8 +10,8 @@
 --       },
 --     })
 --
--- A class sees its table by a *view* of the schema, whose columns have the names of fields. All of Perilune that works for the class
--- works with this view and knows no other names; SQL is where the two meet (`sql_name` here, TableSchema.named(by:) in Swift). Of a
+-- A class sees its table through a *view* of the schema, whose columns have the names of fields. All code that works for the class
+-- uses this view and no other names. Names are translated only in SQL (`sql_name` here, TableSchema.named(by:) in Swift). For a
 -- class without such options the view is the schema itself.
 
 local errors = require "perilune.native.errors"
@@ -24,7 +24,7 @@ local sql_names = require "perilune.runtime.names"
 local raise = errors.raise
 
 local fields = {
-  --- Set by class.lua: the class itself, and those that it extends.
+  --- Set by class.lua: returns an iterator over a class and the classes that it extends.
   ancestors = nil,
 }
 
@@ -45,12 +45,12 @@ end
 
 local function fail(name, message) raise("argument", ("%s: %s: %s"):format(place, name, message)) end
 
---- Whether a value can be called.
+--- Raises unless an option is nil or a function.
 local function check_function(name, option, value)
   if value ~= nil and type(value) ~= "function" then fail(name, ("%s: expected a function, got %s"):format(option, errors.describe(value))) end
 end
 
---- What a definition is of: its options must go together.
+--- Returns the kind of a definition; raises if its options contradict each other.
 local function kind_of(name, definition)
   checks.option_names(place .. ": " .. name, definition, all_options)
   if next(definition) == nil then fail(name, "expected `column`, `type`, `default`, `lazy`, `get`, `expression` or `fields`, got an empty table") end
@@ -87,7 +87,7 @@ local function read_computed(name, definition)
   return { kind = "computed", get = definition.get, set = definition.set, expression = expression }
 end
 
---- The parts of a group: a list of { part, field }.
+--- Reads the parts of a group: a list of { part, field }.
 local function read_group(name, definition)
   local list, parts = definition.fields, {}
   if type(list) ~= "table" or getmetatable(list) ~= nil or next(list) == nil then
@@ -115,7 +115,7 @@ end
 
 local readers = { column = read_column, computed = read_computed, group = read_group }
 
---- Reads the option `fields`: name of the field -> its definition.
+--- Reads the option `fields`: definitions by the name of their field.
 function fields.read(value)
   if type(value) ~= "table" or getmetatable(value) ~= nil or next(value) == nil then
     raise("argument", place .. ": expected { field = { ... }, ... }, got " .. errors.describe(value))
@@ -133,21 +133,21 @@ function fields.read(value)
   return result
 end
 
---- `pageCount` and `PageCount` are page_count, `ISBNCode` is isbn_code.
+--- Converts `pageCount` and `PageCount` to page_count, and `ISBNCode` to isbn_code.
 local function snake_case(column)
   return (column:gsub("(%l)(%u)", "%1_%2"):gsub("(%d)(%u%l)", "%1_%2"):gsub("(%u)(%u%l)", "%1_%2"):gsub("%u", string.lower))
 end
 
---- Reads the option `naming`: a function from the name of a column to that of its field.
+--- Reads the option `naming`: returns a function from a column's name to the name of its field.
 function fields.read_naming(value)
   if value == "snake_case" then return snake_case end
   if type(value) == "function" then return value end
   raise("argument", 'perilune.record: option naming: expected "snake_case" or a function of the name of a column, got ' .. errors.describe(value))
 end
 
--- What a class has ------------------------------------------------------------------------------------------------------------
+-- The fields of a class ---------------------------------------------------------------------------------------------------------
 
---- What another option of the class says by name, with what the option `fields` says of the same.
+--- Returns the values of another option of the class by field, merged with those in the option `fields`.
 local function merged(info, option, other)
   local result, is_merged = {}, false
   for name, value in pairs(info[other] or {}) do result[name] = value end
@@ -160,8 +160,8 @@ local function merged(info, option, other)
   return is_merged and result or info[other]
 end
 
---- Finds out once what the class has of its own and by those that it extends: whether columns have other names or are lazy
--- (`renames`, `has_lazy`), and its fields that are not columns (`computed`), by name; nil without any.
+--- Collects the definitions of the class and of the classes that it extends: whether columns are renamed or lazy (`renames`,
+-- `has_lazy`), and the fields that are not columns by name (`computed`, nil if there are none).
 function fields.prepare(info)
   local definitions, computed = {}, nil
   for ancestor in fields.ancestors(info) do
@@ -184,10 +184,10 @@ end
 
 -- Views of the schema -----------------------------------------------------------------------------------------------------------
 
---- By class info and schema, as they are used.
+--- The views by class info and schema, filled on demand.
 local views = setmetatable({}, { __mode = "k" })
 
---- What the class says of a column of the database: the name of its field, and whether that is lazy.
+--- Returns the name of a column's field, and whether it is lazy.
 local function named(info, column, explicit)
   local definition = explicit[sql_names.fold(column)]
   if definition then return definition.name, definition.is_lazy end
@@ -203,7 +203,7 @@ local function named(info, column, explicit)
   return column, false
 end
 
---- The definitions by the folded name of their column.
+--- Returns the definitions by the folded name of their column.
 local function by_column(info, schema)
   local known, explicit, names = {}, {}, {}
   for index, column in ipairs(schema.columns) do known[sql_names.fold(column.name)], names[index] = true, column.name end
@@ -223,7 +223,7 @@ local function by_column(info, schema)
   return explicit
 end
 
---- Raises for a field that is called like another column, or another field: SQL and results would mean either.
+--- Raises if a field has the name of another column or field, since the name would be ambiguous in SQL and results.
 local function check_names(info, schema, columns)
   local owners = {}
   for index, column in ipairs(schema.columns) do owners[sql_names.fold(column.name)] = columns[index] end
@@ -285,8 +285,9 @@ local function make_view(info, schema)
   return view
 end
 
---- The schema of a table as a class sees it. Of the names that differ it has `sql_names`, by field, and `field_names`, by folded column;
--- `lazy`, the names of fields that are not fetched unless they are asked for; and `names_text`, all that for Swift.
+--- Returns the schema of a table as a class sees it. If names differ, it has `sql_names`, the columns by field; `field_names`, the
+-- fields by folded column; `lazy`, the names of fields that are fetched only on request; and `names_text`, the same data for
+-- Swift.
 function fields.view(info, schema)
   if not info.renames and not info.computed then return schema end
   local of_class = views[info]
@@ -306,7 +307,7 @@ function fields.view(info, schema)
   return view
 end
 
---- The same fields, as an option of another class over the table; nil if the class sees it as it is.
+--- Returns the same fields as an option for another class over the table; nil if they do not differ from the columns.
 function fields.option_of(view)
   if not view.sql_names then return nil end
   local option, is_lazy = {}, {}
@@ -317,21 +318,21 @@ end
 
 -- Names in SQL --------------------------------------------------------------------------------------------------------------------
 
---- The column of a field in SQL, quoted.
+--- Returns the column of a field in SQL, quoted.
 -- @param view the schema as the class sees it, or the description of its table
 function fields.sql_name(view, field)
   local names = view.sql_names
   return sql_text.name(names and names[field] or field)
 end
 
---- The same for several, with commas between them.
+--- Returns the columns of several fields in SQL, separated by commas.
 function fields.sql_names(view, names)
   local columns = {}
   for index, name in ipairs(names) do columns[index] = view.sql_names and view.sql_names[name] or name end
   return sql_text.names(columns)
 end
 
---- Columns that a statement gives back, by the names of their fields.
+--- Returns the result columns of a statement in SQL, named after their fields.
 function fields.sql_results(view, names)
   if not view.sql_names then return sql_text.names(names) end
   local quoted = {}
@@ -342,13 +343,13 @@ function fields.sql_results(view, names)
   return table.concat(quoted, ", ")
 end
 
---- The field of a column.
+--- Returns the field of a column.
 function fields.of_column(view, column)
   local names = view.field_names
   return names and names[sql_names.fold(column)] or column
 end
 
---- Raises for the name of a column that the class calls otherwise.
+--- Raises for the name of a column whose field has another name.
 function fields.check_is_field(view, name)
   if type(name) ~= "string" or not view or not view.field_names or view.sql_names[name] then return end
   local field = view.field_names[sql_names.fold(name)]
@@ -358,9 +359,9 @@ function fields.check_is_field(view, name)
   end
 end
 
---- Raises for a field of the class that is not a column, where columns are to be named.
--- @param info what has `table` and `computed`
--- @tparam string cure what to do in place of naming a computed field
+--- Raises for a field that is not a column, if columns are expected.
+-- @param info a table with `table` and `computed`
+-- @tparam string cure what to do instead of naming a computed field
 function fields.check_is_column(info, name, cure)
   local definition = info.computed and info.computed[name]
   if not definition then return end
@@ -378,7 +379,7 @@ local function raise_readonly(_, name)
   raise("readonly", ("a value of several fields is immutable: cannot set `%s`; assign a new value to the field of the record"):format(tostring(name)))
 end
 
---- The parts of a value that `make` has not made, by value.
+--- The parts of group values that were not made by `make`, by value.
 local parts_of = setmetatable({}, { __mode = "k" })
 
 local function describe_value(value)
@@ -429,8 +430,8 @@ local function make_value(group, values)
   return value
 end
 
---- The values of a group for its fields, in their order: nil for NULL.
--- @tparam string where what messages begin with
+--- Returns the values of a group for its fields, in order: nil for NULL.
+-- @tparam string where the start of messages
 local function split(group, value, where)
   local count = #group.parts
   if value == nil or value == null then return { n = count } end
@@ -451,8 +452,8 @@ local function split(group, value, where)
   return values
 end
 
---- The fields of a group with the values that they get.
--- @return a list of { field, value }: perilune.null for none
+--- Returns the fields of a group with their new values.
+-- @return a list of { field, value }, with perilune.null for NULL
 function fields.parts(group, value, where)
   local values, list = split(group, value, where), {}
   for index, part in ipairs(group.parts) do
@@ -465,7 +466,7 @@ end
 
 -- Reading and writing fields of records -----------------------------------------------------------------------------------------------
 
---- The value of a field that is not a column.
+--- Returns the value of a field that is not a column.
 function fields.get(info, target, name)
   local definition = info.computed[name]
   if definition.kind == "group" then
@@ -482,13 +483,13 @@ function fields.get(info, target, name)
   raise("not_fetched", ("`%s` of `%s` was not fetched; use Class:annotated_with(%q)"):format(name, info.table, name), { table = info.table, column = name })
 end
 
---- Assigns a field that is not a column.
+--- Assigns to a field that is not a column.
 function fields.set(info, target, name, value)
   local definition = info.computed[name]
   if definition.kind == "group" then
     for _, part in ipairs(fields.parts(definition, value, "`" .. name .. "`")) do
       local field, element = part[1], part[2]
-      -- nil makes a field NULL that has a value; perilune.null does it for one that has none.
+      -- nil sets a field to NULL if it has a value; perilune.null does so if it has none.
       if element == null then target[field] = nil end
       target[field] = element
     end
@@ -500,8 +501,8 @@ function fields.set(info, target, name, value)
   end
 end
 
---- The values of a record to be made, taken apart: those of columns, and those that are assigned when there is a record.
--- @return table of columns; the names of the others in order, or nil
+--- Divides the values of a new record into those of columns and those that are assigned once the record exists.
+-- @return the values of columns; the other names in order, or nil
 function fields.divide(info, values)
   local plain, others = {}, nil
   for name, value in next, values do
@@ -515,7 +516,7 @@ function fields.divide(info, values)
   return plain, others
 end
 
---- Raises for a lazy field of a record that was fetched without it.
+--- Raises if a record was fetched without a given lazy field.
 function fields.check_is_fetched(info, target, name)
   local definition = info.definitions and info.definitions[name]
   if not definition or not definition.is_lazy then return end

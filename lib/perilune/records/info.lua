@@ -1,6 +1,6 @@
---- What is known of a table beyond the needs of the row path: the types of its columns, for each description.
+--- Column infos: what records need to know of a table beyond the row path, mainly the types of its columns.
 -- The *column info* of a description is a table { schema, description, columns, declared, converters, generated,
--- not_null, chosen_keys }; types.lua adds which of them are converted.
+-- not_null, chosen_keys }; types.lua adds which columns are converted.
 
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
@@ -10,7 +10,7 @@ local record_info = {}
 
 local known = setmetatable({}, { __mode = "k" })
 
---- The types that a class gives to columns; those of the classes that it extends are its own, unless it gives others.
+--- Returns the types that a class gives to columns, including inherited ones that it does not replace.
 function record_info.types_of(info)
   local types, is_empty = {}, true
   for ancestor in record.ancestors(info) do
@@ -21,7 +21,7 @@ function record_info.types_of(info)
   return not is_empty and types or nil
 end
 
---- The columns of the key for which the database chooses a value where none is given.
+--- Returns the key columns for which the database chooses a value if none is given.
 local function chosen_keys(description)
   local chosen = {}
   for _, position in ipairs(description.keys) do
@@ -31,7 +31,7 @@ local function chosen_keys(description)
   return chosen
 end
 
---- Stands for the row id, which is not a column of the schema.
+--- Represents the row id, which is not a column of the schema.
 local row_id = { affinity = "integer" }
 
 local function make(description)
@@ -54,7 +54,7 @@ local function make(description)
   }
 end
 
---- The column info of a description.
+--- Returns the column info of a description.
 function record_info.of(description)
   local info = known[description]
   if not info then
@@ -64,12 +64,12 @@ function record_info.of(description)
   return info
 end
 
---- The column info of a class in a database; the innermost access or the default one without it.
+--- Returns the column info of a class in a database; by default in the innermost access or the default database.
 function record_info.of_class(class, db)
   return record_info.of(record.description(class, db))
 end
 
---- The same, after reading the schema again if the table has no such column: another connection may have added it.
+--- Returns the column info of a class, reading the schema again if a column is missing, since another connection may have added it.
 function record_info.with_column(class, db, column)
   local info = record_info.of_class(class, db)
   if info.declared[column] or type(column) ~= "string" then return info end
@@ -78,8 +78,8 @@ function record_info.with_column(class, db, column)
   return record_info.of_class(class, db)
 end
 
---- The column info of a class wherever its table is: in the default database, or in the one that was used last. Nil if the class
--- has seen no table.
+--- Returns the column info of a class in the default database, or else in the last one used. Nil if the class has not seen a table
+-- yet.
 function record_info.of_any(class)
   local is_done, result = pcall(record_info.of_class, class)
   if is_done then return result end
@@ -88,7 +88,7 @@ function record_info.of_any(class)
   return layout and record_info.of(records.table_layout_description(layout))
 end
 
---- The column info of a record, as its table was when it was made.
+--- Returns the column info of a record, for its table as it was when the record was made.
 function record_info.of_record(value)
   return record_info.of((records.record_schema(value)))
 end

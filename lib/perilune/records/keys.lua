@@ -11,8 +11,8 @@ local stored_values = require "perilune.runtime.stored_values"
 
 local record_keys = {}
 
---- The names of the columns of the key in which a record differs from the row that it stands for. A record without a key, or that
--- knows no row, differs in none.
+--- Returns the names of the key columns in which a record differs from its row. A record without a key or without a known row
+-- differs in none.
 local function changed(description, target)
   local row, names = records.snapshot(target)
   if not row then return {} end
@@ -35,7 +35,7 @@ local cures = {
   upsert = "use a draft, `Class:upsert(Class.draft(record))`, to write the other row",
 }
 
---- Raises if the key of a record is another one than that of its row: the verb would mean another row.
+--- Raises if the key of a record differs from that of its row, because the verb would affect another row.
 function record_keys.check_kept(verb, description, target)
   if verb == "write_changes" then verb = "update_changes" end
   local names = changed(description, target)
@@ -50,7 +50,7 @@ function record_keys.check_kept(verb, description, target)
     { table = description.table, key = #description.key == 1 and key[names[1]] or key })
 end
 
---- The values of a record that does not know its row, with its key as the row has it written: dates may be in several forms.
+--- Returns the values of a record without a known row, with the key as stored in its row: dates have several forms.
 function record_keys.adapt(info, target, db, values)
   local key = info.description.key
   local where, arguments = record_values.conditions(info, key, target)

@@ -9,17 +9,17 @@ local fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 
 local record_options = {
-  --- By verb: the options that it takes: functions `option(value, parsed, verb)`, which raise or note the value.
+  --- The options of each verb: functions `option(value, parsed, verb)`, which raise or store the value.
   by_verb = {
     insert = {}, update = {}, update_changes = {}, save = {}, upsert = {}, delete = {}, exists = {}, refresh = {},
     insert_all = {},
   },
 }
 
---- What verbs give each other in place of options that a script has written: an empty table -> what it says.
+--- Options that one verb passes to another one already parsed: an empty table as key, the parsed options as value.
 local carried = setmetatable({}, { __mode = "k" })
 
---- Options that have been read, as a verb of a class can be given them.
+--- Wraps parsed options so that they can be passed to a verb of a class.
 function record_options.carry(options)
   if options == nil then return nil end
   local carrier, content = setmetatable({}, { __name = "options", __metatable = false }), { is_carried = true }
@@ -28,7 +28,7 @@ function record_options.carry(options)
   return carrier
 end
 
---- What the options of a call say; nil without options.
+--- Returns the parsed options of a call; nil without options.
 function record_options.read(verb, options)
   if options == nil then return nil end
   if carried[options] then return carried[options] end
@@ -61,7 +61,7 @@ for _, verb in ipairs{ "insert", "update", "update_changes", "save", "insert_all
   record_options.by_verb[verb].on_conflict = note_policy
 end
 
---- on_conflict: a policy for all writes of the class, or a table with those of `insert` and `update`.
+--- The class option `on_conflict`: a policy for all writes of the class, or a table with those of `insert` and `update`.
 function record.class_options.on_conflict(info, value)
   local place = "perilune.record: option on_conflict"
   if type(value) ~= "table" then
@@ -85,13 +85,13 @@ local function class_policy(info, kind)
   end
 end
 
---- The policy for a write; nil for that of the schema.
+--- Returns the policy for a write; nil for that of the schema.
 -- @tparam string kind "insert" or "update"
 function record_options.policy(info, options, kind)
   return options and options.on_conflict or class_policy(info, kind)
 end
 
---- What stands in a statement for the options of a call: a clause "OR ...", and "*" at the end if the whole row is to come back.
+--- Returns the clause of a statement for the options of a call: "OR ...", and "*" at the end to return the whole row.
 -- @tparam string kind "insert" or "update"
 function record_options.clause(info, options, kind)
   local policy = record_options.policy(info, options, kind)
@@ -100,7 +100,7 @@ function record_options.clause(info, options, kind)
   return clause ~= "" and clause or nil
 end
 
---- key: whether a changed key of the record is written too, in the row that has the former one.
+--- The option `key`: whether a changed key is written too, to the row with the previous key.
 for _, verb in ipairs{ "update", "update_changes" } do
   record_options.by_verb[verb].key = function(value, parsed)
     if type(value) ~= "boolean" then
@@ -110,7 +110,7 @@ for _, verb in ipairs{ "update", "update_changes" } do
   end
 end
 
--- What is returned
+-- Returned columns
 
 local function note_returning(value, parsed, verb)
   local is_list = type(value) == "table" and getmetatable(value) == nil and #value > 0
@@ -125,7 +125,7 @@ for _, verb in ipairs{ "insert", "update", "save", "upsert", "update_changes", "
   record_options.by_verb[verb].returning = note_returning
 end
 
---- The columns that are to be returned: a list of names. Raises for one that the table does not have.
+--- Returns the names of the columns to return. Raises for one that the table does not have.
 local function returned_columns(info, returning)
   if returning == "all" and not info.declared.all then return info.columns end
   local columns = type(returning) == "table" and returning or { returning }
@@ -135,7 +135,7 @@ local function returned_columns(info, returning)
   return columns
 end
 
---- The columns that the options ask for; nil for none. Raises for an unknown one.
+--- Returns the columns that the options request; nil for none. Raises for an unknown one.
 function record_options.columns(class_info, options, db)
   local returning = options and options.returning
   if not returning then return nil end
@@ -149,10 +149,10 @@ function record_options.columns(class_info, options, db)
   return returned_columns(info, returning)
 end
 
---- Raises if the options ask for unknown columns.
+--- Raises if the options request unknown columns.
 record_options.check = record_options.columns
 
---- What a write returns that has written: the record, or what the option `returning` says of it.
+--- Returns the result of a successful write: the record, or the columns of the option `returning`.
 function record_options.result(class_info, target, options, db)
   local returning = options and options.returning
   if not returning then return target end

@@ -1,12 +1,12 @@
 --- The methods of records beyond the basic verbs: change tracking, update_changes, validation, drafts.
--- Modules are loaded when they are first used.
+-- Their modules are loaded on first use.
 
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
 local record_options = require "perilune.records.options"
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
 
---- The method of that name that scripts have defined on a class or on one that it extends; nil if there is none.
+--- Returns the method that scripts have defined on a class, or on one that it extends; nil if there is none.
 function record.method(info, name)
   for ancestor in record.ancestors(info) do
     local method = rawget(ancestor.members, name)
@@ -14,14 +14,14 @@ function record.method(info, name)
   end
 end
 
--- A class without the hook: `class.will_save` is false.
+-- On a class without the hook, `class.will_save` is false.
 for name in pairs(record.hooks) do verbs[name] = false end
 
 for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
   record_options.by_verb.upsert[option] = function(value, parsed) parsed[option] = value end
 end
 
---- Puts functions into the verbs of records that load a module when they are first called.
+--- Adds verbs of records that load their module when they are first called.
 local function on_first_call(module, names)
   for _, name in ipairs(names) do
     instance_verbs[name] = function(...)
@@ -36,7 +36,7 @@ on_first_call("perilune.records.changes", { "has_changes", "changes" })
 
 instance_verbs.update_changes = records.record_update_changes
 
--- `Class:changes(record)` is for records with a column of that name.
+-- `Class:changes(record)` serves records with a column of that name.
 for _, name in ipairs{ "has_changes", "changes", "update_changes" } do
   verbs[name] = function(first, ...)
     if record.info(first) then return instance_verbs[name](...) end

@@ -1,4 +1,4 @@
---- The SQL of writes of one record: this is where it is built, for statements that run and for those that are values.
+--- The SQL for writing one record, both for statements that run and for statements as values.
 
 local record_description = require "perilune.records.description"
 local fields = require "perilune.records.fields"
@@ -12,7 +12,7 @@ local function set_of(names)
   return set
 end
 
---- What stands for the values of columns: parameters, and the SQL that is given for some of them.
+--- Returns the values of columns in SQL: parameters, or the SQL given for a column.
 local function values_of(names, texts)
   if not texts then return ("?, "):rep(#names - 1) .. "?" end
   local parts = {}
@@ -20,7 +20,7 @@ local function values_of(names, texts)
   return table.concat(parts, ", ")
 end
 
---- In a table of that name, `excluded` would mean the row that is there.
+--- In a table with the name `excluded`, the word would refer to the existing row.
 local function alias(description, clause)
   return clause:find("^ ON ") and sql_names.fold(description.table) == "excluded" and " AS perilune_target" or ""
 end
@@ -41,13 +41,13 @@ local function update_text(description, names, policy, texts)
     record_description.condition(description, description.key))
 end
 
---- The text of a write, whose parameters are the values of the columns, and those of the key where there is one to be found.
+--- Returns the SQL of a write. Its parameters are the values of the columns, followed by those of the key if it finds a row.
 -- @tparam string verb "insert", "update" or "delete"
--- @tparam {string,...} names the columns that are written
--- @tparam ?string clause "OR IGNORE", which stands behind the first word, or "ON CONFLICT ...", which stands at the end
--- @tparam ?{string,...} returning the columns that are returned
--- @tparam ?integer rows how many rows an INSERT has; one by default
--- @tparam ?{[string]=string} texts SQL in place of the parameters of columns
+-- @tparam {string,...} names the columns to write
+-- @tparam ?string clause "OR IGNORE", which follows the first word, or "ON CONFLICT ...", which ends the statement
+-- @tparam ?{string,...} returning the columns to return
+-- @tparam ?integer rows the number of rows of an INSERT; one by default
+-- @tparam ?{[string]=string} texts SQL that replaces the parameters of columns
 function record_sql.text(description, verb, names, clause, returning, rows, texts)
   local is_policy = clause and clause:find("^OR ")
   local policy, ending = is_policy and " " .. clause or "", clause and not is_policy and " " .. clause or ""
@@ -56,7 +56,7 @@ function record_sql.text(description, verb, names, clause, returning, rows, text
   return returning and text .. " RETURNING " .. fields.sql_results(description, returning) or text
 end
 
---- The columns that the database fills in, which are read back: positions. All of them if they are asked for.
+--- Returns the positions of the columns to read back, which the database fills in, or of all columns on request.
 local function returned(description, is_written, verb, is_all)
   local positions = {}
   if not description.returns then return nil end
@@ -70,9 +70,9 @@ end
 
 local verbs = { i = "insert", u = "update", d = "delete" }
 
---- What the row path executes: the text of an INSERT ("i"), UPDATE ("u") or DELETE ("d"), and the positions of the columns that it
--- returns.
--- @param ?clause as in `text`; "*" after it, or alone: the whole row is returned
+--- Returns the SQL that the row path executes, an INSERT ("i"), UPDATE ("u") or DELETE ("d"), and the positions of the columns that
+-- it returns.
+-- @param ?clause as in `text`; a "*" after it, or alone, returns the whole row
 function record_sql.write(description, kind, names, clause, rows)
   local verb, is_all = verbs[kind], clause ~= nil and clause:sub(-1) == "*"
   if is_all then clause = clause ~= "*" and clause:sub(1, -2) or nil end

@@ -1,5 +1,5 @@
---- Records of a class that has seen no table yet: that may be in another database than the default one, or is still to be made.
--- Any name is a field of theirs. Names that are not columns are reported when they are written.
+--- Records of a class that has not seen a table yet, because it is in another database or does not exist. They accept any field
+-- name. Names that are not columns are reported when the record is written.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -21,7 +21,7 @@ local function describe(info, names)
   }
 end
 
---- Makes a record of some fields.
+--- Makes a record from its fields.
 function record_unbound.make(info, values)
   local names = {}
   for name in next, values or {} do

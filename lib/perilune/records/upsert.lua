@@ -1,10 +1,10 @@
---- Upsert: one statement inserts a record, or updates the row that it conflicts with.
+--- Upsert: one statement that inserts a record, or updates the row that it conflicts with.
 --
--- Options: `target`, the columns of the unique key that counts (the primary key by default); `target_where`, the condition of
--- the partial index that counts (`target` are its columns); `update`, what is taken from the
--- record: "all" (all columns that it has, the default), "none", or a table of columns, and of values by column; `except`, columns
--- that are not; `set`, SQL by column; `where`, a condition for updating: SQL, or a list of SQL and its arguments. In SQL,
--- `excluded` is the row that was to be inserted.
+-- Options: `target`, the columns of the unique key that decides about conflicts (the primary key by default); `target_where`, the
+-- condition of the partial index on the columns of `target`; `update`, the columns taken from the record: "all" (all that it has,
+-- the default), "none", or a table of columns, and of values by column; `except`, columns that are not taken; `set`, SQL by column;
+-- `where`, a condition for updating: SQL, or a list of SQL and its arguments. In SQL, `excluded` is the row that could not be
+-- inserted.
 
 local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
@@ -15,9 +15,10 @@ local upsert_sql = require "perilune.records.upsert_sql"
 
 local record_upsert = {}
 
---- The clause by which the INSERT of a record updates the row that is in its way.
--- @param values what is stored, or nil: the fields
--- @return the clause; what it binds: the position of a column, or 0, and a value, in turn. Nothing if the record is to be inserted.
+--- Returns the clause with which the INSERT of a record updates the conflicting row.
+-- @param values the stored values, or nil for the fields of the record
+-- @return the clause and its bound values: alternately the position of a column, or 0, and a value. Nothing if the record is only
+--   inserted.
 function record_upsert.clause(class_info, target, db, values, options)
   local info = record_info.of_class(class_info.class, db)
   local given = records.inserted_columns(target, db, values)

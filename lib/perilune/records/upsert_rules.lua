@@ -1,4 +1,4 @@
---- What the behaviours of a class say of an upsert that meets a row: which of its columns stay, and which change by themselves.
+--- The effects of a class's behaviors on an upsert that meets a row: which columns are kept, and which change automatically.
 
 local errors = require "perilune.native.errors"
 local behaviours = require "perilune.records.behaviours"
@@ -6,9 +6,10 @@ local record = require "perilune.records.class"
 
 local upsert_rules = {}
 
---- Reads the behaviours of a class.
--- @treturn table `kept`, the columns that keep what the row has unless the upsert names them, by name; `immutable`, those of them that it
---   may not name, by name; `version`, the column that counts up, or nil; `updated`, the column that takes the new row's time, or nil
+--- Reads the behaviors of a class.
+-- @treturn table `kept`, the columns that keep the row's values unless the upsert names them, by name; `immutable`, those that it
+--   may not name, by name; `version`, the column that is incremented, or nil; `updated`, the column that takes the new row's time,
+--   or nil
 function upsert_rules.of(class)
   local info = record.info(class)
   if info.upsert_rules then return info.upsert_rules end
@@ -21,7 +22,7 @@ function upsert_rules.of(class)
   return rules
 end
 
---- Raises for an immutable column that an upsert names.
+--- Raises if an upsert names an immutable column.
 function upsert_rules.check_named(rules, place, table_name, column)
   if not rules.immutable[column] then return end
   errors.raise("immutable", ("%s: `%s` is immutable: it can be set only when the record is inserted"):format(place, column),
