@@ -1,4 +1,4 @@
---- Columns by which the rows of a table belong to rows of another: `t:belongs_to("author")`.
+--- The columns of `t:belongs_to("author")`, with which the rows of a table belong to rows of another.
 
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
@@ -11,12 +11,12 @@ local belonging = {}
 local modifiers = {}
 local Belonging = checks.class("belongs_to definition", modifiers)
 
---- What tables of many things may be called.
+--- Returns the possible plurals of a name.
 local function plurals(name)
   return { name .. "s", name .. "es", (name:gsub("y$", "ies")) }
 end
 
---- The table that a name means: the one of that name, else of its plural, else the one that is being defined.
+--- Returns the table for a name: the one with this name, else with its plural, or the table being defined.
 local function find_table(definition, name, place)
   if definition.db:table_exists(name) then return name end
   local own = definition.name
@@ -31,7 +31,7 @@ end
 local options_of = { table = "string", columns = "any", indexed = "boolean", unique = "boolean" }
 for name, kind in pairs(table_reference.options) do options_of[name] = kind end
 
---- Makes the columns that refer to the primary key of a table; those of the table that is being defined come later.
+--- Makes the columns that refer to the primary key of a table. For references to the table being defined, they are made later.
 function belonging.make(definition, name, options, place)
   sql_text.name(name, place .. ": argument 1")
   options = checks.options(place, options, options_of)
@@ -53,8 +53,8 @@ function belonging.make(definition, name, options, place)
   return self
 end
 
---- Makes the columns, one for each of the other table's key.
--- @tparam {table,...} key its columns: tables with `name` and `type`
+--- Makes one column for each column of the other table's key.
+-- @tparam {table,...} key the columns of the key: tables with `name` and `type`
 function belonging.expand(self, key)
   local names = self.own_names or {}
   for index, column in ipairs(key) do
@@ -78,15 +78,15 @@ local function check_open(self, modifier)
   if not self.definition.is_open then checks.refuse("belongs_to:" .. modifier, "the table cannot be changed here: its block has ended") end
 end
 
---- Every row must belong to one.
--- @param policy as for columns
+--- Requires that every row belongs to one.
+-- @param policy a conflict policy, as for columns
 function modifiers:not_null(policy)
   check_open(self, "not_null")
   self.not_null_policy = checks.on_conflict("belongs_to:not_null", policy):gsub("^ ON CONFLICT ABORT$", "")
   return self
 end
 
---- No two rows may belong to the same.
+--- Requires that no two rows belong to the same one.
 function modifiers:unique(...)
   check_open(self, "unique")
   if select("#", ...) > 0 then checks.fail("belongs_to:unique", "takes no arguments") end
@@ -94,8 +94,8 @@ function modifiers:unique(...)
   return self
 end
 
---- Completes the columns with their constraints, those of several columns in the table's list of constraints.
--- @tparam {string,...} constraints of the table
+--- Completes the columns with their constraints. Constraints on several columns are added to the table's list.
+-- @tparam {string,...} constraints the constraints of the table
 -- @tparam {string,...} indexes the SQL of the table's indexes
 function belonging.finish(self, constraints, indexes)
   local names = {}

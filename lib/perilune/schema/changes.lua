@@ -1,4 +1,4 @@
---- Runs the statements that change a schema.
+--- Runs statements that change a schema.
 
 local databases = require "perilune.native.databases"
 
@@ -7,7 +7,7 @@ local schema_changes = {}
 --- Runs a statement.
 function schema_changes.execute(db, sql) return db:execute(sql) end
 
---- Runs statements: all of them, or none.
+--- Runs all statements, or none of them if one fails.
 function schema_changes.run(db, statements)
   if #statements == 1 then
     schema_changes.execute(db, statements[1])

@@ -1,4 +1,4 @@
---- Columns that `db:alter_table` adds, changes and drops, in the text of their table.
+--- The changes that `db:alter_table` makes to columns in the text of their table.
 
 local checks = require "perilune.runtime.checks"
 local sql_names = require "perilune.runtime.names"
@@ -7,7 +7,7 @@ local table_text = require "perilune.schema.table_text"
 
 local column_change = {}
 
---- What the definition of a changed column knows of the column as it is.
+--- The existing column, as seen by the definition that changes it.
 local Changed = {}
 Changed.__index = Changed
 
@@ -17,13 +17,13 @@ function column_change.make(present, removable)
   return setmetatable({ present = present, removable = removable, removed = {} }, Changed)
 end
 
---- Whether the column has a property, in its own definition.
+--- Returns whether the column's own definition has a property.
 function Changed:has(kind)
   if kind == "type" then return self.present.declared ~= false end
   return table_text.clause(self.present, kind) ~= nil
 end
 
---- Whether SQLite cannot add a column by ALTER TABLE to a table with rows.
+--- Returns whether SQLite's ALTER TABLE cannot add a column to a table with rows.
 function column_change.needs_rebuild(column)
   local _, sql = column_definition.clauses(column)
   local default = sql.default and sql_names.fold(sql.default)
@@ -47,7 +47,7 @@ function column_change.add(text, column, place)
   text:add_column(item)
 end
 
---- Gives a column of the text its new properties.
+--- Changes the properties of a column in the text of a table.
 function column_change.apply(text, column, place)
   local item = text:column(column.name)
   for kind in pairs(column.changed.removed) do
@@ -63,7 +63,7 @@ function column_change.apply(text, column, place)
   item.using = column.expression or nil
 end
 
---- Whether something of the text that is evaluated names a column.
+--- Returns the first constraint or expression in a table's text that uses a column.
 local function user_of(text, name)
   for _, constraint in ipairs(text.constraints) do
     if table_text.mentions(constraint.body, name) then return constraint.body end
@@ -76,7 +76,7 @@ local function user_of(text, name)
   end
 end
 
---- Drops a column from the text of a table, which must not need it.
+--- Drops a column from the text of a table; raises if the table needs it.
 function column_change.drop(text, name, place)
   local column, position = text:column(name)
   if table_text.clause(column, "primary_key") then

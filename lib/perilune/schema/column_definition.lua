@@ -1,4 +1,4 @@
---- Columns of tables that are being defined, and their modifiers.
+--- Columns of tables being defined, and their modifiers.
 
 local errors = require "perilune.native.errors"
 local sql_text = require "perilune.runtime.sql_text"
@@ -12,11 +12,11 @@ local column_definition = {}
 local modifiers = {}
 local Column = checks.class("column definition", modifiers)
 
---- In this order clauses stand in SQL.
+--- The order of clauses in SQL.
 local clause_order = { "primary_key", "not_null", "unique", "check", "default", "collate", "references", "generated_as" }
 
 --- Makes a column.
--- @tparam table definition of the table: `is_open`, `strict`, `name`
+-- @tparam table definition the definition of the table: `is_open`, `strict`, `name`
 function column_definition.make(definition, name, declared, place)
   return setmetatable({
     definition = definition,
@@ -31,7 +31,7 @@ function column_definition.make(definition, name, declared, place)
   }, Column)
 end
 
---- Raises unless a column may be modified (still).
+--- Raises unless a column may (still) be modified.
 local function check_open(column, modifier)
   local place = "column:" .. modifier
   checks.receiver(column, Column, place)
@@ -47,8 +47,8 @@ local function set(column, modifier, clause)
   return column
 end
 
---- Makes it the primary key.
--- @tparam ?table options `on_conflict`; `autoincrement`, so that a key is never used again
+--- Makes the column the primary key.
+-- @tparam ?table options `on_conflict`; `autoincrement`: never reuse a key
 function modifiers:primary_key(options)
   local place = check_open(self, "primary_key")
   if type(options) == "string" then options = { on_conflict = options } end
@@ -62,14 +62,14 @@ function modifiers:primary_key(options)
   return set(self, "primary_key", clause .. (options.autoincrement and " AUTOINCREMENT" or ""))
 end
 
---- Refuses NULL.
--- @param policy what to do with rows that have NULL: "abort" (the default), "fail", "ignore", "replace", "rollback"
+--- Rejects NULL.
+-- @param policy the treatment of rows with NULL: "abort" (the default), "fail", "ignore", "replace", "rollback"
 function modifiers:not_null(policy)
   local clause = checks.on_conflict(check_open(self, "not_null"), policy)
   return set(self, "not_null", "NOT NULL" .. clause:gsub("^ ON CONFLICT ABORT$", ""))
 end
 
---- Refuses values that another row has.
+--- Rejects values that another row has.
 -- @param policy as for `not_null`
 function modifiers:unique(policy)
   local place = check_open(self, "unique")
@@ -77,7 +77,7 @@ function modifiers:unique(policy)
   return set(self, "unique", "UNIQUE" .. clause:gsub("^ ON CONFLICT ABORT$", ""))
 end
 
---- Makes an index with the column, called `<table>_on_<column>`. One that is unique has an index already.
+--- Makes an index on the column, named `<table>_on_<column>`. A unique column has an index already.
 function modifiers:indexed(...)
   local place = check_open(self, "indexed")
   if select("#", ...) > 0 then checks.fail(place, "takes no arguments; use db:create_index for more than a plain index") end
@@ -85,16 +85,16 @@ function modifiers:indexed(...)
   return self
 end
 
---- Refuses rows for which a condition is false. May be repeated.
--- @param condition SQL text, an expression, or a function that gets the column and gives one of these
+--- Rejects rows for which a condition is false. May be repeated.
+-- @param condition SQL text, an expression, or a function that receives the column and returns one of these
 function modifiers:check(condition)
   local clause = "CHECK (" .. sql_fragment.expression(condition, check_open(self, "check"), self.name) .. ")"
   self.clauses.check = self.clauses.check and self.clauses.check .. " " .. clause or clause
   return self
 end
 
---- The value of rows that are inserted without one.
--- @param value what could be bound; perilune.null for NULL
+--- Sets the value of rows that are inserted without one.
+-- @param value any value that can be bound; perilune.null for NULL
 function modifiers:default(value)
   local place = check_open(self, "default")
   if value == nil then checks.fail(place, "expected a value; use perilune.null for NULL") end
@@ -108,7 +108,7 @@ local function is_plain_default(sql)
   return word == "null" or word == "true" or word == "false" or word:find("^current_%l+$") ~= nil
 end
 
---- The default as SQL: "CURRENT_TIMESTAMP", "random()".
+--- Sets the default as SQL: "CURRENT_TIMESTAMP", "random()".
 function modifiers:default_sql(sql)
   local place = check_open(self, "default_sql")
   sql = sql_fragment.text(sql, place)
@@ -117,7 +117,7 @@ end
 
 local plain_collations = { binary = true, nocase = true, rtrim = true }
 
---- How text is compared: "nocase", "rtrim", "binary", "localized_case_insensitive", or a collation that was added.
+--- Sets the collation of text: "nocase", "rtrim", "binary", "localized_case_insensitive", or one added by the script.
 function modifiers:collate(name)
   local place = check_open(self, "collate")
   name = require("perilune.runtime.collations").name(name)
@@ -132,8 +132,8 @@ function modifiers:collate(name)
 end
 
 --- Computes the column from others.
--- @param expression SQL text, an expression, or a function that gets the columns (`c.price`) and gives one of these
--- @tparam ?string kind "virtual" (the default): computed when read; "stored": when written
+-- @param expression SQL text, an expression, or a function that receives the columns (`c.price`) and returns one of these
+-- @tparam ?string kind "virtual" (the default): computed on reading; "stored": computed on writing
 function modifiers:generated_as(expression, kind)
   local place = check_open(self, "generated_as")
   local word = checks.choice(place, "kind", kind, { "virtual", "stored" }) or "VIRTUAL"
@@ -144,8 +144,8 @@ function modifiers:generated_as(expression, kind)
   return set(self, "generated_as", "GENERATED ALWAYS AS (" .. sql .. ") " .. word)
 end
 
---- Converts the values of the rows that are there: for columns that are added or changed by db:alter_table.
--- @param expression SQL text, an expression, or a function that gets the columns of the old table and gives one of these
+--- Converts the values of existing rows, if db:alter_table adds or changes the column.
+-- @param expression SQL text, an expression, or a function that receives the columns of the old table and returns one of these
 function modifiers:using(expression)
   local place = check_open(self, "using")
   if not self.definition.is_alteration then checks.refuse(place, "the table has no rows yet; use `using` in db:alter_table") end
@@ -156,7 +156,7 @@ end
 
 local removable = { "type", "not_null", "unique", "check", "default", "collate", "references", "generated_as" }
 
---- Takes properties from a column that db:alter_table changes: "not_null", "default", ...
+--- Removes properties from a column that db:alter_table changes: "not_null", "default", ...
 -- @tparam string,... names
 function modifiers:without(...)
   local place = check_open(self, "without")
@@ -179,7 +179,7 @@ for index, name in ipairs(removable) do column_definition.removable[index] = nam
 local reference_options = { column = "string" }
 for name, kind in pairs(table_reference.options) do reference_options[name] = kind end
 
---- Lets the column refer to another table.
+--- Makes the column refer to another table.
 -- @tparam string name the table
 -- @tparam ?table options `column` (the default: its primary key); `on_delete`, `on_update`: "cascade", "restrict",
 --   "set null", "set default"; `deferred`: checked at the end of the transaction
@@ -193,7 +193,7 @@ function modifiers:references(name, options)
   return set(self, "references", table_reference.make(self.definition, name, 1, columns, options, place))
 end
 
---- The clauses of a column: their kinds in the order of SQL, and their SQL by kind.
+--- Returns the clauses of a column: their kinds in the order of SQL, and their SQL by kind.
 function column_definition.clauses(column)
   local kinds, sql = {}, {}
   for _, kind in ipairs(clause_order) do
@@ -204,7 +204,7 @@ function column_definition.clauses(column)
   return kinds, sql
 end
 
---- The SQL of a column.
+--- Returns the SQL of a column.
 function column_definition.sql(column)
   local parts = { column.quoted_name }
   if column.declared then parts[2] = column.declared end
@@ -213,7 +213,7 @@ function column_definition.sql(column)
   return table.concat(parts, " ")
 end
 
---- The SQL of the indexes that columns ask for.
+--- Returns the SQL of the index that a column requests, or nil.
 function column_definition.index_sql(column)
   if not column.is_indexed or column.clauses.unique then return nil end
   return require("perilune.schema.index_text").sql(column.definition, { column.name })

@@ -1,4 +1,4 @@
---- The types that columns are declared with.
+--- The declared types of columns.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
@@ -6,7 +6,7 @@ local sql_names = require "perilune.runtime.names"
 
 local declared_types = {}
 
---- The names that have a spelling of their own in SQL.
+--- Type names with a special spelling in SQL.
 local known = {
   text = "TEXT", json_text = "TEXT", jsonb = "BLOB", integer = "INTEGER", double = "DOUBLE", real = "REAL",
   numeric = "NUMERIC", boolean = "BOOLEAN", blob = "BLOB", date = "DATE", datetime = "DATETIME", any = "ANY",
@@ -19,7 +19,7 @@ local constraints = {}
 local words = "constraint primary not null unique check default collate references generated as on foreign deferrable"
 for word in words:gmatch("%a+") do constraints[word] = true end
 
---- A type is words, and perhaps one or two numbers in parentheses.
+--- Raises unless a type consists of words, optionally followed by one or two numbers in parentheses.
 local function check_words(declared, place)
   local words = declared:match("^(.-)%s*%(%s*[+-]?%d+%s*%)$")
     or declared:match("^(.-)%s*%(%s*[+-]?%d+%s*,%s*[+-]?%d+%s*%)$") or declared
@@ -34,8 +34,8 @@ local function check_words(declared, place)
   end
 end
 
---- The SQL of a type.
--- @tparam ?string declared one of the names above, or any words that SQLite takes as a type; nil for none
+--- Returns the SQL of a type.
+-- @tparam ?string declared one of the names above, or any words that SQLite accepts as a type; nil for no type
 -- @tparam boolean is_strict whether the table is STRICT
 -- @treturn ?string
 function declared_types.sql(declared, is_strict, place)

@@ -1,17 +1,17 @@
---- Checks of foreign keys after changes that were made while they were not enforced.
+--- Checks of foreign keys after changes made while they were not enforced.
 
 local checks = require "perilune.runtime.checks"
 
 local foreign_key_checks = {}
 
---- The tables with foreign keys to a table.
+--- Returns the tables with foreign keys to a table.
 local function children_of(db, schema, name)
   return db:fetch_values([[
     SELECT DISTINCT l.name FROM pragma_table_list AS l, pragma_foreign_key_list(l.name, l.schema) AS k
     WHERE l.schema = ? AND lower(k."table") = lower(?) ORDER BY 1]], schema, name)
 end
 
---- Raises if rows violate a foreign key of a table, or one to it.
+--- Raises if rows violate a foreign key of a table, or a foreign key that refers to it.
 function foreign_key_checks.check(db, schema, name, place)
   local children = children_of(db, schema, name)
   for _, table_name in ipairs(table.move(children, 1, #children, 2, { name })) do

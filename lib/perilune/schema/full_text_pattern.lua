@@ -1,10 +1,10 @@
---- Patterns for MATCH, made of what people type.
+--- Patterns for MATCH, made from text that users type.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
 
---- What joins the words of a text, and what stands around each and around all of them.
+--- The separator of words, and the templates for each word and for the whole pattern.
 local kinds = {
   ["all words"] = { between = " ", word = '"%s"', all = "%s" },
   ["any word"] = { between = " OR ", word = '"%s"', all = "%s" },
@@ -14,12 +14,12 @@ local kinds = {
 }
 local kind_names = { "all words", "any word", "all prefixes", "phrase", "prefix phrase" }
 
---- Makes a pattern that finds the words of a text, whatever else is in it: `db:fetch_all(sql, perilune.fts5_pattern(typed))`.
--- Text passed to MATCH unchanged would be read as FTS5's language of patterns, in which `it's` and `C++` are mistakes.
+--- Makes a pattern that finds the words of a text and ignores everything else: `db:fetch_all(sql, perilune.fts5_pattern(typed))`.
+-- Text passed to MATCH unchanged would be parsed as FTS5's pattern language, in which `it's` and `C++` are errors.
 -- @tparam string text
 -- @tparam ?string kind "all_words" (the default): in any order; "any_word"; "all_prefixes": words that begin like these, for
---   search while the user types; "phrase": next to each other; "prefix_phrase": that at the beginning of a column
--- @treturn string one that finds nothing if there are no words in the text
+--   search while the user types; "phrase": adjacent words; "prefix_phrase": a phrase at the beginning of a column
+-- @treturn string a pattern that finds nothing if the text contains no words
 function perilune.fts5_pattern(text, kind)
   local place = "perilune.fts5_pattern"
   if type(text) ~= "string" then checks.fail(place, "argument 1: expected a string, got " .. errors.describe(text)) end

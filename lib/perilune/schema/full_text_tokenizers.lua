@@ -1,10 +1,10 @@
---- How FTS5 divides text into words: the option `tokenize`.
+--- The option `tokenize`, which determines how FTS5 divides text into words.
 
 local errors = require "perilune.native.errors"
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 
---- A switch that FTS5 has as 0 and 1.
+--- Reads a boolean option, which FTS5 writes as 0 or 1.
 local function switch(value, place)
   if type(value) ~= "boolean" then checks.fail(place, "expected a boolean, got " .. errors.describe(value)) end
   return value and "1" or "0"
@@ -26,7 +26,7 @@ local function diacritics(value, place)
   return level
 end
 
---- The options of each, in order: name, what FTS5 calls it, how its value is read.
+--- The options of each tokenizer, in order: name, FTS5's name, and the function that reads the value.
 local tokenizers = {
   ascii = { { "separators", "separators", text }, { "token_characters", "tokenchars", text } },
   porter = {},
@@ -37,7 +37,7 @@ local tokenizers = {
   },
 }
 
---- The name of a tokenizer and its options, checked.
+--- Returns the checked name and options of a tokenizer.
 local function read(tokenizer, place)
   if type(tokenizer) == "string" then tokenizer = { tokenizer } end
   if type(tokenizer) ~= "table" or tokenizer[1] == nil then
@@ -51,7 +51,7 @@ local function read(tokenizer, place)
   return name, checks.options(place, options, kinds)
 end
 
---- The words of a tokenizer's definition: its name, options and values, and those of the one it wraps.
+--- Returns the parts of a tokenizer's definition: its name, options and values, followed by those of the tokenizer that it wraps.
 local function components(tokenizer, place)
   local name, options = read(tokenizer, place)
   local parts = { name }
@@ -69,8 +69,8 @@ local function components(tokenizer, place)
   return table.move(wrapped, 1, #wrapped, #parts + 1, parts)
 end
 
---- The SQL of the option for a tokenizer.
--- @param tokenizer a name, or a table with the name first and options: `{ "porter", wrapping = "ascii" }`
+--- Returns the SQL of the option for a tokenizer.
+-- @param tokenizer a name, or a table of the name and options: `{ "porter", wrapping = "ascii" }`
 return function(tokenizer, place)
   local parts = components(tokenizer, place)
   for index, part in ipairs(parts) do parts[index] = sql_text.literal(part) end

@@ -1,7 +1,7 @@
---- Keeps the history of a table through changes of the schema: installs it, and lets it follow a table whose columns or name change.
+--- Installs the history of a table and keeps it up to date when the table's columns or name change.
 --
--- What has been recorded stays: a column that the table loses stays in the history, one that is renamed is renamed there, and one that is
--- new is added. Rows that the change has given other values get a version.
+-- Recorded versions are kept: a column dropped from the table stays in the history, a renamed one is renamed there, and a new one
+-- is added. Rows whose values changed get a new version.
 
 local native_schema = require "perilune.native.schema"
 local native_sql = require "perilune.native.sql"
@@ -15,9 +15,10 @@ local table_text = require "perilune.schema.table_text"
 
 local history_keeping = {}
 
--- Which tables can have one ------------------------------------------------------------------------------------------------------------
+-- Requirements for tables with a history
+-- --------------------------------------------------------------------------------------------
 
---- Raises if rows could be without a key, by which a history tells them apart.
+--- Raises if rows may lack a key, by which a history identifies them.
 local function check_key(schema, place)
   if #schema.primary_key.columns == 0 then
     checks.refuse(place, "table `" .. schema.name .. "` has no primary key, by which a history tells its rows apart")
@@ -30,7 +31,7 @@ local function check_key(schema, place)
   end
 end
 
---- The table of a name as it is now, which must be one that can have a history.
+--- Returns the current schema of a table; raises if the table cannot have a history.
 local function schema_of(db, name, place)
   local schema = native_schema.table(db, name)
   if schema.kind ~= "table" then checks.refuse(place, "`" .. name .. "` is a " .. schema.kind .. " table or view, which cannot have a history") end
@@ -46,23 +47,24 @@ end
 
 history_keeping.schema_of = schema_of
 
--- A history that is there --------------------------------------------------------------------------------------------------------------
+-- Existing histories
+-- -------------------------------------------------------------------------------------------------------------------
 
---- The columns of a table by their folded names.
+--- Returns the columns of a table by their folded names.
 local function columns_of(db, name)
   local columns = {}
   for _, column in ipairs(native_schema.table(db, name).columns) do columns[sql_names.fold(column.name)] = column end
   return columns
 end
 
---- The columns of the key by which a history has told rows apart so far, folded; nil if its index is gone.
+--- Returns the folded columns of the key by which a history has identified rows so far; nil if its index is gone.
 local function former_key(db, history)
   for _, index in ipairs(db:indexes(history)) do
     if sql_names.same(index.name, history .. "_by_key") then return sql_names.fold(table.concat(index.columns, "\0")) end
   end
 end
 
---- Raises if the versions of a history belong to another key than the one that the table has now.
+--- Raises if the versions of a history are identified by another key than the table's current one.
 local function check_same_key(db, history, schema, place)
   local former, known = former_key(db, history), columns_of(db, history)
   local is_same = former == nil or former == sql_names.fold(table.concat(schema.primary_key.columns, "\0"))
@@ -84,11 +86,11 @@ local function rename_history(db, history, name, run, place)
     checks.refuse(place, ("`%s` cannot be the history of the table under its new name: it exists; rename or drop it first"):format(name))
   end
   run(("ALTER TABLE %s RENAME TO %s"):format(sql_text.name(history), sql_text.name(name)))
-  -- The indexes, which cannot be renamed, are made again where they are missing.
+  -- Indexes cannot be renamed; missing ones are created again later.
   for _, ending in ipairs{ "_by_key", "_by_transaction" } do run("DROP INDEX IF EXISTS " .. sql_text.name(history .. ending)) end
 end
 
---- Renames columns as the table has.
+--- Renames columns of the history as in its table.
 local function rename_columns(db, history, renames, run, place)
   for _, rename in ipairs(renames) do
     local known = columns_of(db, history)
@@ -102,7 +104,7 @@ local function rename_columns(db, history, renames, run, place)
   end
 end
 
---- Takes the type from columns of the history whose affinity would change values of the table, or those that are there.
+--- Removes the type of history columns whose affinity would change values of the table or recorded ones.
 local function remove_types(db, schema, run, place)
   local history, known, edits = history_tables.name_of(schema.name), nil, {}
   known = columns_of(db, history)
@@ -115,7 +117,7 @@ local function remove_types(db, schema, run, place)
   if edits[1] then table_rebuild.run(db, history, edits, { run = run, place = place }) end
 end
 
---- Gives a history that an earlier version has made, with times as text, what others have.
+--- Converts a history made by an earlier version, which has times as text, to the current format.
 local function convert_times(db, history, run, place)
   if columns_of(db, history).history_day then return end
   local function edit(text)
@@ -136,7 +138,8 @@ local function add_columns(db, schema, run, place)
   remove_types(db, schema, run, place)
 end
 
---- Makes the history what its table needs it to be now, and adds versions of rows that are other than it says. Its triggers are not there.
+--- Brings the history and its triggers up to date with its table, and adds versions of rows that differ from their last version.
+-- The triggers must have been dropped.
 local function bring_up_to_date(db, name, renames, run, place)
   local schema = schema_of(db, name, place)
   local history = history_tables.name_of(schema.name)
@@ -157,8 +160,8 @@ local function bring_up_to_date(db, name, renames, run, place)
   for _, sql in ipairs(history_versions.trigger_creations(schema)) do run(sql) end
 end
 
---- What the columns of a history are called in its table, as far as that has another name: SQL that renames a column of the table does
--- so in the trigger, which says which column is written where.
+--- Returns the columns whose names in the history differ from those in its table. When SQL renames a column of the table, SQLite
+-- renames it in the trigger, whose text therefore maps history columns to table columns.
 -- @tparam string sql the text of the trigger
 local function renames_in(sql)
   local tokens, targets, sources, renames = {}, {}, {}, {}
@@ -181,22 +184,23 @@ local function renames_in(sql)
   return renames
 end
 
--- What others call ---------------------------------------------------------------------------------------------------------------------
+-- Interface
+-- ----------------------------------------------------------------------------------------------------------------------------
 
---- Installs the history of a table, or brings it up to date, in a transaction of the caller's.
+--- Installs the history of a table, or brings it up to date, in a transaction of the caller.
 function history_keeping.install(db, name, place)
   local function run(sql) return db:execute(sql) end
   schema_of(db, name, place)
   run(history_versions.transactions_sql)
   local following = history_keeping.begin(db, name, run) or { db = db, run = run, renames = {} }
-  -- Those of a history that SQL has dropped are still there.
+  -- If SQL dropped the history, its triggers are still there.
   for _, sql in ipairs(history_versions.trigger_drops(history_tables.name_of(name))) do run(sql) end
   history_keeping.finish(following, name, place)
 end
 
 --- Drops the triggers of a table that has a history, so that the schema can be changed.
 -- @tparam function run executes a statement
--- @treturn ?table what `finish` takes; nil if the table has no history
+-- @treturn ?table the argument for `finish`; nil if the table has no history
 function history_keeping.begin(db, name, run)
   local history, trigger = history_tables.find(db, name)
   if not history then return nil end
@@ -204,8 +208,8 @@ function history_keeping.begin(db, name, run)
   return { db = db, run = run, history = history, renames = renames_in(trigger) }
 end
 
---- Lets the history follow what was changed, and makes its triggers again.
--- @tparam ?{{from=string,to=string},...} renames of columns, in order
+--- Updates the history after a change of its table, and makes its triggers again.
+-- @tparam ?{{from=string,to=string},...} renames the renamed columns, in order
 function history_keeping.finish(following, name, place, renames)
   local db, run, history = following.db, following.run, following.history
   local new_name = history_tables.name_of(native_schema.table(db, name).name)

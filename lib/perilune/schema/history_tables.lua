@@ -1,7 +1,7 @@
---- The tables of histories: what they are called, which table each belongs to, and what may be done to both.
+--- The tables of histories: their names, the tables they belong to, and which changes both allow.
 --
--- The history of `book` is `book_history`, which the triggers `book_history_insert`, ... of `book` write. SQL that renames `book` leaves
--- these names: a history is found by the triggers of its table.
+-- The history of `book` is `book_history`, written by the triggers `book_history_insert`, ... of `book`. These names stay the same
+-- if SQL renames `book`, so that a history is found by the triggers of its table.
 
 local native_schema = require "perilune.native.schema"
 local checks = require "perilune.runtime.checks"
@@ -9,18 +9,18 @@ local sql_names = require "perilune.runtime.names"
 
 local history_tables = {}
 
---- What a history has, and reading adds, beside the columns of its table.
+--- The columns that a history has, or that reading adds, besides those of its table.
 history_tables.own_columns = { "history_version", "history_event", "history_day", "history_transaction", "history_note" }
 
---- The triggers are called after the history: book_history_insert.
+--- The events of triggers, which are named after the history: book_history_insert.
 history_tables.events = { "insert", "delete", "update", "rename" }
 
---- What the history of a table is called.
+--- Returns the name of a table's history.
 function history_tables.name_of(table_name) return table_name .. "_history" end
 
 function history_tables.trigger_name(history, event) return history .. "_" .. event end
 
---- Whether a table of the main database is, or was, a history.
+--- Returns whether a table of the main database is, or was, a history.
 function history_tables.is_history(db, name)
   local is_there, schema = pcall(native_schema.table, db, name)
   if not is_there or schema.kind ~= "table" or schema.database ~= "main" then return false end
@@ -28,9 +28,9 @@ function history_tables.is_history(db, name)
   return first.name == "history_version" and second ~= nil and second.name == "history_event"
 end
 
---- The name of the history that the triggers of a table of the main database write; nil if it has none.
+--- Returns the name of the history written by the triggers of a table in the main database; nil if it has none.
 -- @treturn ?string
--- @treturn ?string the text of the trigger that writes what is inserted
+-- @treturn ?string the SQL of the trigger for inserts
 function history_tables.find(db, table_name)
   local is_there, schema = pcall(native_schema.table, db, table_name)
   if not is_there or schema.database ~= "main" then return nil end
@@ -43,27 +43,27 @@ function history_tables.find(db, table_name)
   end
 end
 
---- Whether a table has a history under its present name.
+--- Returns whether a table has a history that matches its current name.
 function history_tables.is_kept(db, table_name)
   local history = history_tables.find(db, table_name)
   return history ~= nil and sql_names.same(history, history_tables.name_of(table_name))
 end
 
---- The name of the table whose triggers write a history; nil if none do.
+--- Returns the name of the table whose triggers write a history; nil if there is none.
 local function owner_of(db, history)
   if not history_tables.is_history(db, history) then return nil end
   return db:fetch_value("SELECT tbl_name FROM main.sqlite_schema WHERE type = 'trigger' AND lower(name) = lower(?)",
     history_tables.trigger_name(history, "insert"))
 end
 
---- Raises if a table is the history of another, by which alone it may be renamed or dropped.
--- @tparam string cure what to do
+--- Raises if a table is the history of another, because it may be renamed or dropped only together with that.
+-- @tparam string cure the remedy
 function history_tables.refuse_history(db, name, cure, place)
   local owner = owner_of(db, name)
   if owner then checks.refuse(place, ("`%s` is the history of `%s`; %s"):format(name, owner, cure)) end
 end
 
---- Raises if a table cannot be dropped, because its history would be left behind.
+--- Raises if a table cannot be dropped, because its history would remain.
 function history_tables.refuse_owner(db, name, place)
   local history = history_tables.find(db, name)
   if history then
@@ -72,7 +72,8 @@ function history_tables.refuse_owner(db, name, place)
   end
 end
 
---- Raises if a column of a history cannot be renamed, dropped or changed, because it is written. Those that the table has lost can be.
+--- Raises if a column of a history cannot be renamed, dropped or changed, because triggers write it. Columns that the table no
+-- longer has can.
 function history_tables.refuse_column(db, history, column, place)
   local owner = owner_of(db, history)
   if not owner then return end

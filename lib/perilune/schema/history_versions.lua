@@ -1,4 +1,4 @@
---- The SQL that keeps the history of a table: its columns, its triggers, and the versions of rows that no trigger has seen.
+--- The SQL that keeps the history of a table: its columns, its triggers, and versions of rows that no trigger has recorded.
 
 local native_schema = require "perilune.native.schema"
 local checks = require "perilune.runtime.checks"
@@ -8,7 +8,7 @@ local history_tables = require "perilune.schema.history_tables"
 
 local history_versions = {}
 
---- Transactions with notes. One that is open is seen by triggers; its own transaction closes it.
+--- Transactions with notes. Triggers refer to the open one, which its own transaction closes again.
 history_versions.transactions_sql = [[
 CREATE TABLE IF NOT EXISTS perilune_transaction (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -20,19 +20,19 @@ CREATE INDEX IF NOT EXISTS perilune_transaction_open ON perilune_transaction (is
 
 -- Columns ------------------------------------------------------------------------------------------------------------------------------
 
---- The names of the columns of a table, in order.
+--- Returns the names of the columns of a table, in order.
 function history_versions.column_names(schema)
   local names = {}
   for index, column in ipairs(schema.columns) do names[index] = column.name end
   return names
 end
 
---- By which collation a column compares, as SQL behind it: one key is what the table takes for one.
+--- Returns the collation of a column as SQL, so that the history and the table agree on which keys are equal.
 local function collation_of(column)
   return " COLLATE " .. sql_text.name(column.collation or "BINARY")
 end
 
---- SQL for each column of the key: `text`, in which its name is put in for each `%s`.
+--- Returns SQL for each column of the key: `text` with the column's name in place of each `%s`.
 local function key_parts(schema, text, separator)
   local parts = {}
   for _, column in ipairs(schema.columns) do
@@ -42,26 +42,28 @@ local function key_parts(schema, text, separator)
   return table.concat(parts, separator)
 end
 
---- SQL for the same key on both sides of a comparison such as "h.%s IS t.%s".
+--- Returns SQL that compares the keys of both sides, from a comparison such as "h.%s IS t.%s".
 function history_versions.same_key(schema, comparison) return key_parts(schema, comparison, " AND ") end
 
---- The key in GROUP BY or ORDER BY.
+--- Returns the key for GROUP BY or ORDER BY.
 function history_versions.key_terms(schema) return key_parts(schema, "%s", ", ") end
 
---- A column of the history, which gives back what the column of the table has. A table that is not STRICT takes ANY for NUMERIC.
+--- Returns the definition of a history column, which returns the same values as the table's column. A table that is not STRICT
+-- treats ANY as NUMERIC.
 local function definition_of(column, schema)
   local is_any = schema.strict and sql_names.fold(column.type) == "any"
   return sql_text.name(column.name) .. " " .. (is_any and "" or column.type) .. collation_of(column)
 end
 
---- The columns of a table by their folded names.
+--- Returns the columns of a table by their folded names.
 local function columns_by_name(schema)
   local columns = {}
   for _, column in ipairs(schema.columns) do columns[sql_names.fold(column.name)] = column end
   return columns
 end
 
---- The names of the columns that a history lacks: those of its table, and `history_day` in one that an earlier version has made.
+--- Returns the names of the columns that a history lacks: columns of its table, and `history_day` in a history made by an earlier
+-- version.
 function history_versions.unknown_columns(db, schema)
   local known, unknown = columns_by_name(native_schema.table(db, history_tables.name_of(schema.name))), {}
   if not known.history_day then unknown[1] = "history_day" end
@@ -71,11 +73,11 @@ function history_versions.unknown_columns(db, schema)
   return unknown
 end
 
---- SQL for the time of a version of `h` as text. It is stored as a number of days, which SQLite computes in a tenth of the time; a generated
--- column would be computed with each row that is inserted.
+--- The time of a version of `h` as text, in SQL. It is stored as a number of days, which SQLite computes ten times as fast; a
+-- generated column would be computed for each inserted row.
 history_versions.time_text = "strftime('%Y-%m-%d %H:%M:%f', h.history_day)"
 
---- The statement that makes the history of a table.
+--- Returns the statement that creates the history of a table.
 function history_versions.creation(schema)
   local definitions = {
     "history_version INTEGER PRIMARY KEY", "history_event TEXT NOT NULL", "history_day REAL NOT NULL",
@@ -85,12 +87,12 @@ function history_versions.creation(schema)
   return "CREATE TABLE " .. sql_text.name(history_tables.name_of(schema.name)) .. " (" .. table.concat(definitions, ", ") .. ")"
 end
 
---- The statement that adds a column to a history.
+--- Returns the statement that adds a column to a history.
 function history_versions.addition(schema, column)
   return ("ALTER TABLE %s ADD COLUMN %s"):format(sql_text.name(history_tables.name_of(schema.name)), definition_of(column, schema))
 end
 
---- The statements that make the indexes of a history, by their names.
+--- Returns the names and statements of a history's indexes.
 function history_versions.indexes(schema)
   local history = history_tables.name_of(schema.name)
   local function index(ending, terms)
@@ -105,7 +107,7 @@ end
 
 -- Versions -----------------------------------------------------------------------------------------------------------------------------
 
---- What is written beside the columns of the table; `event` is SQL.
+--- Returns the values of the history's own columns; `event` is SQL.
 local function own_values(event)
   return event .. ", julianday('now'), (SELECT id FROM perilune_transaction WHERE is_open)"
 end
@@ -115,14 +117,14 @@ local function insertion(schema, rows)
     sql_text.name(history_tables.name_of(schema.name)), sql_text.names(history_versions.column_names(schema)), rows)
 end
 
---- The columns of a table behind a prefix: "new." or "t.".
+--- Returns the columns of a table with a prefix: "new." or "t.".
 local function prefixed(schema, prefix)
   local values = {}
   for index, name in ipairs(history_versions.column_names(schema)) do values[index] = prefix .. sql_text.name(name) end
   return table.concat(values, ", ")
 end
 
---- The statements that drop the triggers that write a history.
+--- Returns the statements that drop the triggers of a history.
 function history_versions.trigger_drops(history)
   local drops = {}
   for index, event in ipairs(history_tables.events) do
@@ -131,15 +133,15 @@ function history_versions.trigger_drops(history)
   return drops
 end
 
---- `UPDATE OF` the columns that may give a row another key: other updates need not enter the trigger. SQLite goes by the names that a
--- statement has, of which a key that is the row id has more.
+--- Returns `UPDATE OF` with the columns that may change a row's key, so that other updates do not run the trigger. SQLite compares
+-- the names in the UPDATE statement; a key that is the row id has several names.
 local function update_of_key(schema)
   local names = table.move(schema.primary_key.columns, 1, #schema.primary_key.columns, 1, {})
   if schema.primary_key.rowid then table.move({ "rowid", "_rowid_", "oid" }, 1, 3, #names + 1, names) end
   return "UPDATE OF " .. sql_text.names(names)
 end
 
---- The statements that make the triggers.
+--- Returns the statements that create the triggers.
 function history_versions.trigger_creations(schema)
   local creations = {}
   local function create(event, verb, condition, ...)
@@ -148,19 +150,19 @@ function history_versions.trigger_creations(schema)
       sql_text.name(name), verb, sql_text.name(schema.name), condition, table.concat({ ... }, ";\n  "))
   end
   local function version(event, prefix)
-    -- SQLite runs VALUES without the subroutine that a SELECT is.
+    -- SQLite runs VALUES without the subroutine that it needs for SELECT.
     return insertion(schema, ("VALUES (%s, %s)"):format(own_values("'" .. event .. "'"), prefixed(schema, prefix)))
   end
   local same = history_versions.same_key(schema, "new.%s IS old.%s")
   create("insert", "INSERT", "", version("insert", "new."))
   create("delete", "DELETE", "", version("delete", "old."))
   create("update", "UPDATE", " WHEN " .. same, version("update", "new."))
-  -- A row that gets another key is another row.
+  -- A row with a new key is a new row.
   create("rename", update_of_key(schema), " WHEN NOT (" .. same .. ")", version("delete", "old."), version("insert", "new."))
   return creations
 end
 
---- Whether the columns of a row of the table are other than those of a version, in value or in type.
+--- Returns the condition that a row of the table differs from a version, in value or in type.
 local function has_changed(schema)
   local same = {}
   for index, name in ipairs(history_versions.column_names(schema)) do
@@ -170,17 +172,17 @@ local function has_changed(schema)
   return "NOT (" .. table.concat(same, " AND ") .. ")"
 end
 
---- SQL for the last version of each row that has not been deleted.
--- @tparam string columns what is selected
--- @tparam ?string condition of the versions among which it is the last
+--- Returns SQL for the last version of each row that has not been deleted.
+-- @tparam string columns the selected columns
+-- @tparam ?string condition which versions are considered
 function history_versions.last(schema, columns, condition)
-  -- Of the other columns SQLite takes those of the row with the maximum.
+  -- SQLite takes the other columns from the row with the maximum.
   return ("SELECT %s FROM (SELECT max(history_version) AS history_version, history_event, %s FROM %s%s GROUP BY %s) WHERE history_event <> 'delete'"):format(
     columns, sql_text.names(history_versions.column_names(schema)), sql_text.name(history_tables.name_of(schema.name)), condition and " WHERE " .. condition or "", history_versions.key_terms(schema))
 end
 
---- The statements that add a version of each row that is not as its last version says: of those that were there before the triggers, or
--- that were changed while there were none.
+--- Returns the statements that add a version of each row that differs from its last version: rows older than the triggers, or
+-- changed while there were no triggers.
 function history_versions.completion(schema)
   local last, quoted = history_versions.last(schema, "*"), sql_text.name(schema.name)
   local same = history_versions.same_key(schema, "t.%s IS h.%s")

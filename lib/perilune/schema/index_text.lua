@@ -4,14 +4,14 @@ local sql_text = require "perilune.runtime.sql_text"
 
 local index_text = {}
 
---- The name of an index that is given none.
+--- Returns the default name of an index.
 function index_text.default_name(table_name, columns)
   return table_name .. "_on_" .. table.concat(columns, "_")
 end
 
---- The SQL of an index.
--- @tparam table definition of the table: its `name`, and whether to be made only `if_not_exists`; `database`: the name of the schema it
---   is in, since SQLite looks for it only where the index is made
+--- Returns the SQL of an index.
+-- @tparam table definition `name`, the table's name; `if_not_exists`; `database`, the schema of the table, because SQLite looks for
+--   the table only in the schema of the index
 -- @tparam {string,...} columns
 -- @tparam ?table options `name`, `unique`, `terms` (SQL instead of the columns), `where`
 function index_text.sql(definition, columns, options)

@@ -20,25 +20,25 @@ local function names_of(db, kind)
     SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name]], kind)
 end
 
---- The names of the tables, SQLite's own left out, in order.
+--- Returns the names of the tables in order, without SQLite's own.
 function database:tables()
   return names_of(self, "table")
 end
 
---- The names of the views, in order.
+--- Returns the names of the views, in order.
 function database:views()
   return names_of(self, "view")
 end
 
---- The triggers, in order: tables with name, table and sql.
--- @tparam ?string name only those of that table
+--- Returns the triggers in order: tables with name, table and sql.
+-- @tparam ?string name only the triggers of that table
 function database:triggers(name)
   return self:fetch_all([[
     SELECT name, tbl_name AS "table", sql FROM sqlite_schema
     WHERE type = 'trigger' AND (?1 IS NULL OR lower(tbl_name) = lower(?1)) ORDER BY name]], name)
 end
 
---- Whether there is one in the main database, a temporary one, or one in a database that is attached.
+--- Returns whether an object exists in the main database, in an attached one, or as a temporary object.
 local function exists(db, kind, name)
   if db:fetch_value("SELECT 1 FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema) "
     .. "WHERE type = ? AND lower(name) = lower(?)", kind, name) then return true end
@@ -51,23 +51,24 @@ local function exists(db, kind, name)
 end
 
 for _, kind in ipairs{ "table", "view", "index", "trigger" } do
-  --- Whether there is one of that name, in any case; temporary ones and those of attached databases included.
+  --- Return whether an object with this name exists, in any case, including temporary objects and those of attached databases.
   database[kind .. "_exists"] = function(self, name)
     check_name(kind .. "_exists", "a " .. kind, name)
     return exists(self, kind, name)
   end
 end
 
---- What is known of a table or view, which is read again if the schema has changed. Raises if there is none, naming the nearest.
+--- Returns the schema of a table or view, read again if it has changed. Raises if it does not exist, suggesting the nearest name.
 local function table_of(db, method, name)
   check_name(method, "a table", name)
-  -- Reads the file, which shows whether the schema is another one.
+  -- Reads the file, which reveals whether the schema has changed.
   exists(db, "table", name)
   return native_schema.table(db, name)
 end
 
---- The columns of a table with what their types mean: beside the fields of `db:columns`, `affinity` ("integer", "text", "blob",
--- "real" or "numeric") and `content` ("boolean", "date" or "blob"; nil where fields hold just what is stored).
+--- Returns the columns of a table with the meaning of their types. In addition to the fields of `db:columns`: `affinity`
+-- ("integer", "text", "blob", "real" or "numeric") and `content` ("boolean", "date" or "blob"; nil if fields contain the stored
+-- values).
 function introspection.declared_columns(db, name)
   return table_of(db, "columns", name).columns
 end
@@ -76,8 +77,8 @@ local function copy(list)
   return table.move(list, 1, #list, 1, {})
 end
 
---- The columns of a table or view in order: tables with name, type, not_null, default (SQL text, or nil), primary_key
--- (the position in the key from 1, or nil), hidden and generated ("virtual" or "stored", or nil).
+--- Returns the columns of a table or view in order: tables with name, type, not_null, default (SQL text, or nil), primary_key
+-- (the position in the key, counted from 1, or nil), hidden and generated ("virtual" or "stored", or nil).
 function database:columns(name)
   local columns = {}
   for index, column in ipairs(table_of(self, "columns", name).columns) do
@@ -89,14 +90,14 @@ function database:columns(name)
   return columns
 end
 
---- The primary key of a table: a table with `columns` (their names in the order of the key) and `rowid`, whether the key
--- is the row id itself. A table without a key has `columns = {}`.
+--- Returns the primary key of a table: a table with `columns` (their names in the order of the key) and `rowid`, whether the key is
+-- the row id. For a table without a key, `columns` is empty.
 function database:primary_key(name)
   local key = table_of(self, "primary_key", name).primary_key
   return { columns = copy(key.columns), rowid = key.rowid }
 end
 
---- The indexes of a table, by name: tables with name, columns (false stands for an expression), unique, partial and
+--- Returns the indexes of a table, by name: tables with name, columns (false for an expression), unique, partial and
 -- origin ("create index", "unique" or "primary key").
 function database:indexes(name)
   table_of(self, "indexes", name)
@@ -118,7 +119,7 @@ function database:indexes(name)
   return indexes
 end
 
---- Whether these columns, in any order, are the primary key or have a unique index that is not partial.
+--- Returns whether these columns, in any order, are the primary key or have a unique index that is not partial.
 function database:has_unique_key(name, columns)
   local function key_of(list)
     local names = {}
@@ -138,7 +139,7 @@ function database:has_unique_key(name, columns)
   return false
 end
 
---- The foreign keys of a table: tables with table (the other one), columns, referenced_columns, on_update, on_delete
+--- Returns the foreign keys of a table: tables with table (the referenced one), columns, referenced_columns, on_update, on_delete
 -- ("no action", "restrict", "set null", "set default" or "cascade").
 function database:foreign_keys(name)
   local keys = {}
@@ -151,8 +152,8 @@ function database:foreign_keys(name)
   return keys
 end
 
---- The rows that break a foreign key: tables with table, rowid (nil without one), referenced_table and key (the position
--- in `foreign_keys`).
+--- Returns the rows that violate a foreign key: tables with table, rowid (nil if the table has none), referenced_table and key (the
+-- position in `foreign_keys`).
 -- @tparam ?string name only that table
 function database:foreign_key_violations(name)
   local source = "SELECT \"table\", rowid, parent AS referenced_table, fkid + 1 AS key FROM pragma_foreign_key_check"
@@ -161,7 +162,7 @@ function database:foreign_key_violations(name)
   return self:fetch_all(source .. "(?)", name)
 end
 
---- The SQL that makes the schema again, as `perilune schema` writes it: tables, then indexes, views and triggers.
+--- Returns the SQL that recreates the schema, as `perilune schema` writes it: tables, then indexes, views and triggers.
 -- @tparam ?string name only that table or view with its indexes and triggers
 function database:schema_sql(name)
   if name ~= nil then name = table_of(self, "schema_sql", name).name end
@@ -184,7 +185,7 @@ local plan_metatable = {
   end,
 }
 
---- How SQLite would run a statement: a table with `detail` and `children` for each step; printed, it is a tree.
+--- Returns SQLite's plan for a statement: a table with `detail` and `children` for each step, which prints as a tree.
 function database:explain(sql, ...)
   if type(sql) ~= "string" then
     errors.raise("argument", "db:explain: argument 1: expected an SQL string, got " .. errors.describe(sql))
@@ -207,7 +208,7 @@ function database:fetch_value_as(wanted, sql, ...)
   return types.require(wanted, value, "the value")
 end
 
---- Fetches the leftmost column of all rows as a type; NULL is an error.
+--- Fetches the leftmost column of all rows as a type; raises on NULL.
 function database:fetch_values_as(wanted, sql, ...)
   local values = self:fetch_values(sql, ...)
   for index, value in ipairs(values) do

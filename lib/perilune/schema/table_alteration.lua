@@ -23,14 +23,14 @@ local database = databases.methods
 local methods = {}
 local Methods = checks.class("table alteration", methods)
 
---- What columns and references ask of the definition they belong to.
+--- An alteration, with the methods that columns and references call on their definition.
 local Alteration = {}
 Alteration.__index = Alteration
 
---- Begins an alteration of a table, which must be there.
--- `changes` are in order: each has `sql`, a function that gives the statement by which SQLite does it, `edit`, a function that changes the
--- text of the table, or both; and `rebuilds`, a function that says whether SQLite cannot. `columns` are those that the table will have by
--- then; `text` is the text that it will have, as far as that is known while the block runs.
+--- Begins an alteration of an existing table. `changes` are in order: each has `sql`, a function that returns the ALTER TABLE
+-- statement, `edit`, a function that changes the text of the table, or both; and `rebuilds`, a function that returns whether the
+-- table must be rebuilt. `columns` are the columns after the changes so far, and `text` is the resulting text of the table, as far
+-- as it is known while the block runs.
 local function make(db, name, place)
   sql_text.name(name, place .. ": argument 1")
   if db:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view, which can only be dropped and created again") end
@@ -51,12 +51,12 @@ local function make(db, name, place)
   return alteration
 end
 
---- The text of the table; raises for tables that have none.
+--- Returns the text of the table; raises if it has none.
 function Alteration:require_text(place)
   return self.text or checks.refuse(place, "`" .. self.name .. "` is a virtual table, which can only be dropped and created again")
 end
 
---- A key made of a column that is added or changed.
+--- Makes a column that is added or changed the primary key.
 function Alteration:set_primary_key(components, place)
   self:require_no_key(place)
   self.new_key = { components[1].name }
@@ -71,7 +71,7 @@ function Alteration:require_no_key(place)
   end
 end
 
---- The columns of the primary key, under the names that they will have.
+--- Returns the columns of the primary key, under their new names.
 function Alteration:own_key(place)
   local text, key = self:require_text(place), {}
   for index, name in ipairs(self.new_key or text:primary_key() or {}) do
@@ -82,13 +82,13 @@ function Alteration:own_key(place)
   return key
 end
 
---- Raises if something else takes what it has from a column, or writes it.
+--- Raises if a full-text table depends on a column, or if the column belongs to a history.
 function Alteration:refuse_column(name, place)
   synchronization.refuse_column(self.db, self.name, name, place)
   history_tables.refuse_column(self.db, self.name, name, place)
 end
 
---- Raises if there is no such column. Returns its name as spelled in the schema.
+--- Returns the name of a column as spelled in the schema. Raises if the column does not exist.
 function Alteration:find(name, place)
   sql_text.name(name, place)
   local found = self.columns.by_key[sql_names.fold(name)]
@@ -99,7 +99,7 @@ function Alteration:find(name, place)
   errors.raise_unknown("column", name, names)
 end
 
---- Checks that columns which a reference names are there.
+--- Checks that the columns named by a reference exist.
 function Alteration:use_columns(names, place)
   for _, name in ipairs(names) do self:find(name, place) end
 end
@@ -113,12 +113,12 @@ end
 local function always() return true end
 local function never() return false end
 
---- Adds an index, by a function that returns its statement, nil for none.
+--- Adds an index. The function returns its statement, or nil for none.
 function Alteration:add_index(sql)
   self.changes[#self.changes + 1] = { sql = sql, rebuilds = never, is_index = true }
 end
 
---- Adds a change of the table's text, which is made at once where mistakes are to be found.
+--- Adds a change to the table's text. It is applied to the current text at once, so that mistakes are reported at their line.
 function Alteration:add_edit(edit)
   edit(self.text)
   self.changes[#self.changes + 1] = { edit = edit, rebuilds = always }
@@ -134,7 +134,7 @@ end
 
 -- Columns
 
---- Adds what is done for a column that is new.
+--- Adds the change for a new column.
 local function add_definition(alteration, column, place)
   local alter = "ALTER TABLE " .. sql_text.name(alteration.name)
   if alteration.text then
@@ -168,7 +168,7 @@ function methods:add_column_sql(sql)
   })
 end
 
---- Adds columns by which rows belong to rows of another table, as in `create_table`.
+--- Adds columns with which rows belong to rows of another table, as in `create_table`.
 function methods:belongs_to(name, options)
   local alteration, place = open(self, "belongs_to")
   local part = belonging.make(alteration, name, options, place)
@@ -191,7 +191,7 @@ function methods:belongs_to(name, options)
   return part
 end
 
---- Renames a column, also where indexes, views, triggers and foreign keys name it.
+--- Renames a column, and updates indexes, views, triggers and foreign keys that name it.
 function methods:rename_column(name, new_name)
   local alteration, place, alter = open(self, "rename_column")
   local found = alteration:find(name, place .. ": argument 1")
@@ -207,7 +207,7 @@ function methods:rename_column(name, new_name)
   })
 end
 
---- Drops a column that nothing names.
+--- Drops a column that nothing refers to.
 function methods:drop_column(name)
   local alteration, place, alter = open(self, "drop_column")
   local found = alteration:find(name, place .. ": argument 1")
@@ -226,8 +226,8 @@ function methods:drop_column(name)
   end
 end
 
---- Changes the type of a column, and with the methods of what is returned its other properties; the rest stays.
--- @tparam ?string declared nil leaves the type
+--- Changes the type of a column, and its other properties with the methods of the result. Other properties are kept.
+-- @tparam ?string declared nil keeps the type
 function methods:change_column(name, declared)
   local alteration, place = open(self, "change_column")
   local found = alteration:find(name, place .. ": argument 1")
@@ -242,7 +242,7 @@ function methods:change_column(name, declared)
   return column
 end
 
---- Puts columns first, in this order; the others follow in theirs.
+--- Moves columns to the front, in this order; the others keep their order.
 function methods:order_columns(names)
   local alteration, place = open(self, "order_columns")
   names = checks.names(place, names)
@@ -270,7 +270,7 @@ local function add_constraint(alteration, place, sql)
   end)
 end
 
---- Makes columns the primary key, of a table that has none.
+--- Makes columns the primary key of a table without one.
 -- @tparam {string,...} names with `on_conflict`
 function methods:primary_key(names)
   local alteration, place = open(self, "primary_key")
@@ -281,7 +281,7 @@ function methods:primary_key(names)
   add_constraint(alteration, place, "PRIMARY KEY (" .. sql_text.names(names) .. ")" .. policy)
 end
 
---- Makes the columns of the primary key columns like others.
+--- Turns the columns of the primary key into ordinary columns.
 function methods:drop_primary_key(surplus)
   local alteration, place = open(self, "drop_primary_key")
   if surplus ~= nil then checks.fail(place, "takes no arguments") end
@@ -295,7 +295,7 @@ function methods:drop_primary_key(surplus)
   end)
 end
 
---- Whether a constraint is on exactly these columns, in this order.
+--- Returns whether a constraint is on exactly these columns, in this order.
 local function is_on(columns, names)
   if #columns ~= #names then return false end
   for index, name in ipairs(names) do
@@ -304,9 +304,9 @@ local function is_on(columns, names)
   return true
 end
 
---- Drops constraints on columns, which stand behind all columns or behind their own.
--- @tparam ?function is_wanted constraint or clause -> whether it is dropped; nil: all on the columns are
--- @tparam ?string detail what messages say of those that are wanted
+--- Drops constraints on columns, whether they are constraints of the table or clauses of their column.
+-- @tparam ?function is_wanted returns whether to drop a constraint or clause; by default all on the columns are dropped
+-- @tparam ?string detail describes the constraints in messages
 local function drop_constraint_on(alteration, place, names, type, kind, is_wanted, detail)
   is_wanted = is_wanted or function() return true end
   names = checks.names(place, names)
@@ -324,7 +324,7 @@ local function drop_constraint_on(alteration, place, names, type, kind, is_wante
   end)
 end
 
---- Refuses rows that agree with another in all these columns.
+--- Rejects rows that equal another row in all these columns.
 function methods:unique_key(names, options)
   local alteration, place = open(self, "unique_key")
   names = checks.names(place, names)
@@ -332,7 +332,7 @@ function methods:unique_key(names, options)
   add_constraint(alteration, place, "UNIQUE (" .. sql_text.names(names, place) .. ")" .. checks.on_conflict(place, options))
 end
 
---- Drops a unique key, also that of one column.
+--- Drops a unique key, even if it is a clause of a column.
 function methods:drop_unique_key(names)
   local alteration, place = open(self, "drop_unique_key")
   drop_constraint_on(alteration, place, names, "unique", "unique")
@@ -341,7 +341,7 @@ end
 local foreign_key_options = { columns = "any" }
 for name, kind in pairs(table_reference.options) do foreign_key_options[name] = kind end
 
---- Lets columns refer to columns of a table, by default its primary key.
+--- Makes columns refer to columns of a table, by default its primary key.
 function methods:foreign_key(names, other, options)
   local alteration, place = open(self, "foreign_key")
   names = checks.names(place, names)
@@ -352,7 +352,7 @@ function methods:foreign_key(names, other, options)
   add_constraint(alteration, place, function() return "FOREIGN KEY (" .. sql_text.names(names, place) .. ") " .. reference() end)
 end
 
---- The tables that foreign keys on columns refer to, each once.
+--- Returns the distinct tables to which foreign keys on columns refer.
 local function tables_referred_to(text, names)
   local tables, known = {}, {}
   local function add(other)
@@ -368,7 +368,7 @@ local function tables_referred_to(text, names)
   return tables
 end
 
---- Drops a foreign key, given by its columns and, where these refer to several tables, by the table.
+--- Drops a foreign key, given by its columns, and by the table if they refer to several tables.
 function methods:drop_foreign_key(names, other, surplus)
   local alteration, place = open(self, "drop_foreign_key")
   if surplus ~= nil then checks.fail(place, "takes at most 2 arguments") end
@@ -388,13 +388,13 @@ function methods:drop_foreign_key(names, other, surplus)
   drop_constraint_on(alteration, place, columns, "foreign_key", "references")
 end
 
---- Refuses rows for which a condition is false.
+--- Rejects rows for which a condition is false.
 function methods:check(condition)
   local alteration, place = open(self, "check")
   add_constraint(alteration, place, "CHECK (" .. sql_fragment.expression(condition, place) .. ")")
 end
 
---- Drops a check, also that of a column, which is given as it was when it was added.
+--- Drops a check, even one of a column. The condition must be the same as when it was added.
 function methods:drop_check(condition)
   local alteration, place = open(self, "drop_check")
   local wanted = table_text.essence("CHECK (" .. sql_fragment.expression(condition, place) .. ")")
@@ -415,7 +415,7 @@ function methods:constraint(sql)
   add_constraint(alteration, place, sql_fragment.text(sql, place))
 end
 
---- Drops a constraint that has a name: `CONSTRAINT name ...`.
+--- Drops a named constraint: `CONSTRAINT name ...`.
 function methods:drop_constraint(name)
   local alteration, place = open(self, "drop_constraint")
   sql_text.name(name, place)
@@ -430,7 +430,7 @@ function methods:drop_constraint(name)
   end)
 end
 
---- Sets or unsets what the whole table is: `strict`, `without_rowid`.
+--- Sets or unsets options of the whole table: `strict`, `without_rowid`.
 function methods:options(options)
   local alteration, place = open(self, "options")
   options = checks.options(place, options, { strict = "boolean", without_rowid = "boolean" })
@@ -455,7 +455,7 @@ end
 
 -- Running
 
---- Makes the changes in order. Those that SQLite cannot make, and follow each other, are one rebuild.
+--- Runs the changes in order. Consecutive changes that SQLite's ALTER TABLE cannot make are combined into one rebuild.
 local function run_changes(alteration, db, rebuilds, options)
   local edits = {}
   local function flush()
@@ -476,7 +476,7 @@ local function run_changes(alteration, db, rebuilds, options)
   flush()
 end
 
---- Makes the changes, and lets the history of the table follow, whose triggers know its columns.
+--- Runs the changes, and updates the history of the table, whose triggers name its columns.
 local function run_with_history(alteration, db, rebuilds, options)
   local renames, changes_columns = {}, false
   for _, change in ipairs(alteration.changes) do
@@ -508,7 +508,7 @@ local function run(alteration, place, is_dry)
       return schema_changes.execute(db, sql)
     end
     run_with_history(alteration, db, rebuilds, options)
-    -- An error undoes it.
+    -- The error rolls back the changes.
     if is_dry then error(statements) end
   end
   local has_run, err = pcall(rebuilds and databases.unenforced or databases.guarded, alteration.db, run_in)
@@ -517,9 +517,9 @@ local function run(alteration, place, is_dry)
 end
 
 --- Alters a table: `db:alter_table("book", function(t) t:add_column("pages", "integer") end)`.
--- Nothing is executed before the block has ended, and all of it or nothing then.
+-- Nothing is executed before the block has ended; then all changes are made, or none.
 -- @tparam string name
--- @tparam ?table options `dry_run`: undo it, and return the statements
+-- @tparam ?table options `dry_run`: roll the changes back, and return the statements
 -- @tparam function block
 function database:alter_table(name, options, block)
   local place = "db:alter_table"
@@ -533,7 +533,7 @@ function database:alter_table(name, options, block)
   if options.dry_run then return statements end
 end
 
---- Renames a table, also where indexes, views, triggers and foreign keys name it, and its history.
+--- Renames a table and its history, and updates indexes, views, triggers and foreign keys that name it.
 function database:rename_table(name, new_name)
   local place = "db:rename_table"
   local quoted = sql_text.name(name, place .. ": argument 1")

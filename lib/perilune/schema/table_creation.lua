@@ -12,7 +12,7 @@ local history_tables = require "perilune.schema.history_tables"
 local synchronization = require "perilune.schema.full_text_synchronization"
 local sql_names = require "perilune.runtime.names"
 
---- Checks that columns which keys are made of are there.
+--- Checks that the columns used in keys exist.
 local function check_used_columns(definition)
   if definition.has_raw_parts then return end
   local names = {}
@@ -32,7 +32,7 @@ local function check_whole(definition, place)
   end
 end
 
---- What stands between the parentheses, in the order that SQL wants: columns, keys, constraints. And the indexes.
+--- Returns the items between the parentheses, in the order that SQL requires: columns, keys, constraints; and the indexes.
 local function items_of(definition)
   local columns, references, indexes = {}, {}, {}
   local function add(column)
@@ -55,13 +55,13 @@ local function append(list, others)
   return table.move(others, 1, #others, #list + 1, list)
 end
 
---- Whether the key is a clause of its own, not one of a column.
+--- Returns whether the key is a clause of the table, not of a column.
 local function has_key_clause(definition)
   local component = definition.primary_key and definition.primary_key[1]
   return component and (type(component) == "string" or not rawget(component, "is_key"))
 end
 
---- The statements that make a table.
+--- Returns the statements that create a table.
 local function statements_of(definition)
   local items, references, indexes = items_of(definition)
   if has_key_clause(definition) then
@@ -76,7 +76,7 @@ local function statements_of(definition)
   return append({ create }, indexes)
 end
 
---- Makes a table.
+--- Creates a table.
 --
 --     db:create_table("book", function(t)
 --       t:auto_incremented_primary_key("id")
@@ -87,7 +87,7 @@ end
 -- Nothing is executed before the block has ended, and nothing if it fails.
 -- @tparam string name
 -- @tparam ?table options `if_not_exists`, `temporary`, `without_rowid`, `strict`
--- @tparam function block defines it; the methods of its argument are in `table_definition.lua`
+-- @tparam function block defines the table; the methods of its argument are in `table_definition.lua`
 function database:create_table(name, options, block)
   local place = "db:create_table"
   if block == nil and type(options) == "function" then options, block = nil, options end
@@ -104,8 +104,8 @@ function database:create_table(name, options, block)
   schema_changes.run(self, statements_of(definition))
 end
 
---- Drops a table, and what keeps it synchronized if it is one for full-text search.
--- @tparam ?table options `if_exists`: no error if there is none
+--- Drops a table, and the synchronization triggers of a full-text table.
+-- @tparam ?table options `if_exists`: no error if the table does not exist
 function database:drop_table(name, options)
   local place = "db:drop_table"
   local quoted = sql_text.name(name, place .. ": argument 1")

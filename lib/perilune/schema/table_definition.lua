@@ -1,4 +1,4 @@
---- Tables that are being defined: what the block of `db:create_table` is given. It is only data until the block ends.
+--- Table definitions: the argument of the block of `db:create_table`. No SQL runs until the block ends.
 
 local errors = require "perilune.native.errors"
 local sql_text = require "perilune.runtime.sql_text"
@@ -13,11 +13,11 @@ local table_definition = {}
 local methods = {}
 local Methods = checks.class("table definition", methods)
 
---- What columns and references ask of the definition they belong to.
+--- A definition, with the methods that columns and references call on it.
 local Definition = {}
 Definition.__index = Definition
 
---- Begins a definition. Its `block_argument` is what scripts see of it.
+--- Begins a definition. Scripts see its `block_argument`.
 -- @tparam table options `if_not_exists`, `temporary`, `without_rowid`, `strict`
 function table_definition.make(db, name, options)
   local definition = setmetatable({
@@ -41,14 +41,14 @@ function table_definition.make(db, name, options)
   return definition
 end
 
---- Notes the name of a column; no two may be equal.
+--- Records the name of a column; raises if it is not unique.
 function Definition:add_name(name, place)
   local key = sql_names.fold(name)
   if self.column_names[key] then checks.refuse(place, "column `" .. self.column_names[key] .. "` already exists") end
   self.column_names[key] = name
 end
 
---- Sets what the primary key consists of: columns, names of columns, and what `belongs_to` gave.
+--- Sets the components of the primary key: columns, names of columns, and results of `belongs_to`.
 function Definition:set_primary_key(components, place)
   if self.is_alteration then checks.refuse(place, "SQLite cannot add a primary key to a table") end
   if self.key_block then checks.refuse(place, "columns defined in the block of a primary key are all part of it") end
@@ -59,7 +59,7 @@ function Definition:set_primary_key(components, place)
   self.primary_key = components
 end
 
---- The names of the columns that a part of a key stands for: a name, a column, or what `belongs_to` gave.
+--- Returns the names of the columns in a component of a key: a name, a column, or a result of `belongs_to`.
 local function names_of(component)
   if type(component) == "string" then return { component } end
   local names = {}
@@ -67,7 +67,7 @@ local function names_of(component)
   return names
 end
 
---- The columns of the primary key: tables with `name` and `type`.
+--- Returns the columns of the primary key: tables with `name` and `type`.
 function Definition:own_key(place)
   local key = {}
   for _, component in ipairs(self.primary_key or {}) do
@@ -86,7 +86,7 @@ function Definition:type_of(name)
   return ""
 end
 
---- The names of the columns of the primary key, nil if there is none.
+--- Returns the names of the columns of the primary key, nil if there is none.
 function Definition:key_names()
   if not self.primary_key then return nil end
   local all = {}
@@ -97,7 +97,7 @@ function Definition:key_names()
   return all
 end
 
---- Makes the columns by which rows belong to rows of this same table, now that its key is known.
+--- Makes the columns with which rows belong to rows of this same table, now that its key is known.
 function Definition:expand_own_references()
   for _, part in ipairs(self.parts) do
     if part.belonging and not part.belonging.columns then
@@ -106,12 +106,12 @@ function Definition:expand_own_references()
   end
 end
 
---- Notes that columns of this table are named somewhere; that they exist is checked at the end.
+--- Records that columns of this table are named somewhere. Whether they exist is checked at the end.
 function Definition:use_columns(names, place)
   self.own_columns_used[#self.own_columns_used + 1] = { names = names, place = place }
 end
 
---- The definition behind what the block was given, while it lasts.
+--- Returns the definition of a block's argument; raises if the block has ended.
 local function open(self, method)
   local place = "t:" .. method
   checks.receiver(self, Methods, place)
@@ -125,7 +125,7 @@ local function add_column(definition, name, declared, place)
   definition:add_name(name, place)
   definition.parts[#definition.parts + 1] = { column = column }
   if definition.key_block then
-    -- SQLite lets primary keys be NULL, unless they are NOT NULL.
+    -- SQLite allows NULL in primary keys unless they are NOT NULL.
     column:not_null()
     table.insert(definition.primary_key, column)
   end
@@ -135,14 +135,14 @@ end
 --- Adds a column.
 -- @tparam string name
 -- @tparam ?string declared its type: "text", "integer", "double", "real", "numeric", "boolean", "blob", "date", "datetime",
---   "json_text", "jsonb", "any", or any other that SQLite takes; nil for none
+--   "json_text", "jsonb", "any", or any other type that SQLite accepts; nil for no type
 -- @treturn table the column, with methods that modify it: `t:column("title", "text"):not_null()`
 function methods:column(name, declared)
   local definition, place = open(self, "column")
   return add_column(definition, name, declared, place)
 end
 
---- Adds an integer key that the database chooses, never the same again.
+--- Adds an integer key that the database chooses and never reuses.
 -- @tparam ?table options `on_conflict`
 function methods:auto_incremented_primary_key(name, options)
   local definition, place = open(self, "auto_incremented_primary_key")
@@ -160,7 +160,7 @@ local function key_column(definition, name, declared, options, place)
   return column.declared == "INTEGER" and column or column:not_null()
 end
 
---- Runs a block, all columns of which are the primary key.
+--- Runs a block whose columns together form the primary key.
 local function key_of_block(definition, body, policy, place)
   definition:set_primary_key({}, place)
   definition.key_policy, definition.key_block = policy, true
@@ -176,7 +176,7 @@ local function key_of_names(definition, names, policy, place)
   definition:use_columns(names, place)
 end
 
---- Sets the primary key: of one column, `t:primary_key("id", "integer", { on_conflict = "replace" })`; of columns that are
+--- Sets the primary key: of one column, `t:primary_key("id", "integer", { on_conflict = "replace" })`; of columns
 -- defined elsewhere, `t:primary_key{ "a", "b", on_conflict = "replace" }`; or of all columns defined in a block,
 -- `t:primary_key(function(t) ... end)`, with options before it.
 function methods:primary_key(first, second, third)
@@ -191,8 +191,8 @@ function methods:primary_key(first, second, third)
   key_of_names(definition, first, policy, place)
 end
 
---- Adds what lets rows belong to rows of another table: columns `<name>_<key>` that refer to its primary key, indexed.
--- @tparam string name what they belong to; also the other table, or that in the singular, unless `table` says it
+--- Adds columns `<name>_<key>`, which refer to the primary key of another table, and their index.
+-- @tparam string name the name of the reference, and of the table or its singular, unless `table` is given
 -- @tparam ?table options `table`; `columns`: their names here; `on_delete`, `on_update`, `deferred`; `unique`;
 --   `indexed = false`
 -- @treturn table with methods `not_null` and `unique`
@@ -210,7 +210,7 @@ function methods:belongs_to(name, options)
   return part
 end
 
---- Lets columns refer to columns of a table, by default its primary key.
+--- Makes columns refer to columns of a table, by default its primary key.
 -- @tparam ?table options `columns` of the other table; `on_delete`, `on_update`, `deferred`
 function methods:foreign_key(names, other, options)
   local definition, place = open(self, "foreign_key")
@@ -226,7 +226,7 @@ function methods:foreign_key(names, other, options)
   })
 end
 
---- Refuses rows that agree with another in all these columns.
+--- Rejects rows that equal another row in all these columns.
 -- @tparam ?table options `on_conflict`
 function methods:unique_key(names, options)
   local definition, place = open(self, "unique_key")
@@ -235,8 +235,8 @@ function methods:unique_key(names, options)
   table.insert(definition.unique_keys, "UNIQUE (" .. sql_text.names(names, place) .. ")" .. checks.on_conflict(place, options))
 end
 
---- Refuses rows for which a condition is false.
--- @param condition SQL text, an expression, or a function that gets the columns (`c.price`) and gives one of these
+--- Rejects rows for which a condition is false.
+-- @param condition SQL text, an expression, or a function that receives the columns (`c.price`) and returns one of these
 function methods:check(condition)
   local definition, place = open(self, "check")
   table.insert(definition.constraints, "CHECK (" .. sql_fragment.expression(condition, place) .. ")")

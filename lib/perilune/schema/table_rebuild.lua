@@ -1,7 +1,7 @@
---- Changes a table as SQLite's ALTER TABLE cannot: a new table takes the rows and the place of the old one.
+--- Rebuilds a table, for changes that SQLite's ALTER TABLE cannot make: a new table with the same rows replaces the old one.
 --
--- These are the twelve steps of SQLite's documentation ("Making Other Kinds Of Table Schema Changes"), but that foreign keys are switched
--- off around them by `databases.unenforced`. See https://www.sqlite.org/lang_altertable.html#otheralter
+-- The steps are those of SQLite's documentation ("Making Other Kinds Of Table Schema Changes"), except that `databases.unenforced`
+-- turns foreign keys off around them. See https://www.sqlite.org/lang_altertable.html#otheralter
 
 local native_sql = require "perilune.native.sql"
 local native_schema = require "perilune.native.schema"
@@ -14,14 +14,14 @@ local table_text = require "perilune.schema.table_text"
 
 local table_rebuild = {}
 
--- What depends on the table
+-- Dependents of the table
 
 local function schema_rows(db, schema, condition, ...)
   return db:fetch_all(("SELECT type, name, tbl_name, sql, ? AS schema FROM %s.sqlite_schema WHERE sql IS NOT NULL AND %s ORDER BY rowid")
     :format(sql_text.name(schema), condition), schema, ...)
 end
 
---- Whether a text names something in the list, in any way.
+--- Returns whether an SQL text names something in the list.
 local function names_any(sql, wanted)
   for _, token in ipairs(native_sql.tokens(sql)) do
     local name = table_text.name_of(token)
@@ -30,8 +30,8 @@ local function names_any(sql, wanted)
   return false
 end
 
---- The views and triggers that name the table, or a view that does: they are made again, because SQLite looks at all of them when a
--- table is renamed.
+--- Returns the views and triggers that name the table, directly or through a view. They are created again, because SQLite checks
+-- all of them when a table is renamed.
 local function dependents_of(db, schema, name)
   local objects = schema_rows(db, schema, "type IN ('view', 'trigger')")
   if schema ~= "temp" then
@@ -55,10 +55,10 @@ local function dependents_of(db, schema, name)
   return views, triggers
 end
 
--- Which rows would lose something
+-- Checks for lost values
 
---- By affinity, which values a column of it would change. NUMERIC affinity takes a text for a number if it is equal to one; the number
--- gives the text back only if that was written as SQLite writes it.
+--- By affinity, the condition for values that a column with that affinity would change. NUMERIC affinity converts text that equals
+-- a number; the number yields the same text again only if it was written as SQLite writes numbers.
 local losses = {
   text = "typeof($) = 'real' AND CAST(CAST($ AS TEXT) AS REAL) <> $",
   numeric = "typeof($) = 'text' AND CAST(CAST($ AS NUMERIC) AS TEXT) <> $ COLLATE BINARY AND CAST($ AS NUMERIC) = +$",
@@ -72,8 +72,8 @@ local function loss_condition(value, affinity)
   return condition and (condition:gsub("%$", (value:gsub("%%", "%%%%"))))
 end
 
---- Raises if the values of a column, converted to its new type, would not be the same any more.
--- @tparam string affinity that of the new column
+--- Raises if a column's values would change when they are converted to its new type.
+-- @tparam string affinity the affinity of the new column
 local function check_values(rebuild, column, affinity)
   if affinity == rebuild.columns[sql_names.fold(column.origin)].affinity then return end
   local condition = loss_condition(sql_text.name(column.origin), affinity)
@@ -85,7 +85,7 @@ local function check_values(rebuild, column, affinity)
   end
 end
 
---- Raises if a column has NULL that is to be the row id: SQLite would replace it by a number.
+--- Raises if a column that becomes the row id contains NULL, which SQLite would replace by a number.
 local function check_new_key(rebuild, column, source)
   local null_count = rebuild.db:fetch_value(("SELECT COUNT(*) FROM %s WHERE (%s) IS NULL"):format(rebuild.old, source))
   if null_count > 0 then
@@ -96,7 +96,7 @@ end
 
 -- The steps
 
---- Runs a statement. Its error speaks of the table, not of the new one that takes its place.
+--- Runs a statement. Its error names the table instead of the new table that will replace it.
 local function run(rebuild, sql)
   local is_done, result = pcall(rebuild.run, sql)
   if is_done then return result end
@@ -109,20 +109,20 @@ local function run(rebuild, sql)
   error(result, 0)
 end
 
---- A name that nothing has, for the new table.
+--- Returns an unused name for the new table.
 local function free_name(rebuild)
   local name = "perilune_new_" .. rebuild.name
   while rebuild.db:table_exists(name) or rebuild.db:view_exists(name) do name = name .. "_" end
   return name
 end
 
---- How a row of the old table is numbered in SQL, nil if it is not.
+--- Returns the SQL name of the old table's row id, nil if it has none.
 local function row_id_of(schema)
   local name = schema.primary_key.rowid and schema.primary_key.columns[1] or schema.row_id_names[1]
   return name and sql_text.name(name)
 end
 
---- What a column of the new table gets: SQL, nil if its default.
+--- Returns the SQL for the values of a column in the new table, nil to use its default.
 local function source_of(rebuild, column, affinity)
   local is_key = column == rebuild.text:row_id_column()
   local row_id = row_id_of(rebuild.schema)
@@ -133,7 +133,7 @@ local function source_of(rebuild, column, affinity)
   return source
 end
 
---- The columns that are written, and what is written to each. A row keeps its id also where no column shows it.
+--- Returns the columns to write, and the SQL of their values. Rows keep their row id even if no column contains it.
 local function copied(rebuild, new_schema)
   local targets, sources = {}, {}
   local function add(target, source)
@@ -148,7 +148,7 @@ local function copied(rebuild, new_schema)
   return targets, sources
 end
 
---- SQLite chooses keys above all that it has given. The new table knows those of its rows only.
+--- Keeps the highest key that SQLite has ever assigned, since the new table knows only the keys of existing rows.
 local function keep_sequence(rebuild, new_name)
   local has_sequences = rebuild.db:fetch_value(
     ("SELECT COUNT(*) FROM %s.sqlite_schema WHERE name = 'sqlite_sequence'"):format(sql_text.name(rebuild.schema_name))) > 0
@@ -161,13 +161,13 @@ local function keep_sequence(rebuild, new_name)
   run(rebuild, ("INSERT INTO %s (name, seq) VALUES (%s, %d)"):format(sequences, sql_text.literal(new_name), last))
 end
 
---- Raises an error again unless it is SQLite's about a text that it cannot use. Returns what SQLite says.
+--- Returns the message of an SQL error about text that SQLite cannot use. Raises any other error again.
 local function reason_of(err)
   if type(err) == "string" or err.kind ~= "sql" then error(err, 0) end
   return err.message
 end
 
---- Runs a statement of something that depends on the table. If it does not fit the table any more it is named.
+--- Runs the statement of an object that depends on the table. Raises an error that names the object if it no longer fits the table.
 local function make_again(rebuild, object)
   local is_made, err = pcall(run, rebuild, table_text.qualify(object.sql, object.schema))
   if is_made then return end
@@ -175,7 +175,7 @@ local function make_again(rebuild, object)
     object.type, object.name, reason_of(err)))
 end
 
---- Raises if a column is gone that something else names in double quotes, which SQLite would take for text.
+--- Raises if an object names a dropped column in double quotes, because SQLite would read the name as text.
 local function check_quoted_names(rebuild, objects)
   for _, name in ipairs(rebuild.removed) do
     for _, object in ipairs(objects) do
@@ -188,7 +188,7 @@ local function check_quoted_names(rebuild, objects)
   end
 end
 
---- Has SQLite look whether all views and triggers still fit, which it does when a table is renamed.
+--- Makes SQLite check that all views and triggers are still valid, which it does when any table is renamed.
 local function check_schema(rebuild)
   local scratch = free_name(rebuild)
   local quoted = table_text.qualified(rebuild.schema_name, scratch)
@@ -200,8 +200,8 @@ end
 
 local statistics_columns = { sqlite_stat1 = { "tbl", "idx", "stat" }, sqlite_stat4 = { "tbl", "idx", "neq", "nlt", "ndlt", "sample" } }
 
---- The statements that put back the figures of ANALYZE for the table, which SQLite drops with it: each with the name of the index it is
--- about, nil for the table itself.
+--- Returns the statements that restore the table's ANALYZE statistics, which SQLite drops with the table: each with the name of its
+-- index, nil for the table itself.
 local function statistics_of(rebuild)
   local found = {}
   for name, columns in pairs(statistics_columns) do
@@ -221,7 +221,7 @@ local function statistics_of(rebuild)
   return found
 end
 
---- Puts back the figures of the table and of the indexes that were made again.
+--- Restores the statistics of the table and of the indexes that were created again.
 local function keep_statistics(rebuild, statistics, indexes)
   local kept = {}
   for _, index in ipairs(indexes) do kept[sql_names.fold(index.name)] = true end
@@ -230,10 +230,10 @@ local function keep_statistics(rebuild, statistics, indexes)
   end
 end
 
---- Changes a table: in a transaction, while foreign keys are not enforced.
+--- Changes a table, in a transaction and while foreign keys are not enforced.
 -- @tparam string name
 -- @tparam {function,...} edits functions that change the text of the table
--- @tparam table options `run`: executes a statement; `is_enforced`: whether foreign keys are to be checked; `place`: what messages begin with
+-- @tparam table options `run`: executes a statement; `is_enforced`: whether to check foreign keys; `place`: the start of messages
 function table_rebuild.run(db, name, edits, options)
   local schema = native_schema.table(db, name)
   local rebuild = {
@@ -259,7 +259,7 @@ function table_rebuild.run(db, name, edits, options)
   run(rebuild, rebuild.text:sql(new))
   local targets, sources = copied(rebuild, native_schema.table(db, new_name))
   if targets[1] then
-    -- ABORT, whatever the constraints say about conflicts: no row is to be left out.
+    -- ABORT regardless of the conflict clauses of constraints, because no row may be left out.
     run(rebuild, ("INSERT OR ABORT INTO %s (%s) SELECT %s FROM %s"):format(
       new, table.concat(targets, ", "), table.concat(sources, ", "), rebuild.old))
   end
@@ -274,11 +274,11 @@ function table_rebuild.run(db, name, edits, options)
   keep_statistics(rebuild, statistics, indexes)
   check_schema(rebuild)
   if options.is_enforced then foreign_key_checks.check(db, rebuild.schema_name, rebuild.name, rebuild.place) end
-  -- The rows have been written to another table, which nothing observes.
+  -- The rows were written to another table, which nothing observes.
   db:notify_changes(rebuild.name)
 end
 
---- Reads the text of a table; its columns are their own `origin`.
+--- Reads the text of a table. The `origin` of each column is the column itself.
 function table_rebuild.read(db, name, place)
   local schema = native_schema.table(db, name)
   if schema.kind ~= "table" then checks.refuse(place, "`" .. name .. "` is a virtual table, which can only be dropped and created again") end

@@ -9,7 +9,7 @@ local table_reference = {}
 
 local actions = { "no action", "restrict", "set null", "set default", "cascade" }
 
---- Options of all that refers to a table.
+--- The options of everything that refers to a table.
 table_reference.options = { on_delete = "string", on_update = "string", deferred = "boolean" }
 
 local function action(place, event, value)
@@ -17,13 +17,13 @@ local function action(place, event, value)
   return word and " ON " .. event:upper() .. " " .. word or ""
 end
 
---- What follows the columns: what is done when the other row goes.
+--- Returns the clauses after the columns: the actions if the referenced row is deleted or changed.
 local function clauses_of(place, options)
   return action(place, "delete", options.on_delete) .. action(place, "update", options.on_update)
     .. (options.deferred and " DEFERRABLE INITIALLY DEFERRED" or "")
 end
 
---- Raises if there is no such table, naming the nearest.
+--- Raises if a table does not exist, suggesting the nearest name.
 function table_reference.require_table(db, name, place)
   sql_text.name(name, place)
   if db:table_exists(name) then return end
@@ -31,7 +31,7 @@ function table_reference.require_table(db, name, place)
   errors.raise_unknown("table", name, db:tables())
 end
 
---- The key of another table: a list of its columns as `db:columns` has them.
+--- Returns the key of another table: a list of columns as in `db:columns`.
 function table_reference.key_of(db, name, place)
   table_reference.require_table(db, name, place)
   local key = {}
@@ -62,11 +62,11 @@ local function names_of(key)
 end
 
 --- Makes a reference to a table.
--- The table that is being defined is asked for its key at the end, any other at once.
--- @tparam table definition of the table that refers
--- @tparam integer count how many columns refer
--- @tparam ?{string,...} columns of the other table; nil for its primary key
--- @treturn function that gives the SQL `REFERENCES ...`
+-- The key of the table being defined is read at the end, that of any other table at once.
+-- @tparam table definition the table that refers
+-- @tparam integer count the number of columns that refer
+-- @tparam ?{string,...} columns the columns of the other table; nil for its primary key
+-- @treturn function returns the SQL `REFERENCES ...`
 function table_reference.make(definition, name, count, columns, options, place)
   local clauses = clauses_of(place, options)
   local is_self = sql_names.same(sql_text.name(name, place), sql_text.name(definition.name))

@@ -1,6 +1,6 @@
---- The text of a table in the schema: read into its columns and constraints, changed, and written again, with its comments.
+--- Parser and editor for the SQL text of a table in the schema: columns, constraints and comments.
 --
--- What is not changed stays as it was written. A comment belongs to what stands before it on the same line, else to what comes after it.
+-- Unchanged parts keep their spelling. A comment belongs to the preceding item on the same line, or else to the following item.
 
 local native_sql = require "perilune.native.sql"
 local checks = require "perilune.runtime.checks"
@@ -11,7 +11,7 @@ local table_text = {}
 
 -- Reading
 
---- Goes through the tokens of a text.
+--- A reader of the tokens of a text.
 local Reader = {}
 Reader.__index = Reader
 
@@ -23,7 +23,7 @@ local function is_solid(token)
   return token.kind ~= "blank" and token.kind ~= "comment"
 end
 
---- The position of the next token, or of one behind it, that is neither blank nor a comment.
+--- Returns the position of the next token (or of the one at a distance) that is neither blank nor a comment.
 function Reader:solid(distance)
   local position = self.position
   for _ = 1, distance or 1 do
@@ -35,7 +35,7 @@ end
 
 function Reader:peek(distance) return self.tokens[self:solid(distance)] end
 
---- Whether the next token, or one behind it, is this keyword.
+--- Returns whether the next token, or the one at a distance, is this keyword.
 function Reader:is_word(word, distance)
   local token = self:peek(distance)
   return token ~= nil and token.kind == "word" and sql_names.fold(token.text) == word
@@ -46,14 +46,14 @@ function Reader:is_sign(sign)
   return token ~= nil and token.kind == "sign" and token.text == sign
 end
 
---- Raises that the text cannot be read from here on.
+--- Raises that the text cannot be read from this position.
 function Reader:refuse()
   local token = self:peek()
   checks.refuse(self.what, "the schema's text of the table cannot be read at `" .. (token and token.text or "its end")
     .. "`; change the table by SQL")
 end
 
---- Moves behind the next token.
+--- Returns the next token and moves past it.
 function Reader:take()
   local position = self:solid()
   if not self.tokens[position] then self:refuse() end
@@ -61,7 +61,7 @@ function Reader:take()
   return self.tokens[position]
 end
 
---- Takes these keywords, which must be next.
+--- Reads keywords; raises if they are not next.
 function Reader:words(...)
   for _, word in ipairs{ ... } do
     if not self:is_word(word) then self:refuse() end
@@ -69,14 +69,14 @@ function Reader:words(...)
   end
 end
 
---- Takes a keyword if it is next.
+--- Skips a keyword if it is next. Returns whether it was.
 function Reader:skip(word)
   if not self:is_word(word) then return false end
   self:take()
   return true
 end
 
---- Takes what stands in parentheses, with them.
+--- Skips a balanced group in parentheses.
 function Reader:parentheses()
   if not self:is_sign("(") then self:refuse() end
   local depth = 0
@@ -87,27 +87,27 @@ function Reader:parentheses()
   until depth == 0
 end
 
---- The text from a position to the present one.
+--- Returns the text between a position and the current one.
 function Reader:text(from)
   local parts = {}
   for position = from, self.position - 1 do parts[#parts + 1] = self.tokens[position].text end
   return table.concat(parts)
 end
 
---- Takes blanks and comments.
+--- Reads blanks and comments.
 function Reader:trivia()
   local from = self.position
   self.position = self:solid()
   return self:text(from)
 end
 
---- Takes blanks and comments, and adds the comments to those behind the options of a table.
+--- Reads blanks and comments, and adds the comments to those after the table's options.
 function Reader:take_comments(text)
   local trivia = self:trivia()
   if trivia:find("%S") then text.comments = text.comments .. trivia end
 end
 
---- Takes blanks and comments up to the end of the line, if a comment is among them.
+--- Reads blanks and comments up to the end of the line; reads nothing if there is no comment.
 function Reader:rest_of_line()
   local from, last = self.position, nil
   local position = from
@@ -132,7 +132,7 @@ function Reader:on_conflict()
   end
 end
 
---- Takes a list of names in parentheses. Returns those that stand at the beginning of its elements, in small letters.
+--- Reads a list of names in parentheses. Returns the first name of each element, in lower case.
 function Reader:name_list()
   local first = self:solid()
   self:parentheses()
@@ -150,13 +150,13 @@ function Reader:name_list()
   return names
 end
 
---- What a token says as a name; nil if it cannot be one.
+--- Returns the name that a token represents; nil if it cannot be a name.
 function table_text.name_of(token)
   if token.kind == "string" then return (token.text:sub(2, -2):gsub("''", "'")) end
   return token.name
 end
 
---- Returns the name of the table that is referred to.
+--- Reads a reference. Returns the name of the referenced table.
 local function take_reference(reader)
   reader:words("references")
   local other = table_text.name_of(reader:take())
@@ -178,10 +178,10 @@ local function take_reference(reader)
   end
 end
 
---- The kinds of the clauses of columns.
+--- The kinds of column clauses.
 table_text.kinds = { "primary_key", "not_null", "null", "unique", "check", "default", "collate", "references", "generated_as" }
 
---- Takes the clauses of a column, by their first word.
+--- The functions that read the clauses of a column, by their first word.
 local clauses = {}
 
 function clauses.primary(reader)
@@ -249,7 +249,7 @@ function clauses.generated(reader)
   return clauses["as"](reader)
 end
 
---- What takes the clause that is next, nil if it is none. `generated` may also be a word of a type.
+--- Returns the function that reads the next clause, nil if there is none. `generated` may also be a word of a type.
 local function clause_reader(reader)
   local token = reader:peek()
   if not token or token.kind ~= "word" then return nil end
@@ -258,7 +258,7 @@ local function clause_reader(reader)
   return clauses[word]
 end
 
---- Takes the name of a constraint, if it has one.
+--- Reads the optional name of a constraint.
 local function take_constraint_name(reader)
   if not reader:skip("constraint") then return nil end
   return table_text.name_of(reader:take())
@@ -280,7 +280,7 @@ local function take_type(reader)
   return count > 0 and declared or false, before
 end
 
---- Reads a column, from its name to what ends it.
+--- Reads a column, from its name to its end.
 local function read_column(reader)
   local from = reader.position
   local name = table_text.name_of(reader:take()) or reader:refuse()
@@ -365,7 +365,7 @@ local function read_items(reader, text)
     table.insert(is_constraint and text.constraints or text.columns, item)
     local is_last = false
     if is_constraint and (reader:is_word("constraint") or constraint_reader(reader)) then
-      -- SQLite needs no comma between constraints.
+      -- SQLite does not require commas between constraints.
     elseif reader:is_sign(")") then
       is_last = true
     else
@@ -377,7 +377,7 @@ local function read_items(reader, text)
   until is_last
 end
 
---- Leaves to the last item what stands on its line; the rest stands before the closing parenthesis.
+--- Gives the rest of the line to the last item. Returns the following text, up to the closing parenthesis.
 local function split_closing(text, reader)
   local last = text.constraints[#text.constraints] or text.columns[#text.columns]
   local trivia = make_reader(last.trailing .. reader:trivia(), text.what)
@@ -388,8 +388,8 @@ end
 local Text = {}
 Text.__index = Text
 
---- Reads the text of a table as `sqlite_schema` has it.
--- @tparam string what what messages begin with
+--- Reads the text of a table from `sqlite_schema`.
+-- @tparam string what the start of messages
 function table_text.read(sql, what)
   local reader = make_reader(sql, what)
   local text = setmetatable({ what = what, columns = {}, constraints = {}, comments = "" }, Text)
@@ -411,7 +411,7 @@ function table_text.read(sql, what)
   return text
 end
 
---- Reads the SQL of a column alone.
+--- Reads the SQL of a single column.
 function table_text.read_column(sql, what)
   local reader = make_reader(sql, what)
   reader:trivia()
@@ -421,7 +421,7 @@ function table_text.read_column(sql, what)
   return column
 end
 
---- Reads the SQL of a constraint of a table alone.
+--- Reads the SQL of a single table constraint.
 function table_text.read_constraint(sql, what)
   local reader = make_reader(sql, what)
   reader:trivia()
@@ -433,21 +433,21 @@ end
 
 -- Finding
 
---- The column of a name, and its position.
+--- Returns the column with a name, and its position.
 function Text:column(name)
   for position, column in ipairs(self.columns) do
     if sql_names.same(column.name, name) then return column, position end
   end
 end
 
---- The first clause of a kind.
+--- Returns the first clause of a kind.
 function table_text.clause(column, kind)
   for _, clause in ipairs(column.clauses) do
     if clause.kind == kind then return clause end
   end
 end
 
---- The columns of the primary key, nil if there is none.
+--- Returns the columns of the primary key, nil if there is none.
 function Text:primary_key()
   for _, constraint in ipairs(self.constraints) do
     if constraint.type == "primary_key" then
@@ -461,7 +461,7 @@ function Text:primary_key()
   end
 end
 
---- The column that is the row id: an INTEGER PRIMARY KEY of a table with row ids. Nil if none is.
+--- Returns the column that is the row id: an INTEGER PRIMARY KEY of a table with row ids. Nil if there is none.
 function Text:row_id_column()
   local key = self:primary_key()
   if self.without_rowid or not key or #key > 1 then return nil end
@@ -474,7 +474,7 @@ function Text:row_id_column()
   return column
 end
 
---- Whether SQLite chooses keys that it has never given before.
+--- Returns whether the table is AUTOINCREMENT.
 function Text:is_auto_incremented()
   for _, column in ipairs(self.columns) do
     local key = table_text.clause(column, "primary_key")
@@ -486,7 +486,7 @@ function Text:is_auto_incremented()
   return false
 end
 
---- What is compared to find out whether two texts say the same: their tokens, words in small letters, names without quotes.
+--- Returns a canonical form for comparing texts: the tokens, with words in lower case and names without quotes.
 function table_text.essence(sql)
   local parts = {}
   for _, token in ipairs(native_sql.tokens(sql)) do
@@ -497,7 +497,7 @@ function table_text.essence(sql)
   return table.concat(parts, "\0")
 end
 
---- Whether a text names a column: by a word that no parenthesis follows, or by a name in quotes.
+--- Returns whether a text names a column: with a word not followed by a parenthesis, or with a quoted name.
 function table_text.mentions(sql, name)
   local reader = make_reader(sql, "")
   while reader:peek() do
@@ -509,7 +509,7 @@ end
 
 -- Changing
 
---- The blanks before an item that is added.
+--- Returns the blanks before an added item.
 function Text:indentation()
   local last = self.columns[#self.columns]
   local sample = last and #self.columns > 1 and last.leading or self.columns[1].leading
@@ -531,7 +531,7 @@ function Text:rename_column(name, new_name)
   end
 end
 
---- The names of the constraints that have one, in order.
+--- Returns the names of the named constraints, in order.
 function Text:constraint_names()
   local names = {}
   for _, constraint in ipairs(self.constraints) do names[#names + 1] = constraint.name end
@@ -542,7 +542,7 @@ function Text:constraint_names()
   return names
 end
 
---- Puts columns into another order. Blanks stay at their places; comments go with their columns.
+--- Reorders the columns. Blanks keep their places; comments move with their columns.
 function Text:arrange(columns)
   local leading = {}
   for index, column in ipairs(self.columns) do leading[index] = column.leading end
@@ -568,7 +568,7 @@ function Text:add_constraint(constraint)
   self.constraints[#self.constraints + 1] = constraint
 end
 
---- Removes the constraints of the table for which a function returns true. Returns how many.
+--- Removes the constraints of the table for which a function returns true. Returns their number.
 function Text:remove_constraints(is_unwanted)
   local kept = {}
   for _, constraint in ipairs(self.constraints) do
@@ -579,7 +579,7 @@ function Text:remove_constraints(is_unwanted)
   return count
 end
 
---- The comments in a text, each behind a blank.
+--- Returns the comments in a text, each preceded by a blank.
 local function comments_in(sql)
   local comments = {}
   for _, token in ipairs(native_sql.tokens(sql)) do
@@ -588,7 +588,7 @@ local function comments_in(sql)
   return table.concat(comments)
 end
 
---- Removes the clauses of a kind, or only those for which a function returns true. Comments before them stay. Returns how many.
+--- Removes the clauses of a kind, or those for which a function returns true. Keeps the comments before them. Returns their number.
 function table_text.remove_clauses(column, kind, is_unwanted)
   local kept, comments, count = {}, "", 0
   for _, clause in ipairs(column.clauses) do
@@ -608,7 +608,7 @@ function table_text.add_clause(column, kind, sql)
   column.clauses[#column.clauses + 1] = { kind = kind, before = " ", named = "", text = sql }
 end
 
---- Gives a column another type, nil for none. Comments in the former one stay.
+--- Changes the type of a column, nil for none. Keeps the comments in the previous type.
 function table_text.set_type(column, declared)
   local comments = comments_in(column.declared or "")
   column.declared, column.before_type = declared or false, column.before_type or " "
@@ -617,7 +617,7 @@ function table_text.set_type(column, declared)
   if next then next.before = comments .. next.before else column.trailing = comments .. column.trailing end
 end
 
---- Puts a clause in the place of those of its kind, or behind the others. Comments in what it takes the place of stay.
+--- Replaces the first clause of a kind and removes the others, or appends the clause. Keeps comments in the replaced clause.
 function table_text.set_clause(column, kind, sql)
   local present = table_text.clause(column, kind)
   if present then
@@ -632,7 +632,7 @@ end
 
 -- Writing
 
---- Joins pieces, so that no comment swallows what comes after it.
+--- Joins pieces, with line breaks after line comments.
 local function join(pieces)
   local parts, is_open = {}, false
   for _, piece in ipairs(pieces) do
@@ -657,11 +657,11 @@ local function column_pieces(column)
   return pieces
 end
 
---- The SQL of a column, without what stands around it.
+--- Returns the SQL of a column, without its surroundings.
 function table_text.column_sql(column) return join(column_pieces(column)) end
 
---- The statement that makes the table, under a name of its own.
--- @tparam string quoted the name, quoted, and with that of its schema
+--- Returns the statement that creates the table under another name.
+-- @tparam string quoted the quoted name, with the quoted name of its schema
 function Text:sql(quoted)
   local pieces = { "CREATE TABLE " .. quoted .. self.opening .. "(" }
   local items = table.move(self.constraints, 1, #self.constraints, #self.columns + 1, table.move(self.columns, 1, #self.columns, 1, {}))
@@ -676,15 +676,15 @@ function Text:sql(quoted)
   local options = {}
   if self.strict then options[#options + 1] = "STRICT" end
   if self.without_rowid then options[#options + 1] = "WITHOUT ROWID" end
-  -- SQLite keeps no comment behind a table that has no options.
+  -- SQLite drops comments after a table without options.
   local tail = options[1] and { ")", " " .. table.concat(options, ", "), self.comments } or { self.comments, ")" }
   return join(table.move(tail, 1, #tail, #pieces + 1, pieces))
 end
 
---- Quotes names with that of their schema before them.
+--- Returns the quoted name of an object, prefixed with that of its schema.
 function table_text.qualified(schema, name) return sql_text.name(schema) .. "." .. sql_text.name(name) end
 
---- The text of an index, a view or a trigger as `sqlite_schema` has it, with the name of its schema before its own.
+--- Returns the SQL of an index, view or trigger in `sqlite_schema` with the name of its schema before its own.
 function table_text.qualify(sql, schema)
   local reader = make_reader(sql, "db:alter_table")
   reader:words("create")

@@ -18,7 +18,7 @@ local option_kinds = {
   temporary = "boolean", if_not_exists = "boolean",
 }
 
---- When a trigger runs, and on what event: both in capitals.
+--- Returns when and on which event a trigger runs, both in capitals.
 local function read_event(options, place)
   local time, event
   for name, word in pairs(times) do
@@ -31,7 +31,7 @@ local function read_event(options, place)
   return time, event
 end
 
---- What `new` or `old` are in the functions of a trigger: their fields are its columns.
+--- Returns `new` or `old` for the functions of a trigger; the fields are the columns.
 local function make_row(word, schema, has_row, event, place)
   return setmetatable({}, {
     __name = word,
@@ -43,7 +43,7 @@ local function make_row(word, schema, has_row, event, place)
   })
 end
 
---- The table or view of a trigger. SQLite takes INSTEAD OF for views, and the others for tables.
+--- Returns the table or view of a trigger. SQLite accepts INSTEAD OF only for views, and other triggers only for tables.
 local function read_table(db, name, time, place)
   sql_text.name(name, place .. ": option `on`")
   local schema = native_schema.table(db, name)
@@ -63,7 +63,7 @@ local function columns_clause(schema, columns, event, place)
   return " OF " .. sql_text.names(columns)
 end
 
---- The SQL of one statement of the body: text, or a statement as a value.
+--- Returns the SQL of one statement of the body: text, or a statement as a value.
 local function statement_sql(value, place)
   local sql = marks.statement_sql and marks.statement_sql(value)
   if sql then return sql end
@@ -95,7 +95,7 @@ local function condition_clause(condition, new, old, place)
   return " WHEN " .. sql_fragment.expression(condition, place .. ": option `when`")
 end
 
---- In the schema of its table, unless it is temporary: SQLite looks for the table there.
+--- Returns the trigger's quoted name in the schema of its table, since SQLite looks for the table there; unqualified if temporary.
 local function quoted_name(name, schema, is_temporary)
   local is_attached = schema.database ~= "main" and schema.database ~= "temp"
   return (is_attached and not is_temporary and sql_text.name(schema.database) .. "." or "") .. sql_text.name(name)
@@ -107,8 +107,9 @@ end
 --       on = "book", after = "insert", when = function(new) return new.author_id:is_not_null() end,
 --       run = "UPDATE author SET book_count = book_count + 1 WHERE id = new.author_id",
 --     })
--- @tparam table options `on`: a table or view; one of `before`, `after`, `instead_of`: "insert", "update" or "delete"; `columns`: those
---   whose update counts; `when`: a condition; `run`: statements, or `refuse`: a message; `temporary`, `if_not_exists`
+-- @tparam table options `on`: a table or view; one of `before`, `after`, `instead_of`: "insert", "update" or "delete"; `columns`:
+--   the columns whose update runs the trigger; `when`: a condition; `run`: statements, or `refuse`: a message; `temporary`,
+--   `if_not_exists`
 function database:create_trigger(name, options)
   local place = "db:create_trigger"
   sql_text.name(name, place .. ": argument 1")
@@ -128,7 +129,7 @@ function database:create_trigger(name, options)
 end
 
 --- Drops a trigger.
--- @tparam ?table options `if_exists`: no error if there is none
+-- @tparam ?table options `if_exists`: no error if the trigger does not exist
 function database:drop_trigger(name, options)
   local place = "db:drop_trigger"
   local quoted = sql_text.name(name, place .. ": argument 1")

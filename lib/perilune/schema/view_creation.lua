@@ -7,7 +7,7 @@ local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
 
---- The SQL of a query: text without values to bind, or a request, whose values are written out.
+--- Returns the SQL of a query: text without parameters, or a request, whose values are written into it.
 local function query_sql(db, query, place)
   if marks.is_request(query) then return sql_fragment.with_values(query:sql(db)) end
   if type(query) ~= "string" then
@@ -16,7 +16,7 @@ local function query_sql(db, query, place)
   return sql_fragment.text(query, place .. ": argument 2")
 end
 
---- Makes a view: `db:create_view("long_book", "SELECT * FROM book WHERE pages > 1000")`.
+--- Creates a view: `db:create_view("long_book", "SELECT * FROM book WHERE pages > 1000")`.
 -- @tparam string name
 -- @param query SQL text or a request
 -- @tparam ?table options `columns`: their names; `temporary`, `if_not_exists`
@@ -34,7 +34,7 @@ function database:create_view(name, query, options)
 end
 
 --- Drops a view.
--- @tparam ?table options `if_exists`: no error if there is none
+-- @tparam ?table options `if_exists`: no error if the view does not exist
 function database:drop_view(name, options)
   local place = "db:drop_view"
   local quoted = sql_text.name(name, place .. ": argument 1")
