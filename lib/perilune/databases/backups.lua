@@ -1,4 +1,4 @@
---- Copies of a database over another one, in steps.
+--- Copies of a database over another database, made in steps.
 
 local copies = require "perilune.native.copies"
 local database = require("perilune.native.databases").methods
@@ -6,7 +6,7 @@ local checks = require "perilune.runtime.checks"
 
 local place = "db:backup_to"
 
---- How many pages are copied at a time, unless the script says so; and at most, which SQLite counts by 32 bits.
+--- The default number of pages to copy at a time, and the maximum, since SQLite counts them with 32 bits.
 local usual_pages, most_pages = 1000, 2 ^ 31 - 1
 
 local function read_pages(value)
@@ -15,8 +15,8 @@ end
 
 --- Copies the whole database over another one.
 -- @tparam perilune.database target
--- @tparam ?table options `pages`: how many are copied at a time; `pause`: how long to wait between two steps, in which other connections
---   may use the databases; `progress`: called after each step with the numbers of pages that are copied, and of all
+-- @tparam ?table options `pages`: the number of pages to copy at a time; `pause`: the time between two steps, in which other
+--   connections may use the databases; `progress`: called after each step with the numbers of copied pages and of all pages
 function database:backup_to(target, options)
   options = checks.options(place, options, {
     pages = { read_pages, "an integer of at least 1" }, pause = "any", progress = "function",

@@ -7,15 +7,16 @@ local durations = require "perilune.runtime.durations"
 
 local perilune = require "perilune"
 
---- In seconds: how long a statement may take, unless the script says so, and the least that it can say.
+--- In seconds: the default time limit for a statement, and the shortest one allowed.
 local usual_timeout, shortest_timeout = 10, 0.05
 
 local options_of_clusters = { servers = "table", timeout = "any", label = "string", trace = "any" }
 
---- Opens a database in a cluster, which is made there if it does not exist.
+--- Opens a database in a cluster, and creates it if it does not exist.
 -- @tparam string name
--- @tparam table options `servers`: a list of addresses as host:port, of which one must answer; `timeout`: how long a statement, the
---   beginning of a transaction or a commit may take, "10s" by default; `label` and `trace` as for perilune.queue
+-- @tparam table options `servers`: a list of addresses as host:port, of which one must answer; `timeout`: the time limit for a
+--   statement, the
+--   beginning of a transaction or a commit, "10s" by default; `label` and `trace` as for perilune.queue
 -- @raise `cluster_unreachable` if no node answers
 function perilune.cluster(name, options)
   if type(name) ~= "string" then checks.fail("perilune.cluster: argument 1", "expected the name of a database, got " .. type(name)) end
@@ -27,7 +28,7 @@ function perilune.cluster(name, options)
   return clusters.open(name, servers, timeout, { label = options.label, trace = options.trace })
 end
 
---- The nodes of the cluster that the database is in: tables with `id`, `address`, `role` ("voter", "standby", "spare") and `is_leader`.
+--- Returns the nodes of the database's cluster: tables with `id`, `address`, `role` ("voter", "standby", "spare") and `is_leader`.
 function database:cluster_nodes() return clusters.nodes(self) end
 
 require("perilune.runtime.arity").limit(database, "db:", { cluster_nodes = 0 })

@@ -1,4 +1,4 @@
---- Blobs and texts that are read and written in pieces, without being in memory as a whole.
+--- Blobs and texts that are read and written in pieces, without loading them completely.
 
 local blobs = require "perilune.native.blobs"
 local database = require("perilune.native.databases").methods
@@ -11,10 +11,11 @@ local sql_text = require "perilune.runtime.sql_text"
 
 local place = "db:open_blob"
 
---- How many bytes a piece has, unless the script says so.
+--- The default number of bytes in a piece.
 local piece_size = 64 * 1024
 
---- SQLite would write into any table here, also where it refuses statements that do: into the schema, and into those of full-text search.
+--- Checks that the table may be opened. SQLite itself would allow writing to any table here, even where it rejects statements: to
+-- the schema, and to the tables of full-text search.
 local function check_table(db, schema)
   local kind = db:fetch_value("SELECT type FROM pragma_table_list(?) WHERE schema = ?", schema.name, schema.database)
   if sql_names.fold(schema.name):find("^sqlite_") then kind = "system" end
@@ -28,7 +29,7 @@ local function check_table(db, schema)
   end
 end
 
---- Checks that there is a value to open. The statement also tells observations what is read.
+--- Checks that there is a value to open. The statement also makes observations depend on it.
 local function check_value(db, schema, column, rowid)
   local type = db:fetch_value(("SELECT typeof(%s) FROM %s.%s WHERE %s = ?"):format(
     sql_text.name(column), sql_text.name(schema.database), sql_text.name(schema.name), schema.row_id_names[1] or "rowid"), rowid)
@@ -41,8 +42,8 @@ local function check_value(db, schema, column, rowid)
   end
 end
 
---- Opens the value of one column in one row, which ends with the block.
--- @tparam string name that of the table
+--- Opens the value of one column in one row for the duration of the block.
+-- @tparam string name the name of the table
 -- @tparam string column
 -- @tparam integer rowid
 -- @tparam ?table options `write`: whether it may be written
@@ -62,8 +63,8 @@ function database:open_blob(name, column, rowid, options)
   return blob
 end
 
---- An iterator over the rest of a blob, in pieces of a size.
--- @tparam ?integer size how many bytes each piece has, but for the last
+--- Returns an iterator over the rest of a blob, in pieces.
+-- @tparam ?integer size the number of bytes in each piece except the last
 function blobs.methods:pieces(size)
   if size == nil then size = piece_size end
   if math.type(size) ~= "integer" or size < 1 then

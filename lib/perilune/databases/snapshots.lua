@@ -1,4 +1,4 @@
---- Reading what a write has left, while the next one goes on.
+--- Reading the result of a write while later writes are already running.
 
 local databases = require "perilune.native.databases"
 local database = databases.methods
@@ -10,7 +10,7 @@ local function take(handle, ...)
   return handle:snapshot(), ...
 end
 
---- Writes, and takes a snapshot before anything else of this program writes.
+--- Writes, and takes a snapshot before anything else in this program writes.
 local function write_and_take(handle, write)
   return take(handle, databases.guarded(handle, write))
 end
@@ -25,15 +25,15 @@ local function read_snapshot(read, snapshot, ...)
   return finish(snapshot, pcall(snapshot.read, snapshot, read, ...))
 end
 
---- Calls a function in a transaction that writes, then another with a handle that reads what it has left. Of a pool, others may write
--- while the second one reads.
--- @tparam function write gets a handle
--- @tparam function read gets a handle, and what `write` returns
--- @return what `read` returns
+--- Calls a function in a writing transaction, then another with a handle that reads the result. In a pool, others may write while
+-- the second function reads.
+-- @tparam function write receives a handle
+-- @tparam function read receives a handle, and the results of `write`
+-- @return the results of `read`
 function database:write_then_read(write, read)
   checks.block(place .. ": argument 1", write)
   checks.block(place .. ": argument 2", read)
-  -- A database with one connection has no snapshots; it is read right after.
+  -- A database with one connection has no snapshots; it is read immediately after the write.
   if not self:has_snapshots() then return self:read(read, self:write(write)) end
   return read_snapshot(read, self:write_without_transaction(write_and_take, write))
 end

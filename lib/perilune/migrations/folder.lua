@@ -1,6 +1,6 @@
---- Folders of migrations: one migration a file, run in the byte order of their names.
+--- Folders of migrations: one file for each migration, run in the byte order of their names.
 --
--- `0002_add_pages.sql` is SQL, and `0002_add_pages.down.sql`, if it is there, what undoes it. `0003_fill_pages.lua` returns a
+-- `0002_add_pages.sql` contains SQL, and the optional `0002_add_pages.down.sql` undoes it. `0003_fill_pages.lua` returns a
 -- function, or a table with the function `up` and the options of `m:register`:
 --
 --     return function(db) db:execute("UPDATE book SET pages = 0") end
@@ -12,17 +12,17 @@
 --       down = function(db) ... end,
 --     }
 --
--- The name of the migration is that of the file without its extension. Other files are left out, hidden ones too.
+-- The name of a migration is its file name without the extension. Other files, including hidden ones, are ignored.
 
 local errors = require "perilune.native.errors"
 
---- What the file returns that a person may have meant.
+--- Raises for an unusable result of a file.
 local function mistake(path, got)
   errors.raise("argument", path .. ": expected it to return a function(db), or a table with the function `up`, got "
     .. (got == nil and "nothing" or errors.describe(got)))
 end
 
---- The options and the function of a migration in Lua.
+--- Returns the options and the function of a migration in Lua.
 local function read(path, value)
   if type(value) == "function" then return {}, value end
   if type(value) ~= "table" then mistake(path, value) end
@@ -35,9 +35,9 @@ local function read(path, value)
 end
 
 --- Registers the migrations of a folder.
--- @tparam table functions what Swift gives
+-- @tparam table functions the functions of Swift
 -- @tparam string path
--- @tparam function add gets name, options, body and source
+-- @tparam function add receives name, options, body and source
 return function(functions, path, add)
   if type(path) ~= "string" then
     errors.raise("argument", "m:register_folder: argument 1: expected the path of a folder, got " .. errors.describe(path))

@@ -1,4 +1,4 @@
---- Migrations: registered by name, run in order, each once and in a transaction of its own.
+--- Migrations: registered by name, run in order, each only once and in its own transaction.
 --
 --     local m = perilune.migrator()
 --     m:register("create library", function(db)
@@ -7,9 +7,9 @@
 --     m:register("add pages", "ALTER TABLE book ADD COLUMN pages INTEGER")
 --     m:migrate(db)
 --
--- The handle that a migration gets is dead after it. Inside a migration `db`, `perilune.database` and what records and requests use
--- where they name no database are the database that is migrated. With `has_schema_changes`, and where `erase_on_schema_change` is
--- set, the migrations that a database has seen run again, on a scratch database: what they do outside of it they do again.
+-- The handle of a migration is invalid after it. Inside a migration, `db`, `perilune.database` and the default database of records
+-- and requests are the migrated database. `has_schema_changes` and `erase_on_schema_change` run the applied migrations again, on a
+-- scratch database: their effects outside of the database are repeated.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -20,7 +20,7 @@ local checks = require "perilune.runtime.checks"
 
 local migrator = {}
 local metatable = { __name = "migrator" }
---- By migrator: what it consists of. Not in the migrator itself, so that nothing in it can be broken.
+--- The states of migrators. They are kept outside of the migrators, so that scripts cannot damage them.
 local states = setmetatable({}, { __mode = "k" })
 
 local foreign_key_checks = { "deferred", "immediate", "disabled" }
@@ -61,7 +61,7 @@ local function read_checks(place, value)
     .. errors.describe(value))
 end
 
---- Checks the names of options; an error says in which file they stand, as no line of a script does.
+--- Checks the names of options. Errors name the migration's file, if there is one, because no line of a script is responsible.
 local function check_option_names(place, options, file)
   local is_known, err = pcall(checks.option_names, place, options, { foreign_keys = true, merges = true, down = true })
   if is_known then return end
@@ -69,16 +69,16 @@ local function check_option_names(place, options, file)
   errors.raise(err.kind, file .. ": " .. err.message, { name = err.name, suggestion = err.suggestion })
 end
 
---- A function of a migration, which finds the database that is migrated wherever a script finds the default one. It may be another
--- one than that: a second file, or the scratch database that `has_schema_changes` migrates.
+--- Wraps a function of a migration so that its default database is the migrated one. That may be another file, or the scratch
+-- database of `has_schema_changes`.
 local function on_its_database(f)
   return function(handle, ...)
     return records.with_default_database(handle, perilune, function(_, ...) return f(handle, ...) end, ...)
   end
 end
 
---- Adds a migration: the one way in, for functions, texts and files.
--- @tparam table source file, its checksum, and sql, where they are known
+--- Adds a migration from a function, a text or a file. All migrations are added here.
+-- @tparam table source file, its checksum, and sql, if known
 local function add(state, name, options, body, source)
   if type(name) ~= "string" then
     errors.raise("argument", "m:register: argument 1: expected the name of a migration, got " .. errors.describe(name))
@@ -109,15 +109,15 @@ local function add(state, name, options, body, source)
 end
 
 --- Adds a migration after those that are registered.
--- @tparam string name what databases remember it by; never to be changed
+-- @tparam string name the name by which databases remember it; must never change
 -- @tparam ?table options
 --
--- - `foreign_keys`: "deferred" (the default: not enforced meanwhile, all checked at the end), "immediate" (enforced, and
---   tables cannot be made anew) or "disabled" (neither).
--- - `merges`: the names of former migrations that this one replaces. The function gets the set of those that the database
---   has seen as its second argument: `if not applied.v1 then ... end`.
--- - `down`: what undoes it, a function that gets the database, or SQL: see `migrate_down`.
--- @param body a function that gets the database, or SQL
+-- - `foreign_keys`: "deferred" (the default: not enforced during the migration, all checked at the end), "immediate" (enforced,
+--   so that tables cannot be rebuilt) or "disabled" (neither).
+-- - `merges`: the names of previous migrations that this one replaces. The function's second argument is the set of those that
+--   have been applied to the database: `if not applied.v1 then ... end`.
+-- - `down`: undoes the migration; a function that receives the database, or SQL: see `migrate_down`.
+-- @param body a function that receives the database, or SQL
 function migrator:register(name, options, body)
   local state = state_of(self, "register")
   if body == nil then options, body = nil, options end
@@ -128,16 +128,16 @@ function migrator:register(name, options, body)
   return self
 end
 
---- Adds the migrations of a folder: see `migration_folder`.
+--- Adds the migrations of a folder: see folder.lua.
 function migrator:register_folder(path)
   local state = state_of(self, "register_folder")
   require("perilune.migrations.folder")(functions, path, function(...) add(state, ...) end)
   return self
 end
 
--- MARK: Looking
+-- MARK: Status
 
---- The names of the migrations, in order.
+--- Returns the names of the migrations, in order.
 function migrator:names()
   local names = {}
   for index, entry in ipairs(state_of(self, "names").list) do names[index] = entry.name end
@@ -152,7 +152,7 @@ local function database_or_default(method, db)
   return db
 end
 
---- What the database has seen: a list in the order in which it has, and a set.
+--- Returns the migrations applied to a database: a list in the order in which they ran, and a set.
 local function seen_by(method, db)
   db = database_or_default(method, db)
   if not database.table_exists(db, "grdb_migrations") then return {}, {} end
@@ -171,13 +171,13 @@ local function select(self, method, db, wanted)
   return names
 end
 
---- The registered migrations that the database has seen, in order.
+--- Returns the registered migrations that have been applied, in order.
 function migrator:applied(db) return select(self, "applied", db, true) end
 
---- The registered migrations that it has not seen, in order.
+--- Returns the registered migrations that have not been applied, in order.
 function migrator:pending(db) return select(self, "pending", db, false) end
 
---- The migrations up to which none is missing.
+--- Returns the migrations before the first one that has not been applied.
 function migrator:completed(db)
   local state, names = state_of(self, "completed"), {}
   local _, seen = seen_by("completed", db)
@@ -188,10 +188,10 @@ function migrator:completed(db)
   return names
 end
 
---- Whether the database has seen all.
+--- Returns whether all migrations have been applied.
 function migrator:has_completed(db) return #select(self, "has_completed", db, false) == 0 end
 
---- Those that the database has seen and this migrator does not know, in the order in which it has.
+--- Returns the applied migrations that this migrator does not know, in the order in which they ran.
 function migrator:unknown(db)
   local state, known, names = state_of(self, "unknown"), {}, {}
   for _, entry in ipairs(state.list) do
@@ -204,11 +204,11 @@ function migrator:unknown(db)
   return names
 end
 
---- Whether there are such: a later version has migrated the database.
+--- Returns whether a later version of the program has migrated the database, so that there are unknown migrations.
 function migrator:is_superseded(db) return #migrator.unknown(self, db) > 0 end
 
---- Those that the database has seen and whose file has been edited since it ran there, in order. Of migrations that are not files, and
--- of those that ran before checksums were kept, nothing is known.
+--- Returns the applied migrations whose files have been edited since they ran on this database, in order. Migrations that are not
+-- files, or that ran before checksums were recorded, are never included.
 function migrator:edited(db)
   local state, names = state_of(self, "edited"), {}
   db = database_or_default("edited", db)
@@ -225,7 +225,7 @@ function migrator:edited(db)
   return names
 end
 
---- Whether the database is not what the migrations that it has seen make; and a list of the differences.
+--- Returns whether the schema differs from the result of the applied migrations, and a list of the differences.
 function migrator:has_schema_changes(db)
   local state = state_of(self, "has_schema_changes")
   local differences = state.differences(database_or_default("has_schema_changes", db), state.list)
@@ -236,7 +236,7 @@ end
 
 local known_options = { up_to = "string", erase = "string", did_apply = "function" }
 
---- @param short the option that a name alone stands for
+--- @param short the option that a plain name sets
 local function read_options(method, options, short, known)
   if options == nil then return {} end
   if type(options) == "string" then return { [short] = options } end
@@ -247,16 +247,16 @@ local function read_options(method, options, short, known)
   return checks.options("m:" .. method, options, known)
 end
 
---- Runs the migrations that the database has not seen, in order, each in a transaction of its own. If one fails, it is
--- rolled back, those before it are kept, and those after it do not run: the error, which has a field `migration`, is raised.
--- @param ?db the default database, unless one is given
+--- Runs the migrations that have not been applied, in order, each in its own transaction. If one fails, it is
+-- rolled back, previous ones are kept, and later ones do not run. The error, which has a field `migration`, is raised.
+-- @param ?db the database; the default database if omitted
 -- @param ?options the name of the last migration to run, or a table
 --
 -- - `up_to`: that name.
--- - `did_apply`: a function that is called after each migration, with its name and the seconds that it took.
+-- - `did_apply`: a function called after each migration with its name and its duration in seconds.
 -- - `erase`: the name of the file that `erase_on_schema_change` may erase.
--- @treturn {string,...} the names of those that have run
--- @treturn {string,...} the differences for which the database was erased
+-- @treturn {string,...} the names of the migrations that ran
+-- @treturn {string,...} the differences because of which the database was erased
 function migrator:migrate(db, options)
   local state = state_of(self, "migrate")
   if options == nil and db ~= nil and type(db) ~= "userdata" then db, options = nil, db end
@@ -266,7 +266,7 @@ function migrator:migrate(db, options)
   })
 end
 
---- Those that the database has seen after one, the last one first.
+--- Returns the migrations applied after a given one, the last one first.
 local function seen_after(state, seen, target)
   local names = {}
   for index = #seen, 1, -1 do
@@ -284,13 +284,13 @@ end
 
 local down_options = { to = "string", did_undo = "function" }
 
---- Undoes the last migration that the database has seen, by its `down`, in a transaction.
--- @param ?db the default database, unless one is given
+--- Undoes the last applied migration with its `down`, in a transaction.
+-- @param ?db the database; the default database if omitted
 -- @param ?options the name of a migration, or a table
 --
--- - `to`: that name: all those that the database has seen after it are undone, the last one first, if all say how.
--- - `did_undo`: a function that is called after each, with its name.
--- @treturn ?string the name of the one that was undone last; nil if there was none to be undone
+-- - `to`: that name. All migrations applied after it are undone, the last one first, if all have a `down`.
+-- - `did_undo`: a function called after each with its name.
+-- @treturn ?string the name of the migration undone last; nil if there was none
 function migrator:migrate_down(db, options)
   local state = state_of(self, "migrate_down")
   if options == nil and db ~= nil and type(db) ~= "userdata" then db, options = nil, db end
@@ -317,8 +317,9 @@ function metatable.__index(self, name)
   errors.raise_unknown("method", name, names)
 end
 
---- `erase_on_schema_change`: whether a database that is not what its migrations make is erased and migrated again, its data
--- lost. For the time in which migrations are still being written. Files have to be named: `m:migrate(db, { erase = "a.db" })`.
+--- `erase_on_schema_change`: whether to erase and migrate a database again if its schema differs from that of its migrations. All
+-- data is
+-- lost; for development only. Files must be named: `m:migrate(db, { erase = "a.db" })`.
 function metatable.__newindex(self, name, value)
   if name ~= "erase_on_schema_change" then errors.raise_unknown("field", name, { "erase_on_schema_change" }) end
   if type(value) ~= "boolean" then
@@ -334,7 +335,7 @@ end
 metatable.__metatable = false
 
 --- Makes a migrator.
--- @tparam ?table options `folder`: the path of a folder whose migrations it begins with
+-- @tparam ?table options `folder`: the path of a folder with the first migrations
 function perilune.migrator(options)
   if options ~= nil and type(options) ~= "table" then
     errors.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. errors.describe(options))

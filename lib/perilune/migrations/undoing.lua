@@ -1,4 +1,4 @@
---- Undoing migrations: runs their `down` in a transaction, and marks them as not applied.
+--- Undoes migrations: runs their `down` in a transaction, and marks them as not applied.
 
 local errors = require "perilune.native.errors"
 
@@ -8,7 +8,7 @@ local function find(list, name)
   end
 end
 
---- What the migrator knows of a migration that is to be undone; raises if it does not know how.
+--- Returns the migrator's entry for a migration; raises if it has no `down`.
 local function undoing(list, name)
   local entry = find(list, name)
   if not entry then
@@ -21,7 +21,7 @@ local function undoing(list, name)
   return entry
 end
 
---- Raises for rows that refer to rows which are not there.
+--- Raises if rows refer to missing rows.
 local function check_foreign_keys(db, name)
   local violation = db:foreign_key_violations()[1]
   if not violation then return end
@@ -44,7 +44,7 @@ end
 local function undo_one(db, entry)
   db:write_without_transaction(function(handle)
     local is_enforced = entry.foreign_keys ~= "immediate" and handle:fetch_value("PRAGMA foreign_keys") == 1
-    -- As with migrations: tables are made anew without their rows being deleted with those they refer to.
+    -- As in migrations, so that tables can be rebuilt without deleting the rows that refer to them.
     if is_enforced then handle:execute("PRAGMA foreign_keys = OFF") end
     local is_done, err = pcall(undo, handle, entry)
     if is_enforced then handle:execute("PRAGMA foreign_keys = ON") end
@@ -54,10 +54,10 @@ local function undo_one(db, entry)
   end)
 end
 
---- Undoes migrations, each in a transaction of its own; nothing is done if it is not known of all how.
--- @tparam table list those that the migrator knows
--- @tparam {string,...} names in the order in which they are undone
--- @tparam function did_undo is called after each, with its name
+--- Undoes migrations, each in its own transaction. Nothing is done if one of them has no `down`.
+-- @tparam table list the migrator's entries
+-- @tparam {string,...} names the migrations in the order in which they are undone
+-- @tparam function did_undo called after each with its name
 return function(db, list, names, did_undo)
   local entries = {}
   for index, name in ipairs(names) do entries[index] = undoing(list, name) end

@@ -1,7 +1,6 @@
 --- The number of arguments of methods. A surplus argument is an error, because it would be ignored.
 --
--- One argument behind the last is a parameter of its own: this costs less than a variable number of them, and a nil there asks for
--- nothing.
+-- The first surplus argument is declared as a parameter, which is faster than variable arguments. A surplus nil is not an error.
 
 local errors = require "perilune.native.errors"
 
@@ -14,7 +13,7 @@ end
 
 --- Raises an error for a surplus argument.
 -- @tparam string method
--- @tparam integer most how many arguments it takes
+-- @tparam integer most the maximum number of arguments
 -- @param surplus
 -- @tparam ?string cure
 function arity.refuse(method, most, surplus, cure)
@@ -57,10 +56,10 @@ local wrappers = {
   end,
 }
 
---- Makes methods refuse surplus arguments.
+--- Makes methods reject surplus arguments.
 -- @tparam table methods
--- @tparam string place what messages put before the name of the method
--- @tparam {[string]=integer} counts how many arguments each takes, without `self`
+-- @tparam string place the prefix of the method's name in messages
+-- @tparam {[string]=integer} counts the maximum number of arguments by method, without `self`
 -- @tparam ?{[string]=string} cures what to write instead
 function arity.limit(methods, place, counts, cures)
   for name, most in pairs(counts) do

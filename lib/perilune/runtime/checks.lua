@@ -1,4 +1,4 @@
---- Checks of the arguments of schema definitions, and the classes of the objects that they return.
+--- Checks of arguments, mainly of schema definitions, and the classes of the objects that these return.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -10,12 +10,12 @@ function checks.fail(place, message)
   errors.raise("argument", place .. ": " .. message)
 end
 
---- Raises that a definition does not hold together.
+--- Raises an error about a contradictory definition.
 function checks.refuse(place, message)
   errors.raise("definition", place .. ": " .. message)
 end
 
---- Raises for what is not a number of things.
+--- Raises unless a value is a positive integer.
 function checks.positive(place, value)
   if math.type(value) ~= "integer" or value < 1 then
     checks.fail(place, "expected an integer of at least 1, got " .. errors.describe(value))
@@ -29,14 +29,14 @@ local function sorted_keys(map)
   return keys
 end
 
---- The database that is given, or the default one.
+--- Returns the given database, or the default one.
 function checks.database(place, db)
   if db == nil then return records.default_database() end
   if not records.is_database(db) then checks.fail(place, "expected a database, got " .. errors.describe(db)) end
   return db
 end
 
---- Raises for the first of the names, in their order, that no option has.
+--- Raises for the first unknown option, in alphabetical order.
 local function raise_unknown_option(place, options, known)
   local unknown = {}
   for name in pairs(options) do
@@ -47,15 +47,15 @@ local function raise_unknown_option(place, options, known)
   errors.raise_unknown("option", unknown[1], sorted_keys(known))
 end
 
---- Checks the names in a table of options, and leaves their values to the caller.
--- @tparam {[string]=any} known the options there are
+--- Checks the names in a table of options; the caller checks their values.
+-- @tparam {[string]=any} known the valid options
 function checks.option_names(place, options, known)
   for name in pairs(options) do
     if known[name] == nil then raise_unknown_option(place, options, known) end
   end
 end
 
---- The value of an option as it is kept.
+--- Returns the value of an option as it is stored.
 local function read_option(place, name, kind, value)
   local expected = "a " .. tostring(kind)
   if type(kind) == "table" then
@@ -68,10 +68,10 @@ local function read_option(place, name, kind, value)
   checks.fail(place, ("option `%s`: expected %s, got %s"):format(name, expected, errors.describe(value)))
 end
 
---- Reads a table of options, nil for none. All options of the library are read by this.
--- @tparam {[string]=string|table} kinds the options there are. For each the type it must have, "any" for what is checked elsewhere,
--- or { read, expected }: a function that returns the value as it is kept, nil for a wrong one, and what messages say is expected.
--- @treturn table the values as they are kept
+--- Reads a table of options, nil for none. All options of the library are read with this function.
+-- @tparam {[string]=string|table} kinds the valid options. For each, the required type, "any" for an option checked elsewhere,
+-- or { read, expected }: a function that returns the stored value, nil for an invalid one, and the expectation for messages.
+-- @treturn table the stored values
 function checks.options(place, options, kinds)
   if options == nil then return {} end
   if type(options) == "function" then checks.fail(place, "pass the options before the function") end
@@ -82,8 +82,8 @@ function checks.options(place, options, kinds)
   return read
 end
 
---- What a table has beside its first elements: `on_conflict` in `{ "a", "b", on_conflict = "replace" }`.
--- @tparam integer count how many elements
+--- Returns the entries of a table other than its first elements: `on_conflict` in `{ "a", "b", on_conflict = "replace" }`.
+-- @tparam integer count the number of elements
 function checks.rest(list, count)
   local rest = {}
   for key, value in pairs(list) do
@@ -112,8 +112,8 @@ function checks.on_conflict(place, policy)
   return clause and " ON CONFLICT " .. clause or ""
 end
 
---- Checks a list of names that is not empty. One string stands for a list of one.
--- @tparam ?string what has the names; "column" by default
+--- Checks a non-empty list of names. A string is a list with one name.
+-- @tparam ?string what the named objects; "column" by default
 function checks.list(place, list, what)
   if type(list) == "string" then return { list } end
   if type(list) == "table" and #list > 0 then return list end
@@ -121,8 +121,8 @@ function checks.list(place, list, what)
   checks.fail(place, "expected a list of " .. (what or "column") .. "s, got " .. got)
 end
 
---- Checks a list of names that is not empty and has none twice. Returns a list of its own.
--- @tparam ?string what has the names; "column" by default
+--- Checks a non-empty list of distinct names. Returns a copy.
+-- @tparam ?string what the named objects; "column" by default
 function checks.names(place, names, what)
   what = what or "column"
   names = checks.list(place, names, what)
@@ -135,7 +135,7 @@ function checks.names(place, names, what)
   return table.move(names, 1, #names, 1, {})
 end
 
---- The name of a column as the schema of a table spells it; raises if it has none of that name.
+--- Returns the name of a column as spelled in the schema of its table; raises if it does not exist.
 function checks.column(schema, wanted)
   local names = {}
   for index, column in ipairs(schema.columns) do
@@ -150,12 +150,12 @@ function checks.block(place, block)
   return block
 end
 
---- Raises that there is no method of that name, with the nearest one.
+--- Raises for an unknown method, suggesting the nearest one.
 function checks.raise_unknown_method(methods, name)
   errors.raise_unknown("method", name, sorted_keys(methods))
 end
 
---- The metatable of objects with these methods only, all others being errors.
+--- Returns the metatable of objects with exactly these methods; any other name is an error.
 function checks.class(name, methods)
   return {
     __name = name,
@@ -167,9 +167,9 @@ function checks.class(name, methods)
   }
 end
 
---- Makes the functions of a class its methods: called with a colon, all other names being errors, but those of its fields.
--- @tparam table class its `__metatable` is what messages call its objects
--- @tparam {string,...} fields what its objects have, and may not have
+--- Makes the functions of a class its methods, called with a colon. Names other than methods and fields are errors.
+-- @tparam table class its `__metatable` is the name of its objects in messages
+-- @tparam {string,...} fields optional fields of the objects
 function checks.seal(class, fields)
   local what, methods, known = class.__metatable, {}, {}
   for _, name in ipairs(fields) do known[name] = true end
@@ -189,7 +189,7 @@ function checks.seal(class, fields)
   end
 end
 
---- Raises unless an object is of a class, which it is not after `t.column(...)`.
+--- Raises unless an object is of a class, as with `t.column(...)` in place of `t:column(...)`.
 function checks.receiver(object, class, place)
   if type(object) ~= "table" or getmetatable(object) ~= class then
     checks.fail(place, "call it with a colon, got " .. errors.describe(object) .. " before the arguments")

@@ -2,13 +2,13 @@
 
 local collations = {}
 
---- Those that every connection has beside SQLite's own, since these know the letters of ASCII only.
+--- Collations that every connection has in addition to SQLite's own, which know only the case of ASCII letters.
 local unicode = {
   unicode = "swiftCompare", unicode_case_insensitive = "swiftCaseInsensitiveCompare", localized = "swiftLocalizedCompare",
   localized_case_insensitive = "swiftLocalizedCaseInsensitiveCompare", localized_standard = "swiftLocalizedStandardCompare",
 }
 
---- What the database calls a collation.
+--- Returns the database's name of a collation.
 function collations.name(name)
   return name ~= nil and unicode[name] or name
 end

@@ -1,4 +1,4 @@
---- Lengths of time in common notations: seconds, "500ms", "1.5 m", "2 hours", { hours = 2, minutes = 30 }.
+--- Durations in common notations: seconds, "500ms", "1.5 m", "2 hours", { hours = 2, minutes = 30 }.
 
 local errors = require "perilune.native.errors"
 
@@ -12,12 +12,12 @@ end
 
 local longest = 100 * 366 * 24 * 3600
 
---- Whether seconds are a length of time that is waited for: no NaN, and nothing that no clock can hold.
+--- Returns whether seconds are a duration that can be waited for: not NaN, not negative, and within the range of clocks.
 function durations.is_valid(seconds)
   return seconds >= 0 and seconds <= longest
 end
 
---- Seconds as a float; nil if they are infinite, or NaN.
+--- Returns seconds as a float; nil if they are infinite or NaN.
 local function finite(seconds)
   return seconds - seconds == 0 and seconds + 0.0 or nil
 end
@@ -34,7 +34,7 @@ local function sum_of(value)
   return next(value) ~= nil and finite(sum) or nil
 end
 
---- A length of time in seconds, as a float; nil if the value is not a length of time.
+--- Returns a duration in seconds, as a float; nil if the value is not a duration.
 function durations.seconds(value)
   if type(value) == "number" then return finite(value) end
   if type(value) == "table" and getmetatable(value) == nil then return sum_of(value) end
@@ -44,7 +44,7 @@ function durations.seconds(value)
   return number and units[unit] and finite(number * units[unit])
 end
 
---- The same, but raises for other values, and for more than a hundred years or less than the minimum.
+--- Returns a duration in seconds; raises for other values, and for more than a hundred years or less than the minimum.
 -- @tparam ?number least 0 by default
 function durations.read(place, value, least)
   local seconds = durations.seconds(value)

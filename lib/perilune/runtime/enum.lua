@@ -23,7 +23,7 @@ local function check_case(name, raw)
   end
 end
 
---- The cases of a definition: names with their raw values.
+--- Returns the cases of a definition: names with their raw values.
 local function read_cases(definition)
   local raws = {}
   for key, value in pairs(definition) do
@@ -51,7 +51,7 @@ local function list_cases(cases)
 end
 
 --- Makes an enumeration.
--- @tparam table definition names with integers or strings, or a list of strings that stand for themselves
+-- @tparam table definition names with integers or strings, or a list of strings that are both names and values
 -- @treturn table the type: one field for each case; `cases()` lists them, `from(raw)` finds one
 function perilune.enum(definition)
   if type(definition) ~= "table" then
@@ -92,7 +92,7 @@ function perilune.enum(definition)
     return case
   end
 
-  -- The table itself stays empty, so that every access comes by here.
+  -- The table itself stays empty, so that every access calls the metamethods.
   local type_of_cases = setmetatable({}, {
     __name = "enum",
     __metatable = false,
@@ -109,6 +109,6 @@ function perilune.enum(definition)
 end
 
 return {
-  --- All enums, so that they can be distinguished from tables.
+  --- All enums, to distinguish them from other tables.
   known = known,
 }

@@ -1,12 +1,12 @@
 --- SQL functions, aggregates and collations written in Lua: methods of databases.
--- They belong to the script that defines them, and work while it runs. They must not use the database.
+-- They belong to the script that defines them, exist while it runs, and must not use the database.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
 local database = require("perilune.native.databases").methods
 
---- SQLite's bounds.
+--- SQLite's limits.
 local longest_name, most_arguments = 255, 127
 
 local function check_name(method, name)
@@ -36,15 +36,15 @@ local function define(db, name, kind, count, is_deterministic, body)
   databases.define(db, { name, kind, count, is_deterministic, body })
 end
 
---- Adds an SQL function, or replaces the one of that name and number of arguments.
+--- Adds an SQL function, or replaces the one with the same name and number of arguments.
 --
 --     db:add_function("slugify", 1, function(text) return text:lower():gsub("%W+", "-") end)
 --
--- An error raised in it ends the statement and comes out of it unchanged.
+-- An error raised in it ends the statement, which raises it unchanged.
 -- @tparam string name
 -- @param options the number of its arguments (-1, the default: any), or a table: `arguments`, and `deterministic`, true if
---   equal arguments always give equal results, which indexes and generated columns need
--- @tparam function f gets the arguments, NULL as nil; returns a value that SQLite can store
+--   equal arguments always give equal results, as indexes and generated columns require
+-- @tparam function f receives the arguments, NULL as nil; returns a value that SQLite can store
 function database:add_function(name, options, f)
   if f == nil and type(options) == "function" then options, f = nil, options end
   check_name("add_function", name)
@@ -59,9 +59,9 @@ end
 --
 --     db:add_aggregate("product", 1, { initial = 1, step = function(state, value) return state * value end })
 --
--- @tparam table definition `step(state, ...)` returns the new state (nil: the same one); `initial`, the first state or a
---   function that makes it; `final(state)` returns the result (the state itself without it). With `inverse(state, ...)`,
---   which takes a row out again, it is also fast as a window function.
+-- @tparam table definition `step(state, ...)` returns the new state (nil to keep it); `initial`, the first state or a
+--   function that makes it; `final(state)` returns the result (the state itself by default). With `inverse(state, ...)`,
+--   which removes a row from the state, it is also fast as a window function.
 function database:add_aggregate(name, options, definition)
   if definition == nil and type(options) == "table" and options.step then options, definition = nil, options end
   check_name("add_aggregate", name)
@@ -82,8 +82,8 @@ function database:add_aggregate(name, options, definition)
   define(self, name, body.inverse and "window" or "aggregate", count, is_deterministic, body)
 end
 
---- Adds a collation, to be used as `ORDER BY name COLLATE natural`.
--- @tparam function compare gets two strings, returns a number below, equal to or above 0; always the same for the same two
+--- Adds a collation for use as `ORDER BY name COLLATE natural`.
+-- @tparam function compare receives two strings, returns a number below, equal to or above 0; must be consistent
 function database:add_collation(name, compare)
   check_name("add_collation", name)
   if type(compare) ~= "function" then
@@ -92,12 +92,12 @@ function database:add_collation(name, compare)
   define(self, name, "collation", 0, false, compare)
 end
 
---- Where a function is removed SQLite keeps an entry without a body, which hides its own function of that name and number for as long
--- as the connection is open, whether a script had replaced it or not.
+--- When a function is removed, SQLite keeps an entry without a body. Until the connection closes, it hides a built-in function with
+-- the same name and number of arguments, even if no script had replaced that.
 local hidden_by_removal = [[
   SELECT count(*) FROM pragma_function_list WHERE builtin AND lower(name) = lower(:name) AND (narg = :count OR narg < 0 OR :count < 0)]]
 
---- Removes a function or aggregate of that number of arguments (-1, the default: the one that takes any).
+--- Removes a function or aggregate with that number of arguments (-1, the default: the one that takes any number).
 function database:remove_function(name, count)
   check_name("remove_function", name)
   count = check_count("remove_function", count or -1)

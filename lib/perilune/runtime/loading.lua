@@ -1,10 +1,10 @@
---- Functions that are defined when they are first called: those of modules that most scripts do not need.
+--- Functions that are loaded when they are first called: those of modules that most scripts do not need.
 
---- Puts functions into a table that load the modules which define them, when first called. What a script has put in their place by
--- then stays.
+--- Adds functions to a table that load their modules on the first call. Functions that a script has replaced by then stay replaced.
 -- @tparam table target
--- @tparam string|table modules which have put the functions there when all are loaded, or the last of which gives a table of them
--- @tparam table names of the functions
+-- @tparam string|table modules modules that add the functions to the table when loaded; or the last of them returns a table of
+--   functions
+-- @tparam table names the names of the functions
 return function(target, modules, names)
   local loaders, defined = {}, nil
 

@@ -2,10 +2,10 @@
 
 local names = {}
 
---- A name in small letters, which are the same for all spellings of it. Bytes that are not ASCII stay as they are, whatever the locale.
+--- Returns a name in lower case, which is the same for all its spellings. Bytes outside ASCII are unchanged in every locale.
 names.fold = require("perilune.native.sql").fold
 
---- Whether two names are spellings of one.
+--- Returns whether two names are spellings of the same name.
 function names.same(left, right)
   return names.fold(left) == names.fold(right)
 end

@@ -1,6 +1,6 @@
 --- The methods of rows.
--- A row is a plain table: `row.name` is the value of a column, nil for NULL; `row[1]` the value of the first column; names
--- are found in any case. A column hides the method of the same name: call it as `perilune.row.has(row, "title")` then.
+-- A row is a plain table: `row.name` is the value of a column, nil for NULL; `row[1]` is the value of the first column. Names
+-- are matched in any case. A column hides the method with the same name, which is then called as `perilune.row.has(row, "title")`.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -11,7 +11,7 @@ local sql_names = require "perilune.runtime.names"
 
 local row = {}
 
---- What a row would hold for a value, had it been stored: nil for NULL.
+--- Returns the value that a row would have if it had been stored: nil for NULL.
 local function stored(name, value)
   local plain = native_values.plain(value)
   if plain == null then return nil end
@@ -34,9 +34,9 @@ local function sorted_names(values)
   return names
 end
 
---- Makes a row, as a query would give it.
+--- Makes a row as a query would return it.
 -- @tparam table values by the names of the columns; `perilune.null` for NULL
--- @tparam ?table names the columns in their order; by name if it is left out
+-- @tparam ?table names the columns in order; alphabetical by default
 function row.new(values, names)
   if type(values) ~= "table" then
     errors.raise("argument", "row.new: argument 1: expected a table of values, got " .. errors.describe(values))
@@ -56,7 +56,7 @@ function row.new(values, names)
   return native_rows.make(columns, plain, has_blobs and table.concat(blobs) or nil)
 end
 
---- The position of a column: the leftmost of that name, in any case.
+--- Returns the position of a column: the leftmost with that name, in any case.
 local function find(self, name)
   local names = native_rows.columns(self)
   if math.type(name) == "integer" then return names[name] and name end
@@ -76,21 +76,21 @@ local function require_column(self, name)
   errors.raise_unknown("column", name, native_rows.columns(self))
 end
 
---- Whether the row has a column of that name, even if its value is NULL.
+--- Returns whether the row has a column with that name, even if its value is NULL.
 function row:has(name)
   return find(self, name) ~= nil
 end
 
---- The value of a column, which must exist; nil if it is NULL.
--- @param name the name, in any case, or the position, from 1
--- @param wanted the type to convert to; none by default
+--- Returns the value of a column, which must exist; nil if it is NULL.
+-- @param name the name, in any case, or the position, counted from 1
+-- @param wanted the type to convert to; by default the value is not converted
 function row:get(name, wanted)
   local value = self[require_column(self, name)]
   if value == nil or wanted == nil then return value end
   return types.require(wanted, value, "column `" .. tostring(name) .. "`")
 end
 
---- Like `get`, but NULL is an error.
+--- Returns the value of a column like `get`, but raises on NULL.
 function row:require(name, wanted)
   local value = row.get(self, name, wanted)
   if value == nil then errors.raise("conversion", "column `" .. tostring(name) .. "` is NULL") end
@@ -98,18 +98,18 @@ function row:require(name, wanted)
 end
 
 for _, name in ipairs{ "boolean", "integer", "float", "string", "date", "date_components" } do
-  --- The value of a column as that type; nil if it is NULL.
+  --- Return the value of a column as that type; nil if it is NULL.
   row[name] = function(self, column) return row.get(self, column, name) end
 end
 
---- The value of a column that holds a Julian day number, as a date.
+--- Returns the value of a column with a Julian day number, as a date.
 function row:julian_date(name)
   local value = row.get(self, name, "float")
   return value and native_values.julian_date(value)
 end
 
---- What SQLite has stored for a column, which must exist: "null", "integer", "real", "text" or "blob". A text and a blob are both
--- strings of the script; this distinguishes them.
+--- Returns the storage class of a column, which must exist: "null", "integer", "real", "text" or "blob". It distinguishes texts
+-- from blobs, which are both strings in scripts.
 function row:storage_class(name)
   local index = require_column(self, name)
   local value, blobs = self[index], native_rows.blobs(self)
@@ -117,8 +117,8 @@ function row:storage_class(name)
   return types.storage_class(value)
 end
 
---- Calls a function with the bytes of a column, and returns what it returns; does nothing if there is no such column or its value
--- is NULL. The bytes are a string, which was made when the row was fetched: nothing is saved over `row.column`.
+--- Calls a function with the bytes of a column, and returns its results; does nothing if the column does not exist or is NULL. The
+-- bytes are a string made when the row was fetched, so that `row.column` is just as fast.
 function row:with_blob(name, f)
   local index = find(self, name)
   local value = index and self[index]
@@ -126,20 +126,20 @@ function row:with_blob(name, f)
   return f(types.require("string", value, "column `" .. tostring(name) .. "`"))
 end
 
---- The names of the columns in order, duplicates included.
+--- Returns the names of the columns in order, including duplicates.
 function row:columns()
   local names = native_rows.columns(self)
   return table.move(names, 1, #names, 1, {})
 end
 
---- The values in the order of the columns, and how many there are (NULL is nil).
+--- Returns the values in the order of the columns, with nil for NULL, and their number.
 function row:values()
   local values, count = {}, #native_rows.columns(self)
   for index = 1, count do values[index] = self[index] end
   return values, count
 end
 
---- All values as multiple results.
+--- Returns all values as multiple results.
 function row:unpack()
   local values, count = row.values(self)
   return table.unpack(values, 1, count)
@@ -154,7 +154,7 @@ function row:pairs()
   end
 end
 
---- A plain table of the columns, the leftmost of a name; NULL is `perilune.null`.
+--- Returns a plain table of the columns, the leftmost of each name; NULL is `perilune.null`.
 function row:to_table()
   local result = {}
   for index, name in ipairs(native_rows.columns(self)) do
@@ -166,7 +166,7 @@ function row:to_table()
   return result
 end
 
---- Another row with the same columns and values.
+--- Returns a copy with the same columns and values.
 function row:copy()
   local copy = {}
   for key, value in next, self do copy[key] = value end

@@ -21,9 +21,10 @@ local function check(overrides, body)
   end
 end
 
---- Calls a function while another database is the default one: `db`, and what records and requests use that name none.
---
--- It is so for all that the function calls, and over when it returns or fails. Such calls nest. As in a database block,
+--- Calls a function with another default database: for `db`, and for records and requests that name no database.
+-- The database is replaced for everything that the function calls, until it returns or fails. Calls may be nested. As in a database
+-- block,
+-- the function cannot wait for anything.
 -- nothing can be waited for in the function.
 -- @tparam table overrides `{ database = db }`
 -- @tparam function body gets the database, and the further arguments

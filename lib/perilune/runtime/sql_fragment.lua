@@ -1,4 +1,4 @@
---- Pieces of SQL inside of definitions: conditions, defaults, expressions of indexes.
+--- Pieces of SQL inside definitions: conditions, defaults, expressions of indexes.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -9,8 +9,8 @@ local sql_text = require "perilune.runtime.sql_text"
 
 local sql_fragment = {}
 
---- Where the placeholders of a text are: a list of where each begins and ends. Raises if the text could reach beyond the
--- parentheses that will be around it.
+--- Returns the positions of the placeholders in a text: alternately their beginning and end. Raises if the text is not limited to
+-- the parentheses that will enclose it.
 local function placeholders(text, place)
   local places, flaw = native_sql.placeholders(text)
   return places or checks.fail(place, "the SQL contains " .. flaw)
@@ -22,11 +22,11 @@ function sql_fragment.text(text, place)
   if not text:find("%S") then checks.fail(place, "the SQL is empty") end
   if text:find("\0", 1, true) then checks.fail(place, "the SQL contains a NUL byte") end
   if placeholders(text, place)[1] then checks.fail(place, "a schema cannot bind values; put them in the SQL text") end
-  -- A comment must not swallow what follows.
+  -- Prevents a comment from hiding the following SQL.
   return text:find("--", 1, true) and text .. "\n" or text
 end
 
---- How many values a `?` stands for in SQL; parameters with numbers or names are refused.
+--- Returns the number of values for the `?` placeholders in SQL; rejects parameters with numbers or names.
 function sql_fragment.count_parameters(text, place)
   local places = placeholders(text, place)
   for index = 1, #places, 2 do
@@ -36,7 +36,7 @@ function sql_fragment.count_parameters(text, place)
   return #places // 2
 end
 
---- What functions in definitions are given for a table: `c.title` is its column.
+--- The argument of functions in definitions of a table: `c.title` is its column.
 local columns = setmetatable({}, {
   __name = "columns",
   __index = function(_, name) return perilune.column(name) end,
@@ -55,8 +55,9 @@ function sql_fragment.with_values(sql, values)
   return table.concat(parts) .. sql:sub(copied + 1)
 end
 
---- The SQL of a condition or value: SQL text, an expression, or a function that gets the column, or all, and gives one of these.
--- @tparam ?string name the column; nil for a table
+--- Returns the SQL of a condition or value: SQL text, an expression, or a function that receives the column or columns and returns
+-- one of these.
+-- @tparam ?string name the column; nil to pass all columns
 function sql_fragment.expression(value, place, name)
   if type(value) == "function" then
     value = value(name and perilune.column(name) or columns)

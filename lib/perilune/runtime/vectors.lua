@@ -1,4 +1,4 @@
---- Vectors: lists of numbers as blobs of 32-bit floats, as vector searches store them.
+--- Vectors: lists of numbers as blobs of 32-bit floats, the format of vector searches.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -9,10 +9,10 @@ local checks = require "perilune.runtime.checks"
 
 local vectors = {}
 
---- The largest number that a 32-bit float holds.
+--- The largest finite 32-bit float.
 local largest = 0x1.fffffep+127
 
---- Why a number cannot be an element; nil if it can.
+--- Returns why a number cannot be an element; nil if it can.
 local function objection(i, number)
   if type(number) ~= "number" then return ("element %d: expected a number, got %s"):format(i, errors.describe(number)) end
   if number ~= number or number > largest or number < -largest then
@@ -20,8 +20,8 @@ local function objection(i, number)
   end
 end
 
---- The blob of a list of numbers; a blob is taken as it is.
--- @return nil for anything else, and a message
+--- Returns the blob for a list of numbers; blobs are returned unchanged.
+-- @return nil and a message for any other value
 function vectors.pack(vector)
   if vectors.is_blob(vector) then return vector end
   if type(vector) ~= "table" or #vector == 0 then
@@ -36,8 +36,8 @@ function vectors.pack(vector)
   return make_blob(table.concat(parts))
 end
 
---- The list of numbers that a blob, or a fetched one, which is a string, holds as 32-bit floats.
--- @return nil for anything else, and a message
+--- Returns the list of 32-bit floats in a blob, or in a fetched blob, which is a string.
+-- @return nil and a message for any other value
 function vectors.unpack(blob)
   if type(blob) == "string" then blob = make_blob(blob) end
   if not vectors.is_blob(blob) then
@@ -48,24 +48,24 @@ function vectors.unpack(blob)
   return numbers
 end
 
---- The blob of an argument.
+--- Returns the blob for an argument; raises if it is not a vector.
 function vectors.blob(place, vector)
   local blob, message = vectors.pack(vector)
   return blob or checks.fail(place, message)
 end
 
---- Whether a value is a blob of whole 32-bit floats.
+--- Returns whether a value is a blob of whole 32-bit floats.
 function vectors.is_blob(value)
   return values.is_blob(value) and #value > 0 and #value % 4 == 0
 end
 
---- Makes a blob of a list of numbers: 32-bit floats.
+--- Makes a blob from a list of numbers: 32-bit floats.
 function perilune.vector(list, surplus)
   if surplus ~= nil then arity.refuse("perilune.vector", 1, surplus) end
   return vectors.blob("perilune.vector: argument 1", list)
 end
 
---- `vectors.unpack`, of an argument.
+--- Returns the numbers of a vector; raises if the argument is not one.
 function perilune.vector_numbers(blob, surplus)
   local place = "perilune.vector_numbers"
   if surplus ~= nil then arity.refuse(place, 1, surplus) end
