@@ -15,8 +15,7 @@ local options_of_clusters = { servers = "table", timeout = "any", label = "strin
 --- Opens a database in a cluster, and creates it if it does not exist.
 -- @tparam string name
 -- @tparam table options `servers`: a list of addresses as host:port, of which one must answer; `timeout`: the time limit for a
---   statement, the
---   beginning of a transaction or a commit, "10s" by default; `label` and `trace` as for perilune.queue
+--   statement, the beginning of a transaction or a commit, "10s" by default; `label` and `trace` as for perilune.queue
 -- @raise `cluster_unreachable` if no node answers
 function perilune.cluster(name, options)
   if type(name) ~= "string" then checks.fail("perilune.cluster: argument 1", "expected the name of a database, got " .. type(name)) end

@@ -1,5 +1,5 @@
 ---@meta perilune.native.associations
---- Associations as Swift compiles them (AssociationBinding.swift): called when a node is new, or the schema has changed.
+--- Associations as compiled by Swift (AssociationBinding.swift). These functions run for new nodes, and again after schema changes.
 
 ---@alias perilune.sql_association userdata
 
@@ -7,41 +7,41 @@
 local sql = {}
 
 ---@param db perilune.database
----@param origin string|perilune.sql_request a table, or what declares a common table
+---@param origin string|perilune.sql_request a table, or the declaration of a common table
 ---@param target perilune.sql_request
 ---@param name string
----@param tag integer by which plans know it
+---@param tag integer identifies it in plans
 ---@param columns? string[]
 ---@param referenced? string[]
 ---@param singular? string
----@param number integer what all that is derived from it shares
----@param field_names? string what the class of the origin calls its columns (FieldNames.swift)
+---@param number integer shared by everything derived from it
+---@param field_names? string the names that the origin's class gives to columns (FieldNames.swift)
 ---@return perilune.sql_association
 function sql.belongs_to(db, origin, target, name, tag, columns, referenced, singular, number, field_names) end
 
 ---@param db perilune.database
----@param origin string|perilune.sql_request a table, or what declares a common table
+---@param origin string|perilune.sql_request a table, or the declaration of a common table
 ---@param target perilune.sql_request
 ---@param name string
----@param tag integer by which plans know it
+---@param tag integer identifies it in plans
 ---@param columns? string[]
 ---@param referenced? string[]
 ---@param singular? string
----@param number integer what all that is derived from it shares
----@param field_names? string what the class of the origin calls its columns (FieldNames.swift)
+---@param number integer shared by everything derived from it
+---@param field_names? string the names that the origin's class gives to columns (FieldNames.swift)
 ---@return perilune.sql_association
 function sql.has_one(db, origin, target, name, tag, columns, referenced, singular, number, field_names) end
 
 ---@param db perilune.database
----@param origin string|perilune.sql_request a table, or what declares a common table
+---@param origin string|perilune.sql_request a table, or the declaration of a common table
 ---@param target perilune.sql_request
 ---@param name string
----@param tag integer by which plans know it
+---@param tag integer identifies it in plans
 ---@param columns? string[]
 ---@param referenced? string[]
 ---@param singular? string
----@param number integer what all that is derived from it shares
----@param field_names? string what the class of the origin calls its columns (FieldNames.swift)
+---@param number integer shared by everything derived from it
+---@param field_names? string the names that the origin's class gives to columns (FieldNames.swift)
 ---@return perilune.sql_association
 function sql.has_many(db, origin, target, name, tag, columns, referenced, singular, number, field_names) end
 
@@ -49,22 +49,23 @@ function sql.has_many(db, origin, target, name, tag, columns, referenced, singul
 ---@param second perilune.sql_association
 ---@param name string
 ---@param is_plural boolean
----@param tag integer by which plans know it
+---@param tag integer identifies it in plans
 ---@param singular? string
----@param number integer what all that is derived from it shares
+---@param number integer shared by everything derived from it
 ---@return perilune.sql_association
 function sql.through(first, second, name, is_plural, tag, singular, number) end
 
---- The columns of the origin, and those of the first table that they lead to; how what the origin has stored is compared with the others
--- ("plain", "asNumber" or "textsOnly"), and the collations by which these are compared, where they are not their own; whether the first of
--- several rows is meant; how what the others have stored is compared with the columns of the origin, and the collations of these.
+--- Returns how the origin is joined to the association's first table: the columns of the origin and those of the table; how values
+-- of the origin are compared with the table's columns ("plain", "asNumber" or "textsOnly"), and the collations of that comparison
+-- if they differ from the columns' own; whether the association means the first of several rows; and the comparisons and
+-- collations in the other direction.
 ---@param association perilune.sql_association
 ---@return { [1]: string[], [2]: string[], [3]: string[], [4]: (string|false)[], [5]: boolean, [6]: string[], [7]: (string|false)[] }
 function sql.columns(association) end
 
---- What belongs to one row.
+--- Returns the request for the rows that belong to one row.
 ---@param association perilune.sql_association
----@param values perilune.sql_expression[] of the row in its columns
+---@param values perilune.sql_expression[] the values of the row's columns
 ---@return perilune.sql_request
 function sql.associated(association, values) end
 
@@ -93,7 +94,7 @@ function sql.annotating(request, association, is_required) end
 
 ---@param request perilune.sql_request
 ---@param association perilune.sql_association
----@param depth? integer how often an association of a table to itself is followed
+---@param depth? integer the number of times to follow an association of a table to itself
 ---@return perilune.sql_request
 function sql.including_all(request, association, depth) end
 

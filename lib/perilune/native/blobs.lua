@@ -1,13 +1,13 @@
 ---@meta perilune.native.blobs
---- Open blobs. C (CPeriluneRows/Queries/open_blobs.c) provides them.
+--- Open blobs, implemented in C (CPeriluneRows/Queries/open_blobs.c).
 
 ---@class perilune.native.blobs
 ---@field methods table the methods of open blobs
 local blobs = {}
 
---- Opens a value of a table in the access that is open; raises if none is.
+--- Opens a value of a table within the open access; raises if there is none.
 ---@param db perilune.database
----@param schema string the name under which the table's database is attached
+---@param schema string the schema name of the table's database
 ---@param table string
 ---@param column string
 ---@param rowid integer

@@ -1,43 +1,44 @@
 ---@meta perilune.native.changesets
---- Changesets, as their bytes. Swift (ChangesetBinding.swift) provides them, and checks the bytes each time, before SQLite reads them.
+--- Changesets, represented by their bytes. Implemented in Swift (ChangesetBinding.swift), which checks the bytes before SQLite
+-- reads them.
 
 ---@class perilune.native.changesets
 local changesets = {}
 
---- Calls a function with the other arguments, and records what it changes in the access of a handle.
+--- Calls a function with the other arguments, and records the changes that it makes in the access of a handle.
 ---@param handle perilune.database
 ---@param f function
 ---@param ... any
 ---@return string bytes
----@return any ... what the function returns
+---@return any ... the results of the function
 function changesets.record(handle, f, ...) end
 
---- Raises unless the bytes are those of a changeset.
+--- Raises unless the bytes are a changeset.
 ---@param bytes string
 function changesets.check(bytes) end
 
---- The changeset that undoes another.
+--- Returns the changeset that undoes another one.
 ---@param bytes string
 ---@return string
 function changesets.invert(bytes) end
 
---- The changeset of the changes of two, one after the other.
+--- Returns the changeset with the changes of the first one followed by those of the second one.
 ---@param first string
 ---@param second string
 ---@return string
 function changesets.concat(first, second) end
 
---- The changes of rows, with the names that a database has for the columns.
+--- Returns the changes of rows, with the column names of a database.
 ---@param db perilune.database
 ---@param bytes string
 ---@return perilune.changed_row[]
 function changesets.rows(db, bytes) end
 
---- Makes the changes in the access of a handle.
+--- Applies the changes in the access of a handle.
 ---@param handle perilune.database
 ---@param bytes string
 ---@param resolve? fun(conflict: perilune.changeset_conflict): "abort"|"omit"|"replace" nil: "abort"
----@param tables? string[] those whose changes are made; all by default
+---@param tables? string[] the tables to change; all by default
 ---@return integer applied
 ---@return integer omitted
 ---@return string[] touched the tables in the changeset

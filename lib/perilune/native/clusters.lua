@@ -1,5 +1,5 @@
 ---@meta perilune.native.clusters
---- Databases in clusters. Swift (ClusterOpener.swift) provides them.
+--- Databases in clusters, implemented in Swift (ClusterOpener.swift).
 
 ---@class perilune.native.clusters
 local clusters = {}
@@ -8,16 +8,16 @@ local clusters = {}
 ---@param name string
 ---@param servers string[]
 ---@param timeout number seconds
----@param options? table as perilune.queue takes them
+---@param options? table the options of perilune.queue
 ---@return perilune.database
 function clusters.open(name, servers, timeout, options) end
 
---- Whether a database is in a cluster.
+--- Returns whether a database is in a cluster.
 ---@param database perilune.database
 ---@return boolean
 function clusters.is_cluster(database) end
 
---- The nodes of the cluster.
+--- Returns the nodes of the cluster.
 ---@param database perilune.database
 ---@return { id: integer, address: string, role: string, is_leader: boolean }[]
 function clusters.nodes(database) end

@@ -1,5 +1,5 @@
 ---@meta perilune.native.errors
---- Errors. Swift (ScriptLibrary.swift) and C (CPeriluneRows/Errors) provide them; they are blamed on the script.
+--- Errors, implemented in Swift (ScriptLibrary.swift) and C (CPeriluneRows/Errors). Their position is that of the script.
 
 ---@class perilune.native.errors
 local errors = {}
@@ -7,32 +7,32 @@ local errors = {}
 --- Raises an error object.
 ---@param kind string
 ---@param message string
----@param fields? table<string, any> what `err.NAME` gives
+---@param fields? table<string, any> the fields of the error object
 function errors.raise(kind, message, fields) end
 
---- Raises an error of kind `unknown_WHAT`, which names the nearest of the names.
+--- Raises an error of kind `unknown_WHAT`, which suggests the nearest of the names.
 ---@param what string "option", "method", ...
 ---@param name any
 ---@param names string[]
 function errors.raise_unknown(what, name, names) end
 
---- Raises an error of kind `unknown_column`, which names the nearest of the names.
+--- Raises an error of kind `unknown_column`, which suggests the nearest of the names.
 ---@param name any
 ---@param table_name string
 ---@param names string[]
 function errors.raise_unknown_column(name, table_name, names) end
 
---- Adds fields to an error object that has not got them; other errors are not changed.
+--- Adds missing fields to an error object; other errors are not changed.
 ---@param err any
 ---@param fields table<string, any>
 function errors.add_fields(err, fields) end
 
---- A value for messages: its type, and what it is.
+--- Describes a value in messages: its type and content.
 ---@param value any
 ---@return string
 function errors.describe(value) end
 
---- The innermost place in a script.
+--- Returns the innermost position in a script.
 ---@return string? file
 ---@return integer? line
 function errors.position() end

@@ -1,5 +1,5 @@
 ---@meta perilune.native.expressions
---- Expressions as Swift compiles them (ExpressionBinding.swift): called when a shape is new, or the schema has changed.
+--- Expressions as compiled by Swift (ExpressionBinding.swift). These functions run for new shapes, and again after schema changes.
 
 ---@alias perilune.sql_expression userdata
 
@@ -10,39 +10,39 @@ local sql_expressions = {}
 ---@return perilune.sql_expression
 function sql_expressions.value(value) end
 
----@param name integer|string the number of a value of the request, or the name of a parameter
+---@param name integer|string the number of a value in the request, or the name of a parameter
 ---@return perilune.sql_expression
 function sql_expressions.parameter(name) end
 
 ---@param db perilune.database
 ---@param table_name string
 ---@param name string
----@param alias? string which of several sources of the table
----@param number? integer without an alias: that of the association that leads to it
----@param association? string its name
----@param field_names? string what a record class calls the columns (FieldNames.swift)
+---@param alias? string selects one of several sources of the table
+---@param number? integer without an alias: the number of the association that leads to the table
+---@param association? string the association's name
+---@param field_names? string the names that a record class gives to columns (FieldNames.swift)
 ---@return perilune.sql_expression
 function sql_expressions.column(db, table_name, name, alias, number, association, field_names) end
 
----@param declaration perilune.sql_request what declares a common table
+---@param declaration perilune.sql_request the declaration of a common table
 ---@param name string
----@param alias? string which of several sources of the table
----@param number? integer without an alias: that of the association that leads to it
----@param association? string its name
+---@param alias? string selects one of several sources of the table
+---@param number? integer without an alias: the number of the association that leads to the table
+---@param association? string the association's name
 ---@return perilune.sql_expression
 function sql_expressions.common_column(declaration, name, alias, number, association) end
 
---- A name without a table, for definitions of tables.
+--- Returns a name without a table, for table definitions.
 ---@param name string
 ---@return perilune.sql_expression
 function sql_expressions.name(name) end
 
 ---@param request perilune.sql_request
----@param name string a column of its table, or one that it selects
+---@param name string a column of its table, or a selected one
 ---@return perilune.sql_expression
 function sql_expressions.column_of_request(request, name) end
 
---- `excluded.column`, in the assignments of an upsert.
+--- Returns `excluded.column`, for the assignments of an upsert.
 ---@param request perilune.sql_request the table
 ---@param name string
 ---@return perilune.sql_expression
@@ -98,14 +98,14 @@ function sql_expressions.collating(operand, collation) end
 ---@return perilune.sql_expression
 function sql_expressions.cast(operand, type_name) end
 
----@param name string of an SQL function
+---@param name string the name of an SQL function
 ---@param arguments perilune.sql_expression[]
 ---@param is_distinct? boolean
----@param gets_window? boolean whether `over` comes next
+---@param gets_window? boolean whether `over` is called next
 ---@return perilune.sql_expression
 function sql_expressions.call(name, arguments, is_distinct, gets_window) end
 
---- The value of a function over a window.
+--- Returns the value of a function over a window.
 ---@param made perilune.sql_expression an aggregate, or a function such as rank
 ---@param partitions perilune.sql_expression[]
 ---@param orders perilune.sql_order[]
@@ -113,7 +113,7 @@ function sql_expressions.call(name, arguments, is_distinct, gets_window) end
 ---@return perilune.sql_expression
 function sql_expressions.over(made, partitions, orders, frame) end
 
---- The aggregate, which takes its rows in an order.
+--- Returns an aggregate that takes its rows in an order.
 ---@param aggregate perilune.sql_expression
 ---@param orders perilune.sql_order[]
 ---@return perilune.sql_expression
@@ -129,14 +129,14 @@ function sql_expressions.count_rows() end
 function sql_expressions.filtering(aggregate, condition) end
 
 --- CASE
----@param parts perilune.sql_expression[] conditions and results by turns
+---@param parts perilune.sql_expression[] alternating conditions and results
 ---@param otherwise? perilune.sql_expression
 ---@return perilune.sql_expression
 function sql_expressions.choice(parts, otherwise) end
 
 ---@param text string SQL
 ---@param arguments perilune.sql_expression[]
----@param names? string[] of the arguments
+---@param names? string[] the names of the arguments
 ---@return perilune.sql_expression
 function sql_expressions.fragment(text, arguments, names) end
 
@@ -146,7 +146,7 @@ function sql_expressions.fragment(text, arguments, names) end
 function sql_expressions.is_in(operand, members) end
 
 ---@param operand perilune.sql_expression
----@param json perilune.sql_expression an array
+---@param json perilune.sql_expression a JSON array
 ---@return perilune.sql_expression
 function sql_expressions.is_in_json(operand, json) end
 

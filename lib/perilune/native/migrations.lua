@@ -1,18 +1,18 @@
 ---@meta perilune.native.migrations
---- Migrations. Swift (MigrationBinding.swift) provides them.
+--- Migrations, implemented in Swift (MigrationBinding.swift).
 
 ---@class perilune.native.migrations
 local functions = {}
 
---- A migrator: its functions by name, as ScriptMigrator.swift lists them.
+--- Makes a migrator: its functions by name, as listed in ScriptMigrator.swift.
 function functions.make() end
 
---- The files of a folder, in their order.
+--- Returns the files of a folder, in order.
 ---@param path string
 ---@return { name: string, path: string, is_sql: boolean, text: string, down: string? }[]
 function functions.folder(path) end
 
---- Runs the text of a file, which may not use a database; returns what it returns.
+--- Runs the text of a file, which may not use a database; returns its results.
 ---@param text string
 ---@param name string
 ---@return any ...

@@ -1,5 +1,5 @@
 ---@meta perilune.native.observers
---- Observers of transactions. C (CPeriluneRows/Observers) provides them.
+--- Observers of transactions, implemented in C (CPeriluneRows/Observers).
 
 ---@class perilune.native.observers
 local observers = {}
@@ -8,20 +8,20 @@ local observers = {}
 ---@return userdata handle
 function observers.add(...) end
 
---- Whether an observer of the database is being called: nothing can be executed then.
+--- Returns whether an observer of the database is being called. Nothing can be executed in the meantime.
 ---@param db perilune.database
 ---@return boolean
 function observers.is_calling(db) end
 
---- What is equal for equal values, tables compared by what is in them.
+--- Returns a string that is the same for equal values. Tables are compared by their contents.
 ---@param ... any
 ---@return string
 function observers.fingerprint(...) end
 
---- The next notification that waits for the loop; nothing if none does.
+--- Returns the next notification waiting for the loop, or nothing.
 function observers.take_notification() end
 
---- Has a function be called with what did_commit and did_rollback raise.
+--- Sets the function that receives errors raised in did_commit and did_rollback.
 ---@param f fun(err: any)
 function observers.set_failure(f) end
 

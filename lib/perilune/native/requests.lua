@@ -1,6 +1,7 @@
 ---@meta perilune.native.requests
---- Requests as Swift compiles them (RequestDerivations.swift, RequestCompiling.swift): called when a node is new, or the schema has
--- changed. What derives a request takes associations too.
+--- Requests as compiled by Swift (RequestDerivations.swift, RequestCompiling.swift). These functions run for new nodes, and again
+-- after
+-- schema changes. Functions that derive a request also accept associations.
 
 ---@alias perilune.sql_request userdata
 ---@alias perilune.sql_order userdata
@@ -10,7 +11,7 @@ local sql = {}
 
 ---@param db perilune.database
 ---@param name string
----@param field_names? string what a record class calls the columns (FieldNames.swift)
+---@param field_names? string the names that a record class gives to columns (FieldNames.swift)
 ---@return perilune.sql_request
 function sql.table(db, name, field_names) end
 
@@ -34,14 +35,14 @@ function sql.none(request) end
 ---@return perilune.sql_order
 function sql.ordering(expression, is_descending, nulls_first) end
 
----@param text string SQL, which may be several terms
+---@param text string SQL, possibly with several terms
 ---@param arguments perilune.sql_expression[]
 ---@return perilune.sql_order
 function sql.order_text(text, arguments) end
 
 ---@param request perilune.sql_request
 ---@param terms perilune.sql_order[]
----@param is_continued boolean whether the order so far comes first
+---@param is_continued boolean whether the terms follow the existing order
 ---@return perilune.sql_request
 function sql.order(request, terms, is_continued) end
 
@@ -59,11 +60,11 @@ function sql.unordered(request) end
 ---@return perilune.sql_request
 function sql.limit(request, limit, offset) end
 
---- The rows that an association leads to: its columns mean them.
+--- Returns the rows that an association leads to. Columns of the association refer to them.
 ---@param request perilune.sql_request
----@param number integer of the association
+---@param number integer the number of the association
 ---@param name string
----@param leads_back boolean whether it leads to the table that it begins at
+---@param leads_back boolean whether the association leads to the table where it begins
 ---@return perilune.sql_request
 function sql.reached_by(request, number, name, leads_back) end
 
@@ -72,14 +73,14 @@ function sql.reached_by(request, number, name, leads_back) end
 ---@return perilune.sql_request
 function sql.aliased(request, name) end
 
---- The rows of SQL in place of those of the table, whose columns it selects in their order.
+--- Returns the rows of SQL, which selects the columns of the table in order, instead of those of the table.
 ---@param request perilune.sql_request
 ---@param sql string
 ---@param arguments perilune.sql_expression[]
 ---@return perilune.sql_request
 function sql.reading(request, sql, arguments) end
 
---- The rows of either.
+--- Returns the rows of both requests.
 ---@param request perilune.sql_request
 ---@param other perilune.sql_request
 ---@return perilune.sql_request
@@ -99,7 +100,7 @@ function sql.join(request, kind, other, condition) end
 function sql.select(request, expressions, names) end
 
 ---@param request perilune.sql_request
----@param name string what the row id is called as the key of records
+---@param name string the name of the row id as the key of records
 ---@return perilune.sql_request
 function sql.with_rowid(request, name) end
 
@@ -151,11 +152,12 @@ function sql.column_names(request) end
 --- A compiled request.
 ---@class perilune.plan
 ---@field sql string
----@field slots (integer|string)[] what each parameter is given: the number of a value; 0, the constant at the same position; the name
+---@field slots (integer|string)[] the source of each parameter: the number of a value; 0, the constant at the same position; the
+--   name
 ---  of a parameter; or "keys"
 ---@field constants table<integer, any>
----@field segments? table[] which columns become which record
----@field booleans integer[] the columns that are true or false
+---@field segments? table[] the columns of each record
+---@field booleans integer[] the columns with booleans
 ---@field key_columns integer[]
 ---@field numbers_keys boolean
 ---@field prefetches table[]
@@ -163,7 +165,7 @@ function sql.column_names(request) end
 ---@param request perilune.sql_request
 ---@param db perilune.database
 ---@param form string "rows", "first", "count", "exists", or the name of an aggregate
----@param expression? perilune.sql_expression of the aggregate
+---@param expression? perilune.sql_expression the argument of the aggregate
 ---@return perilune.plan
 function sql.compile(request, db, form, expression) end
 
@@ -173,17 +175,17 @@ function sql.compile(request, db, form, expression) end
 ---@param values perilune.sql_expression[]
 ---@param policy? string
 ---@param returning? true|perilune.sql_expression[] true: all columns
----@param names? (string|false)[] of the returned expressions
+---@param names? (string|false)[] the names of the returned expressions
 ---@return perilune.plan
 function sql.compile_update(request, db, columns, values, policy, returning, names) end
 
----@param request perilune.sql_request of the table
+---@param request perilune.sql_request the table
 ---@param db perilune.database
 ---@param columns string[]
 ---@param rows perilune.sql_request
 ---@param policy? string
 ---@param target? string[] the unique key of an upsert; empty: any
----@param updated string[] columns that the upsert changes
+---@param updated string[] the columns that the upsert changes
 ---@param values perilune.sql_expression[]
 ---@param condition? perilune.sql_expression
 ---@param returning? true|perilune.sql_expression[]
@@ -194,16 +196,16 @@ function sql.compile_insert(request, db, columns, rows, policy, target, updated,
 ---@param request perilune.sql_request
 ---@param db perilune.database
 ---@param returning? true|perilune.sql_expression[] true: all columns
----@param names? (string|false)[] of the returned expressions
+---@param names? (string|false)[] the names of the returned expressions
 ---@return perilune.plan
 function sql.compile_delete(request, db, returning, names) end
 
---- Raises for what a database cannot give a meaning, such as columns that stand for several sources.
+--- Raises if a request is invalid in a database, for example because a column belongs to several sources.
 ---@param request perilune.sql_request
 ---@param db perilune.database
 function sql.check_meaning(request, db) end
 
---- SQL without parameters, for definitions of tables.
+--- Returns SQL without parameters, for table definitions.
 ---@param expression perilune.sql_expression
 ---@return string
 function sql.inline(expression) end

@@ -1,28 +1,28 @@
 ---@meta perilune.native.rows
---- Rows as tables. C (CPeriluneRows/Rows) provides them.
+--- Rows as tables, implemented in C (CPeriluneRows/Rows).
 
 ---@class perilune.native.rows
----@field methods table the methods of rows; runtime/row.lua adds those in Lua
+---@field methods table the methods of rows; runtime/row.lua adds the ones in Lua
 local native_rows = {}
 
---- The names of the columns of a row, in their order; raises for anything else.
+--- Returns the names of the columns of a row, in order; raises for any other value.
 ---@param row table
 ---@return string[]
 function native_rows.columns(row) end
 
---- The metatable of the rows with these columns.
----@param columns string[] it is kept
+--- Returns the metatable of rows with these columns.
+---@param columns string[] kept, not copied
 ---@return table
 function native_rows.metatable(columns) end
 
---- A row with these columns and values.
----@param columns string[] it is kept
+--- Returns a row with these columns and values.
+---@param columns string[] kept, not copied
 ---@param values table<string, any>
----@param blobs? string marks columns that hold BLOBs, as `blobs` gives it
+---@param blobs? string marks columns that contain BLOBs, in the format of `blobs`
 ---@return table
 function native_rows.make(columns, values, blobs) end
 
---- A string with "b" for each column of a row that was fetched as a BLOB; nil if there is none.
+--- Returns a string with "b" for each column of a row that was fetched as a BLOB; nil if there is none.
 ---@param row table
 ---@return string?
 function native_rows.blobs(row) end

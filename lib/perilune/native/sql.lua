@@ -1,26 +1,26 @@
 ---@meta perilune.native.sql
---- The text of SQL. Swift (ScriptLibrary.swift) provides it, over the one scanner, and C (CPeriluneRows/Values).
+--- Functions for SQL text, implemented in Swift (ScriptLibrary.swift) with the shared scanner, and in C (CPeriluneRows/Values).
 
 ---@class perilune.native.sql
 local native_sql = {}
 
---- A name in lower case as SQLite compares names: only ASCII letters.
+--- Returns a name in lower case as SQLite compares names: only ASCII letters change.
 ---@param name string
 ---@return string
 function native_sql.fold(name) end
 
 ---@class perilune.native.sql_token
 ---@field kind "blank"|"comment"|"word"|"name"|"string"|"blob"|"number"|"parameter"|"sign"|"flaw"
----@field text string as it stands in the text
----@field name? string of a word or a name: the name without quotes
+---@field text string the spelling in the text
+---@field name? string for a word or a name: the name without quotes
 
---- The tokens that SQLite sees in a text, which follow each other without gaps.
+--- Returns the tokens that SQLite sees in a text, without gaps between them.
 ---@param text string
 ---@return perilune.native.sql_token[]
 function native_sql.tokens(text) end
 
---- Where the placeholders of a text are: where the first begins and ends, and so on. Nil and what the SQL contains if it cannot
---- stand inside other SQL.
+--- Returns the positions of a text's placeholders: alternately their beginning and end. Returns nil and the flaw if the SQL cannot
+--- be part of other SQL.
 ---@param text string
 ---@return integer[]? places
 ---@return string? flaw
