@@ -1,7 +1,7 @@
 --- The `require` of the library's own modules, separate from the `require` of scripts.
 --
 -- Modules are found by their path in `lib`: `require "perilune.records.writing"` runs `perilune/records/writing.lua` once. The
--- functions of Swift and C are modules too, named `perilune.native.*`. `package.path` and `package.loaded` are not used.
+-- Swift and C functions are modules too, named `perilune.native.*`. `package.path` and `package.loaded` are not used.
 
 --- The function that compiles a module, `compile(name, environment)`, and the modules that exist already, by name.
 local compile, loaded = ...

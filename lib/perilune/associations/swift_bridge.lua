@@ -47,7 +47,7 @@ function steps.association(root, _, context)
     source.class and classes.field_names(source.class, context.db))
 end
 
---- Builds the rows associated with one record. The values of the record's columns follow those of the association.
+--- Builds the rows associated with one record. The values of the association precede the values of the record's columns.
 function steps.associated(root, _, context)
   local association = request_building.build_node(root.other, context)
   local values = {}

@@ -75,7 +75,7 @@ function perilune.sql(text, ...)
   return expression.sql(text, table.pack(...), "perilune.sql")
 end
 
---- Returns the column with a name, in whichever table of the request has it.
+--- Returns the column with a name, in any table of the request.
 function perilune.column(name)
   check_string("perilune.column: argument 1", name, "a name")
   return setmetatable({ shape = root_shape("column", name) }, metatable)
@@ -121,7 +121,7 @@ function perilune.case(branches)
   return list_operation("case", branches.otherwise ~= nil and "else" or nil, parts, "perilune.case")
 end
 
---- SQL functions by name, including those that the script has added: `perilune.fn.substr(column, 1, 3)`.
+--- SQL functions by name, including functions added by the script: `perilune.fn.substr(column, 1, 3)`.
 perilune.fn = setmetatable({}, {
   __name = "SQL functions",
   __index = function(functions, name)

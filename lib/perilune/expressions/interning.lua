@@ -1,7 +1,7 @@
 --- Interning: equal derivations of the same origin return the same table.
 --
--- Each origin keeps its derivations. Texts and numbers are unlimited, so that only a limited number of derivations by text is kept.
--- A derivation from another object is forgotten together with that object.
+-- Each origin keeps its derivations, but only a limited number of derivations by text or number, because these are unlimited. A
+-- derivation from another object is forgotten together with that object.
 
 local interning = {}
 local weak_keys = { __mode = "k" }

@@ -97,7 +97,7 @@ local function typed_parameter(column, parameter)
 end
 
 --- Converts a value that is compared with a column to the column's stored form. Comparisons, lists, bounds and parameters of
--- prepared requests are all converted here. Values that `update_all` writes are converted like those of an insert instead.
+-- prepared requests are all converted here. Values that `update_all` writes are converted as in inserts instead.
 local function as_column(shape, value)
   local convert = shape.convert
   if not convert or value == nil then return value end

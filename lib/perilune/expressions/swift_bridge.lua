@@ -98,7 +98,7 @@ builders["in"] = function(shape, context)
   return sql.is_in(table.remove(members, 1), members)
 end
 
---- The list as JSON, so that the SQL is the same for every length.
+--- Passes the list as JSON, so that the SQL is the same for every length.
 builders["in json"] = function(shape, context)
   return sql.is_in_json(table.unpack(build_all(shape.operands, context)))
 end
@@ -115,7 +115,7 @@ function builders.filter(shape, context)
   return sql.filtering(table.unpack(build_all(shape.operands, context)))
 end
 
---- A named expression of a class.
+--- Builds a named expression of a class.
 builders["named expression"] = function(shape, context) return build(shape.operands[1], context) end
 
 local directions = { asc = true, desc = true }
@@ -157,7 +157,7 @@ local function build_function(shape, context)
   return sql.call(shape.detail, build_all(shape.operands, context), false, true)
 end
 
---- A window written as SQL text.
+--- Builds a function over a window that is written as SQL text.
 function builders.over(shape, context)
   return sql.fragment("? OVER (" .. shape.detail .. ")", { build_function(shape.operands[1], context) })
 end

@@ -108,7 +108,7 @@ local function add(state, name, options, body, source)
   state.list[#state.list + 1] = entry
 end
 
---- Adds a migration after those that are registered.
+--- Adds a migration after the ones registered so far.
 -- @tparam string name the name by which databases remember it; must never change
 -- @tparam ?table options
 --
@@ -317,7 +317,7 @@ function metatable.__index(self, name)
   errors.raise_unknown("method", name, names)
 end
 
---- `erase_on_schema_change`: whether to erase and migrate a database again if its schema differs from that of its migrations. All
+--- `erase_on_schema_change`: whether to erase and migrate a database again if its schema differs from its migrations. All
 -- data is
 -- lost; for development only. Files must be named: `m:migrate(db, { erase = "a.db" })`.
 function metatable.__newindex(self, name, value)

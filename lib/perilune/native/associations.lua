@@ -55,7 +55,7 @@ function sql.has_many(db, origin, target, name, tag, columns, referenced, singul
 ---@return perilune.sql_association
 function sql.through(first, second, name, is_plural, tag, singular, number) end
 
---- Returns how the origin is joined to the association's first table: the columns of the origin and those of the table; how values
+--- Returns how the origin is joined to the association's first table: the columns of the origin and of the table; how values
 -- of the origin are compared with the table's columns ("plain", "asNumber" or "textsOnly"), and the collations of that comparison
 -- if they differ from the columns' own; whether the association means the first of several rows; and the comparisons and
 -- collations in the other direction.

@@ -22,7 +22,7 @@ function changesets.check(bytes) end
 ---@return string
 function changesets.invert(bytes) end
 
---- Returns the changeset with the changes of the first one followed by those of the second one.
+--- Returns the changeset with the changes of both, in order.
 ---@param first string
 ---@param second string
 ---@return string

@@ -1,5 +1,5 @@
 ---@meta perilune.native.errors
---- Errors, implemented in Swift (ScriptLibrary.swift) and C (CPeriluneRows/Errors). Their position is that of the script.
+--- Errors, implemented in Swift (ScriptLibrary.swift) and C (CPeriluneRows/Errors). They report positions in scripts.
 
 ---@class perilune.native.errors
 local errors = {}

@@ -25,7 +25,7 @@ function native.read(observer, f) end
 ---@param knows_first? boolean whether the current value is known
 function native.push(observer, f, on_error, keeps_alive, knows_first) end
 
---- Returns the number to wait on for changes.
+--- Returns the place for `loop.wait` to wait for changes.
 ---@param observer userdata
 ---@return integer
 function native.pull(observer) end
@@ -70,7 +70,7 @@ function native.is_active(observer) end
 ---@param seconds number
 function native.poll(observer, db, seconds) end
 
---- Notifies all observers, including those of Swift, that tables may have changed.
+--- Notifies all observers, including Swift observers, that tables may have changed.
 ---@param handle perilune.database
 ---@param names string[]
 function native.notify(handle, names) end

@@ -73,14 +73,14 @@ function sql.reached_by(request, number, name, leads_back) end
 ---@return perilune.sql_request
 function sql.aliased(request, name) end
 
---- Returns the rows of SQL, which selects the columns of the table in order, instead of those of the table.
+--- Reads rows from SQL instead of the table. The SQL selects the columns of the table in order.
 ---@param request perilune.sql_request
 ---@param sql string
 ---@param arguments perilune.sql_expression[]
 ---@return perilune.sql_request
 function sql.reading(request, sql, arguments) end
 
---- Returns the rows of both requests.
+--- Returns the rows of either request.
 ---@param request perilune.sql_request
 ---@param other perilune.sql_request
 ---@return perilune.sql_request

@@ -2,7 +2,7 @@
 --- Rows as tables, implemented in C (CPeriluneRows/Rows).
 
 ---@class perilune.native.rows
----@field methods table the methods of rows; runtime/row.lua adds the ones in Lua
+---@field methods table the methods of rows; runtime/row.lua adds Lua methods
 local native_rows = {}
 
 --- Returns the names of the columns of a row, in order; raises for any other value.

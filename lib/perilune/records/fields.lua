@@ -4,7 +4,7 @@
 --       naming = "snake_case",                                        -- the column `pageCount` is the field `page_count`
 --       fields = {
 --         flag = { column = "stored_flag", type = "boolean", default = true },
---         cover = { lazy = true },                                    -- not fetched unless it is asked for
+--         cover = { lazy = true },                                    -- fetched only on request
 --         label = { get = function(book) return book.title:upper() end },
 --         price = { fields = { "amount", "currency" } },              -- book.price.amount
 --       },
@@ -501,7 +501,7 @@ function fields.set(info, target, name, value)
   end
 end
 
---- Divides the values of a new record into those of columns and those that are assigned once the record exists.
+--- Divides the values of a new record into column values and values assigned once the record exists.
 -- @return the values of columns; the other names in order, or nil
 function fields.divide(info, values)
   local plain, others = {}, nil

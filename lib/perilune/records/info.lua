@@ -1,4 +1,4 @@
---- Column infos: what records need to know of a table beyond the row path, mainly the types of its columns.
+--- Column infos: the properties of a table's columns that the row path does not need, mainly their types.
 -- The *column info* of a description is a table { schema, description, columns, declared, converters, generated,
 -- not_null, chosen_keys }; types.lua adds which columns are converted.
 
@@ -88,7 +88,7 @@ function record_info.of_any(class)
   return layout and record_info.of(records.table_layout_description(layout))
 end
 
---- Returns the column info of a record, for its table as it was when the record was made.
+--- Returns the column info of a record, based on its table when the record was made.
 function record_info.of_record(value)
   return record_info.of((records.record_schema(value)))
 end

@@ -35,7 +35,7 @@ local cures = {
   upsert = "use a draft, `Class:upsert(Class.draft(record))`, to write the other row",
 }
 
---- Raises if the key of a record differs from that of its row, because the verb would affect another row.
+--- Raises if the key of a record differs from the key of its row, because the verb would affect another row.
 function record_keys.check_kept(verb, description, target)
   if verb == "write_changes" then verb = "update_changes" end
   local names = changed(description, target)

@@ -61,7 +61,7 @@ for _, verb in ipairs{ "insert", "update", "update_changes", "save", "insert_all
   record_options.by_verb[verb].on_conflict = note_policy
 end
 
---- The class option `on_conflict`: a policy for all writes of the class, or a table with those of `insert` and `update`.
+--- The class option `on_conflict`: a policy for all writes of the class, or a table with the policies of `insert` and `update`.
 function record.class_options.on_conflict(info, value)
   local place = "perilune.record: option on_conflict"
   if type(value) ~= "table" then
@@ -85,7 +85,7 @@ local function class_policy(info, kind)
   end
 end
 
---- Returns the policy for a write; nil for that of the schema.
+--- Returns the policy for a write; nil to use the schema's.
 -- @tparam string kind "insert" or "update"
 function record_options.policy(info, options, kind)
   return options and options.on_conflict or class_policy(info, kind)

@@ -41,7 +41,7 @@ local function update_text(description, names, policy, texts)
     record_description.condition(description, description.key))
 end
 
---- Returns the SQL of a write. Its parameters are the values of the columns, followed by those of the key if it finds a row.
+--- Returns the SQL of a write. Its parameters are the values of the columns, followed by the values of the key if it finds a row.
 -- @tparam string verb "insert", "update" or "delete"
 -- @tparam {string,...} names the columns to write
 -- @tparam ?string clause "OR IGNORE", which follows the first word, or "ON CONFLICT ...", which ends the statement

@@ -30,7 +30,7 @@ function classes.schema(class)
   return nil, layout and records.table_layout_description(layout).schema
 end
 
---- Returns the description for Swift of the names that a class gives to its columns; nil if it gives none.
+--- Returns the names that a class gives to its columns, in the format for Swift; nil if it gives none.
 function classes.field_names(class, db)
   local info = record.info(class)
   return info.renames and fields.view(info, native_schema.table(db, info.table)).names_text

@@ -27,7 +27,7 @@ local function check_definition(source, name, value)
   end
 end
 
---- Returns the table in which a class defines its expressions. It inherits those of the class that it extends.
+--- Returns the table in which a class defines its expressions. It inherits the expressions of the class that it extends.
 -- @param source the source of the class
 -- @param ?inherited the definitions of the class that it extends
 function named_expressions.new(source, inherited)
@@ -58,7 +58,7 @@ end
 
 -- Use -----------------------------------------------------------------------------------------------------------------------------
 
---- Returns a shape with its columns of the table replaced by those of a place.
+--- Returns a shape with its columns of the table replaced by the columns of a place.
 local function placed(source, shape, place)
   if shape.op == "column" then
     if shape.table ~= source.table or shape.place then return shape end
@@ -93,7 +93,7 @@ local function make(source, name, definition, place)
   return expression.join_all(shape, { value })
 end
 
---- Returns the expression with a name, whose columns are those of a place; nil if there is none.
+--- Returns the expression with a name, using the columns of a place; nil if there is none.
 function named_expressions.find(source, name, place)
   local definition = source.definitions and source.definitions[name]
   if definition == nil then return nil end

@@ -102,7 +102,7 @@ function request_plans.value(request, slot)
   return named_value(slot, rawget(request, "named"))
 end
 
---- Returns the arguments for a verb of a database.
+--- Returns the arguments for a verb of a database: the values themselves, or one list of them.
 function request_plans.arguments(request, plan)
   if plan.is_in_order then return unpack(request, 1, plan.count) end
   local list = listed(request, plan, rawget(request, "named"))
@@ -110,7 +110,7 @@ function request_plans.arguments(request, plan)
   return list
 end
 
---- Returns only the values.
+--- Returns the values of a plan's parameters as multiple results.
 function request_plans.values(request, plan)
   local list = listed(request, plan, rawget(request, "named"))
   return unpack(list, 1, list.n)

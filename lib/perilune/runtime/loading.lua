@@ -1,4 +1,4 @@
---- Functions that are loaded when they are first called: those of modules that most scripts do not need.
+--- Functions that are loaded on their first call, from modules that most scripts do not need.
 
 --- Adds functions to a table that load their modules on the first call. Functions that a script has replaced by then stay replaced.
 -- @tparam table target

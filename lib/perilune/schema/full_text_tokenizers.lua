@@ -51,7 +51,7 @@ local function read(tokenizer, place)
   return name, checks.options(place, options, kinds)
 end
 
---- Returns the parts of a tokenizer's definition: its name, options and values, followed by those of the tokenizer that it wraps.
+--- Returns the parts of a tokenizer's definition: its name, options and values, followed by the parts of a wrapped tokenizer.
 local function components(tokenizer, place)
   local name, options = read(tokenizer, place)
   local parts = { name }

@@ -9,7 +9,7 @@ local sql_names = require "perilune.runtime.names"
 
 local history_tables = {}
 
---- The columns that a history has, or that reading adds, besides those of its table.
+--- The columns of a history, or of its results, that are not columns of its table.
 history_tables.own_columns = { "history_version", "history_event", "history_day", "history_transaction", "history_note" }
 
 --- The events of triggers, which are named after the history: book_history_insert.
@@ -56,7 +56,7 @@ local function owner_of(db, history)
     history_tables.trigger_name(history, "insert"))
 end
 
---- Raises if a table is the history of another, because it may be renamed or dropped only together with that.
+--- Raises if a table is the history of another, because both may only be renamed or dropped together.
 -- @tparam string cure the remedy
 function history_tables.refuse_history(db, name, cure, place)
   local owner = owner_of(db, name)

@@ -51,7 +51,7 @@ local function exists(db, kind, name)
 end
 
 for _, kind in ipairs{ "table", "view", "index", "trigger" } do
-  --- Return whether an object with this name exists, in any case, including temporary objects and those of attached databases.
+  --- Return whether an object with this name exists, in any case, including temporary objects and objects in attached databases.
   database[kind .. "_exists"] = function(self, name)
     check_name(kind .. "_exists", "a " .. kind, name)
     return exists(self, kind, name)

@@ -1,6 +1,6 @@
 --- Rebuilds a table, for changes that SQLite's ALTER TABLE cannot make: a new table with the same rows replaces the old one.
 --
--- The steps are those of SQLite's documentation ("Making Other Kinds Of Table Schema Changes"), except that `databases.unenforced`
+-- The steps follow SQLite's documentation ("Making Other Kinds Of Table Schema Changes"), except that `databases.unenforced`
 -- turns foreign keys off around them. See https://www.sqlite.org/lang_altertable.html#otheralter
 
 local native_sql = require "perilune.native.sql"

@@ -62,7 +62,7 @@ local function names_of(key)
 end
 
 --- Makes a reference to a table.
--- The key of the table being defined is read at the end, that of any other table at once.
+-- The key of the table being defined is read at the end, other keys at once.
 -- @tparam table definition the table that refers
 -- @tparam integer count the number of columns that refer
 -- @tparam ?{string,...} columns the columns of the other table; nil for its primary key

@@ -681,7 +681,7 @@ function Text:sql(quoted)
   return join(table.move(tail, 1, #tail, #pieces + 1, pieces))
 end
 
---- Returns the quoted name of an object, prefixed with that of its schema.
+--- Returns the quoted name of an object, prefixed with the name of its schema.
 function table_text.qualified(schema, name) return sql_text.name(schema) .. "." .. sql_text.name(name) end
 
 --- Returns the SQL of an index, view or trigger in `sqlite_schema` with the name of its schema before its own.

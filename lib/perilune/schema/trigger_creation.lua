@@ -95,7 +95,8 @@ local function condition_clause(condition, new, old, place)
   return " WHEN " .. sql_fragment.expression(condition, place .. ": option `when`")
 end
 
---- Returns the trigger's quoted name in the schema of its table, since SQLite looks for the table there; unqualified if temporary.
+--- Returns the trigger's quoted name. Unless it is temporary, it is created in the schema of its table, because SQLite looks there
+-- for the table.
 local function quoted_name(name, schema, is_temporary)
   local is_attached = schema.database ~= "main" and schema.database ~= "temp"
   return (is_attached and not is_temporary and sql_text.name(schema.database) .. "." or "") .. sql_text.name(name)
