@@ -4,8 +4,8 @@ internal import PeriluneCluster
 internal import PeriluneLua
 internal import Synchronization
 
-/// Sees to it that the automations of a file run in one process only, of all those that use a database in a cluster: the others wait until that one
-/// ends, or is gone.
+/// A lease that makes the automations of a file run in only one of the processes that use a database in a cluster. The other
+/// processes wait until that one exits or is lost.
 struct AutomationLease: Sendable {
     let file: String
     /// The URL of the database.
@@ -13,9 +13,9 @@ struct AutomationLease: Sendable {
     let host: ScriptHost
     let colors: Colors
 
-    /// Waits for the lease, and runs a closure while this process has it.
+    /// Waits for the lease and runs a closure while this process holds it.
     ///
-    /// - Throws: What the closure throws; `LuaError` of kind `already_running` if the lease was lost.
+    /// - Throws: Errors of the closure; `LuaError` of kind `already_running` if the lease was lost.
     func run(_ body: @Sendable () async throws -> Void) async throws {
         let lease = try ClusterLease(url: database, name: "automations " + URL(filePath: file).lastPathComponent)
         do {

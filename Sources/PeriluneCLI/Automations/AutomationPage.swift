@@ -2,9 +2,9 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneScenarios
 
-/// The runs of automations as a page for browsers.
+/// A web page of automation runs.
 struct AutomationPage {
-    /// The newest first.
+    /// Sorted from newest to oldest.
     let runs: [AutomationRun]
     let database: String
 
@@ -25,7 +25,7 @@ struct AutomationPage {
 
     private func entry(_ run: AutomationRun) -> ReportPage.Entry {
         var details = [run.startedAt]
-        // The journal is a table that any program may have changed.
+        // Any program may have changed the journal table.
         if let duration = run.durationInMilliseconds, let microseconds = Int64(exactly: (duration * 1000).rounded()) {
             details.append(TimeText.text(.microseconds(microseconds)))
         }
@@ -44,7 +44,7 @@ struct AutomationPage {
             body: sections.joined())
     }
 
-    /// The statements, each on lines of its own.
+    /// Returns the SQL statements, each on its own lines.
     private func statements(of run: AutomationRun) -> [String] {
         guard let text = run.statements else { return [] }
         return (try? JSONDecoder().decode([String].self, from: Data(text.utf8))) ?? [text]

@@ -4,19 +4,19 @@ internal import Perilune
 internal import PeriluneLua
 internal import Synchronization
 
-/// Keeps the automations of a file running, and loads the file again when it changes.
+/// A service that runs the automations of a file and reloads the file when it changes.
 struct AutomationService: Sendable {
     let file: String
-    /// The file of the database; `nil`: it is in memory.
+    /// The database file; `nil` for a database in memory.
     let database: String?
     let host: ScriptHost
-    /// How often to look whether another process has written; `nil`: not at all.
+    /// The interval for checking whether another process has written; `nil` to never check.
     let poll: Duration?
     let colors: Colors
 
     /// Runs until the host is cancelled.
     ///
-    /// - Throws: `LuaError` if the file fails, or the database is there no more.
+    /// - Throws: `LuaError` if the file fails or the database no longer exists.
     func run() async throws {
         let isReplaced = Atomic(false)
         let place = database.flatMap(FilePlace.init)
@@ -47,14 +47,14 @@ struct AutomationService: Sendable {
         if isReplaced.load(ordering: .acquiring), let database { throw Self.replaced(database) }
     }
 
-    /// SQLite would not notice this: it keeps using the previous file, which has no name any more.
+    /// Returns the error for a replaced file. SQLite would not notice: it keeps using the old, unlinked file.
     private static func replaced(_ database: String) -> LuaError {
         var error = LuaError(.host, "\(database) was removed or replaced while its automations ran; start them again")
         error.fields["kind"] = .string("io")
         return error
     }
 
-    /// Loads the file; if that fails the previous automations keep running.
+    /// Reloads the file; if that fails, the previous automations keep running.
     private func reload(since path: String) async {
         do {
             CommandOutput.note("\(path) has changed: " + Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colors)
@@ -70,7 +70,7 @@ struct AutomationService: Sendable {
     }
 }
 
-/// Identifies the file at a path, as distinct from a file that replaces it.
+/// The identity of the file at a path, which changes when another file replaces it.
 private struct FilePlace: Equatable {
     let device: dev_t
     let number: ino_t

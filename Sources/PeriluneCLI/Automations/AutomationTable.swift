@@ -1,6 +1,6 @@
 internal import Perilune
 
-/// Writes automations and their runs as tables.
+/// A writer of automations and their runs as tables.
 struct AutomationTable: Sendable {
     let format: ResultFormat?
     let color: ColorChoice
@@ -43,7 +43,7 @@ struct AutomationTable: Sendable {
 }
 
 extension Cell {
-    /// A text, or NULL.
+    /// Returns a cell with text, or NULL.
     fileprivate static func nullable(_ text: String?) -> Cell {
         text.map { .text(Array($0.utf8)) } ?? .null
     }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// The files that a service has loaded, and whether they have changed.
+/// The files that a service has loaded, with detection of changes.
 struct LoadedFiles {
-    /// As they were loaded; `nil`: there was none.
+    /// The versions that were loaded; `nil` if the file did not exist.
     private var versions: [String: FileVersion?] = [:]
-    /// As they were at the last look.
+    /// The versions seen by the last check.
     private var lastLook: [String: FileVersion?] = [:]
-    /// Without it there is nothing to load.
+    /// The file that loads the others; nothing can be loaded without it.
     private let main: String
 
     /// - Parameter main: The file that loads the others.
@@ -15,14 +15,15 @@ struct LoadedFiles {
         add([main])
     }
 
-    /// Adds files that are loaded now, or will be.
+    /// Adds files that are loaded now or will be.
     mutating func add(_ paths: some Sequence<String>) {
         for path in paths where versions[path] == nil { versions.updateValue(FileVersion(path), forKey: path) }
     }
 
-    /// Those that have changed, sorted; from now on they count as loaded.
+    /// Returns the changed files, sorted, and treats them as loaded from now on.
     ///
-    /// None while they are being written: the first file is away for a moment, or one has changed since the last look.
+    /// Returns none while files are still being written: the main file is briefly missing, or a file has changed since the last
+    /// check.
     mutating func look() -> [String] {
         let now = Dictionary(uniqueKeysWithValues: versions.keys.map { ($0, FileVersion($0)) })
         defer { lastLook = now }
@@ -33,7 +34,7 @@ struct LoadedFiles {
     }
 }
 
-/// Identifies the contents of a file at one time.
+/// The identity of a file's contents at one time.
 private struct FileVersion: Equatable {
     let size: UInt64
     let modified: Date

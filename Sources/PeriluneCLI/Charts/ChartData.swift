@@ -2,33 +2,34 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneRecords
 
-/// What a chart shows: for each label a number of each series, or none.
+/// The data of a chart: for each label, one optional number per series.
 struct ChartData: Equatable {
     struct Series: Equatable {
         let name: String
         var values: [Double?]
     }
 
-    /// The name of the column that has the labels; `nil` if rows are numbered.
+    /// The name of the label column; `nil` if rows are numbered.
     var labelName: String?
     var labels: [String] = []
     var series: [Series] = []
-    /// Where each row lies on the x axis of lines: its number or its date, else its position among the rows.
+    /// The x coordinate of each row in line charts: its number, its date, or its position among the rows.
     var places: [Double] = []
     var scale = Scale.rows
-    /// Whether the labels are numbers or dates in order, which make lines.
+    /// Whether the labels are sorted numbers or dates, which can be drawn as lines.
     var isContinuous = false
 
-    /// What the places of rows are.
+    /// The meaning of the x coordinates.
     enum Scale {
         case rows, numbers
         /// Seconds since 1970.
         case dates
     }
 
-    /// Makes the data of rows: the first column has the labels, unless it is the only one; the others that hold numbers are series.
+    /// Creates the data from rows. The first column contains the labels, unless it is the only one; other columns with numbers are
+    /// series.
     ///
-    /// - Throws: ``CommandFailure`` if no column holds numbers, or one of them an infinite number, for which an axis has no place.
+    /// - Throws: ``CommandFailure`` if no column contains numbers, or if one contains infinity, which cannot be drawn on an axis.
     init(columns: [String], rows: [[Cell]]) throws {
         let first = columns.count > 1 ? 1 : 0
         labelName = first == 1 ? DisplayText.escaped(columns[0]) : nil
@@ -83,7 +84,7 @@ struct ChartData: Equatable {
         }
     }
 
-    /// The seconds since 1970 of years, months, days and times; `nil` if a cell is none of them.
+    /// Returns years, months, days and times as seconds since 1970; `nil` if a cell is none of these.
     private static func dates(_ cells: [Cell]) -> [Double]? {
         var dates: [Double] = []
         for cell in cells {
@@ -99,7 +100,7 @@ struct ChartData: Equatable {
         /(\d{4})(?:([-\/])(\d{2})(?:\2(\d{2})([ T][\d:.Z+-]+)?)?)?/
     }
 
-    /// The data with the rows in the order of their places.
+    /// The data with rows sorted by x coordinate.
     var inOrder: ChartData {
         let order = places.indices.sorted { (places[$0], $0) < (places[$1], $1) }
         var data = self
@@ -109,15 +110,15 @@ struct ChartData: Equatable {
         return data
     }
 
-    /// The part of the x axis before a place, from 0 to 1.
+    /// Returns the position on the x axis, from 0 to 1.
     func part(_ place: Double) -> Double {
         guard let low = places.min(), let high = places.max(), high > low else { return 0 }
         return (place - low) / (high - low)
     }
 
-    /// The places and texts of labels below the x axis: round numbers or dates, else the labels of rows.
+    /// Returns the positions and texts of labels below the x axis: round numbers, dates, or row labels.
     ///
-    /// - Parameter count: The number of labels that have room.
+    /// - Parameter count: The number of labels that fit.
     func marks(atMost count: Int) -> [(part: Double, text: String)] {
         guard let low = places.min(), let high = places.max() else { return [] }
         let marks: [(part: Double, text: String)] =
@@ -129,30 +130,30 @@ struct ChartData: Equatable {
         return marks.count > 1 ? marks : zip(places, labels).map { (part($0), $1) }
     }
 
-    /// The least and the greatest number, and zero.
+    /// The range of the numbers, including zero.
     var range: ClosedRange<Double> { min(ownRange.lowerBound, 0)...max(ownRange.upperBound, 0) }
 
-    /// The least and the greatest number.
+    /// The range of the numbers.
     var ownRange: ClosedRange<Double> {
         let values = series.flatMap(\.values).compactMap { $0 }
         return (values.min() ?? 0)...(values.max() ?? 0)
     }
 }
 
-/// The numbers at an axis.
+/// The tick marks of an axis.
 struct ChartAxis: Equatable {
     let ticks: [Double]
     var low: Double { ticks[0] }
     var high: Double { ticks[ticks.count - 1] }
 
-    /// The greatest magnitude for which there is an axis: the numbers around it must be finite.
+    /// The greatest supported magnitude. Beyond it, the numbers around the range would not be finite.
     static let greatest = 1e300
 
-    /// Round numbers around a range, at steps of 1, 2 or 5 times a power of ten.
+    /// Creates ticks at round numbers around a range, in steps of 1, 2 or 5 times a power of ten.
     init(_ range: ClosedRange<Double>, count: Int = 5) {
         let length = range.upperBound - range.lowerBound
         let magnitude = max(abs(range.lowerBound), abs(range.upperBound))
-        // Steps that ticks, as multiples of them, can tell apart.
+        // Smaller steps would produce ticks that are equal after rounding.
         let least = max(magnitude * 1e-12, 1e-290)
         let span = length > least ? length : max(magnitude, length == 0 ? 1 : least)
         let rough = max(span / Double(max(count, 1)), least)
@@ -162,10 +163,10 @@ struct ChartAxis: Equatable {
         ticks = stride(from: low, through: high, by: 1).map { $0 * step }
     }
 
-    /// Where a number lies, from 0 to 1.
+    /// Returns the position of a number, from 0 to 1.
     func part(_ value: Double) -> Double { (value - low) / (high - low) }
 
-    /// A number in as few digits as tell ticks apart.
+    /// Returns a number with as few digits as distinguish the ticks.
     static func text(_ value: Double) -> String {
         if value == value.rounded(), abs(value) < 1e15 { return ConsoleRenderer.grouped(Int(value)) }
         let text = abs(value) >= 1e15 || abs(value) < 1e-4 ? String(format: "%.4g", value) : String(format: "%.4f", value)

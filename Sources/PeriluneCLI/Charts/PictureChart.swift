@@ -5,7 +5,7 @@ struct PictureChart {
     let data: ChartData
     let title: String
 
-    /// The width of a character of the font, which has one width.
+    /// The width of a character in the monospaced font.
     static let characterWidth = 7.25
     private static let colorCount = 6
     private static let width = 860.0
@@ -30,7 +30,7 @@ struct PictureChart {
 
     // MARK: - Bars
 
-    /// A bar for each number, one below the other.
+    /// Returns a chart with one bar per number, stacked vertically.
     func bars() -> String {
         let labels = data.labels.map { DisplayText.cut($0, to: 36, ellipsis: "…") }
         let left = 30 + (labels.map(Self.width).max() ?? 0), right = Self.width - 90
@@ -63,7 +63,7 @@ struct PictureChart {
 
     // MARK: - Lines
 
-    /// A line for each series.
+    /// Returns a chart with one line per series.
     func lines() -> String {
         let axis = ChartAxis(data.ownRange), ordered = data.inOrder
         let left = 34 + (axis.ticks.map { Self.width(ChartAxis.text($0)) }.max() ?? 0), right = Self.width - 30, bottom = top + 320
@@ -94,7 +94,7 @@ struct PictureChart {
         return picture.text
     }
 
-    /// The labels below the x axis that have room: where they stand, and what they mark.
+    /// Returns the labels that fit below the x axis: their left edges, the x coordinates they mark, and their texts.
     private static func marks(_ data: ChartData, _ left: Double, _ right: Double) -> [(start: Double, x: Double, text: String)] {
         let marks = data.marks(atMost: 8).map { mark in
             let text = DisplayText.cut(mark.text, to: 24, ellipsis: "…"), x = left + mark.part * (right - left)
@@ -103,7 +103,7 @@ struct PictureChart {
         return LabelRow.shown(marks.map { $0.start..<$0.start + width($0.text) }, gap: 16).map { marks[$0] }
     }
 
-    /// A row without a number ends a line, and the next one begins another.
+    /// Returns the path of a line, which is interrupted at rows without a number.
     private static func path(_ values: [Double?], _ x: (Int) -> Double, _ y: (Double) -> Double) -> String {
         var path = "", isDrawing = false
         for (index, value) in values.enumerated() {

@@ -1,6 +1,6 @@
 internal import PeriluneScenarios
 
-/// A picture as text: SVG 1.1, with the colors of the reader's light or dark page.
+/// A picture as SVG 1.1 text, with colors that follow the light or dark mode of the page.
 struct SVGDocument {
     private var body = ""
     private let width: Double
@@ -11,7 +11,7 @@ struct SVGDocument {
         (self.width, self.height, self.title) = (width, height, title)
     }
 
-    /// Adds an element without contents.
+    /// Adds an element without content.
     mutating func add(_ element: String, _ attributes: (String, Double)..., style: String = "") {
         let numbers = attributes.map { " \($0)=\"\(Self.number($1))\"" }.joined()
         body += "<\(element)\(numbers)\(style.isEmpty ? "" : " class=\"\(style)\"")/>\n"
@@ -21,7 +21,7 @@ struct SVGDocument {
         body += "<path d=\"\(path)\" class=\"\(style)\"/>\n"
     }
 
-    /// Adds text, with a tooltip if that is said.
+    /// Adds text, with a tooltip if one is given.
     ///
     /// - Parameter anchor: `start`, `middle` or `end`.
     mutating func addText(_ text: String, x: Double, y: Double, anchor: String = "start", style: String = "") {
@@ -29,7 +29,7 @@ struct SVGDocument {
         body += "<text x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" text-anchor=\"\(anchor)\"\(names)>\(MarkupText.escaped(text))</text>\n"
     }
 
-    /// Adds a group whose contents have a tooltip.
+    /// Adds a group with a tooltip.
     mutating func addGroup(title: String, _ fill: (inout SVGDocument) -> Void) {
         body += "<g><title>\(MarkupText.escaped(title))</title>\n"
         fill(&self)

@@ -1,17 +1,18 @@
 internal import Perilune
 internal import PeriluneRecords
 
-/// Tables and their foreign keys as SVG: a table a box, a foreign key a line from its column to the one that it references.
+/// An SVG diagram of tables and foreign keys. Each table is a box; each foreign key is a line from its column to the referenced
+/// column.
 struct SchemaPicture {
     private let boxes: [Box]
     private let edges: [Edge]
     private let width: Double
     private let height: Double
 
-    /// A table with the place of its box.
+    /// A table with the position of its box.
     struct Box {
         let table: TableDescription
-        /// The columns that are shown.
+        /// The visible columns.
         let columns: [TableDescription.Column]
         let width: Double
         var x = 0.0
@@ -28,7 +29,7 @@ struct SchemaPicture {
             width = Double(min(max(texts.max() ?? 0, 14), 56)) * PictureChart.characterWidth + 16
         }
 
-        /// The middle of the row of a column, else of the head.
+        /// Returns the vertical center of a column's row, or of the heading if the column is not shown.
         func rowY(_ column: String?) -> Double {
             let index = columns.firstIndex { $0.name.lowercased() == column?.lowercased() }
             return index.map { y + Self.headHeight + (Double($0) + 0.5) * Self.rowHeight + 2 } ?? y + Self.headHeight / 2
@@ -57,10 +58,10 @@ struct SchemaPicture {
 
     // MARK: - Layout
 
-    /// The tables in columns: each right of those that it references, as far as foreign keys make no circle.
+    /// Returns the tables in columns, each to the right of the tables it references unless foreign keys form a cycle.
     static func layers(_ count: Int, _ edges: [(from: Int, to: Int)]) -> [[Int]] {
         var ranks = Array(repeating: 0, count: count)
-        // In a circle ranks would grow for ever.
+        // Bounded, because ranks in a cycle would grow forever.
         for _ in 0..<count {
             var hasChanged = false
             for edge in edges where edge.from != edge.to && ranks[edge.from] <= ranks[edge.to] && ranks[edge.to] + 1 < count {
@@ -69,7 +70,7 @@ struct SchemaPicture {
             }
             if !hasChanged { break }
         }
-        // As near to those that reference it as may be: long lines run behind other tables.
+        // Place each table as close as possible to those that reference it: long lines run behind other tables.
         for table in ranks.indices.sorted(by: { ranks[$0] > ranks[$1] }) {
             let children = edges.filter { $0.to == table && $0.from != table && ranks[$0.from] > ranks[table] }.map { ranks[$0.from] }
             if let nearest = children.min() { ranks[table] = nearest - 1 }
@@ -80,7 +81,7 @@ struct SchemaPicture {
         return layers
     }
 
-    /// Puts tables beside those to which they belong, so that few lines cross: by the mean place of their neighbours.
+    /// Sorts each layer by the mean position of neighboring tables to reduce crossing lines.
     private static func sortByNeighbours(_ layers: inout [[Int]], _ edges: [(from: Int, to: Int)]) {
         for round in 0..<8 {
             let order = round.isMultiple(of: 2) ? Array(layers.indices) : layers.indices.reversed()
@@ -98,7 +99,7 @@ struct SchemaPicture {
 
     private static let gap = (x: 90.0, y: 26.0)
 
-    /// Gives each box its place; columns that are much higher than the picture is wide are broken.
+    /// Positions the boxes and splits columns that are much higher than the picture is wide.
     private static func place(_ boxes: inout [Box], _ layers: [[Int]]) {
         let area = boxes.reduce(0) { $0 + ($1.width + gap.x) * ($1.height + gap.y) }
         let highest = max(boxes.map(\.height).max() ?? 0, area.squareRoot() * 0.9, 500)
@@ -149,7 +150,7 @@ struct SchemaPicture {
         let (from, to) = (boxes[edge.from], boxes[edge.to])
         let target = edge.key.references.first.flatMap { $0 } ?? to.table.key.first
         let (startY, endY) = (from.rowY(edge.key.columns.first), to.rowY(target))
-        // From the near side to the near side; between boxes one above the other around their right sides.
+        // Connects the facing sides; for boxes above one another, runs around their right sides.
         let isRight = from.x >= to.x + to.width, isLeft = from.x + from.width <= to.x
         let startX = isRight ? from.x : from.x + from.width, endX = isLeft ? to.x : to.x + to.width
         let startStep = isRight ? -1.0 : 1.0, endStep = isLeft ? -1.0 : 1.0
@@ -159,7 +160,7 @@ struct SchemaPicture {
         let columns = edge.key.columns.joined(separator: ", ")
         picture.addGroup(title: "\(from.table.name) (\(columns)) → \(to.table.name)") { picture in
             picture.addPath(path, style: "edge")
-            // A crow's foot for the many, a bar for the one.
+            // A crow's foot marks "many", a bar marks "one".
             let isOne = from.table.indexes.contains { $0.isUnique && !$0.isPartial && Set($0.columns) == Set(edge.key.columns) }
             let foot = n(startX + startStep * 10)
             picture.addPath(

@@ -1,7 +1,7 @@
 internal import Perilune
 internal import PeriluneScenarios
 
-/// A chart in the characters of a terminal.
+/// A chart drawn with terminal characters.
 struct TerminalChart {
     let data: ChartData
     let width: Int
@@ -20,7 +20,7 @@ struct TerminalChart {
 
     // MARK: - Bars
 
-    /// A bar for each number, in a row of its own.
+    /// Returns a chart with one bar per number, each in its own row.
     func bars() -> String {
         let labelWidth = min(data.labels.map(DisplayText.width).max() ?? 0, max(8, width / 3))
         let numbers = data.series.map { series in series.values.map { $0.map(ChartAxis.text) ?? "NULL" } }
@@ -43,7 +43,7 @@ struct TerminalChart {
         return text
     }
 
-    /// A bar around an axis that has some columns on its left.
+    /// Returns a bar around an axis with `left` columns to its left.
     private static func bar(_ length: Double?, left: Int) -> (before: String, negative: String, positive: String) {
         let blanks = { (count: Int) in String(repeating: " ", count: max(0, count)) }
         guard let length, length != 0 else { return (blanks(left), "", "") }
@@ -60,7 +60,7 @@ struct TerminalChart {
 
     // MARK: - Lines
 
-    /// A line for each series; one below the other where colors do not tell them apart.
+    /// Returns a chart with one line per series, or a chart per series if colors cannot distinguish them.
     func lines(height: Int = 14) -> String {
         if data.series.count > 1, !colors.isOn {
             return data.series.map { series in
@@ -87,7 +87,7 @@ struct TerminalChart {
         return text + indentation + colors.dim("└" + String(repeating: "─", count: room)) + "\n" + indentation + " " + Self.marks(ordered, room) + "\n"
     }
 
-    /// The labels below the x axis, as many as have room.
+    /// Returns as many labels below the x axis as fit.
     private static func marks(_ data: ChartData, _ room: Int) -> String {
         let marks = data.marks(atMost: max(2, room / 14)).map { (part: $0.part, text: DisplayText.cut($0.text, to: max(4, room / 2 - 1), ellipsis: "…")) }
         let spans = marks.map { mark in
@@ -118,9 +118,9 @@ struct TerminalChart {
     }
 }
 
-/// A row of labels, of which those are shown that do not overlap.
+/// A row of labels that omits overlapping ones.
 enum LabelRow {
-    /// The positions of the labels to show: the first, the last if it has room, and others between them from left to right.
+    /// Returns the indices of the labels to show: the first, the last if it fits, and others between them from left to right.
     static func shown<Number: Comparable & AdditiveArithmetic>(_ spans: [Range<Number>], gap: Number) -> [Int] {
         guard let first = spans.indices.first, let last = spans.indices.last else { return [] }
         guard last > first, spans[first].upperBound + gap <= spans[last].lowerBound else { return [first] }
@@ -133,12 +133,12 @@ enum LabelRow {
     }
 }
 
-/// Dots on a terminal, eight to a character: the signs of Braille.
+/// A canvas of Braille characters with eight dots each.
 struct DotCanvas {
     private let columns: Int
     private var dots: [[UInt8]]
     private var owners: [[Int?]]
-    /// In dots.
+    /// The width in dots.
     var width: Int { columns * 2 }
     var height: Int { dots.count * 4 }
 
@@ -150,7 +150,7 @@ struct DotCanvas {
 
     private static let bits: [[UInt8]] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]]
 
-    /// Draws a line of a series (Bresenham's).
+    /// Draws a line of a series with Bresenham's algorithm.
     mutating func line(from start: (x: Int, y: Int), to end: (x: Int, y: Int), _ series: Int) {
         var (x, y) = start
         let (dx, dy) = (abs(end.x - x), -abs(end.y - y))
@@ -168,9 +168,9 @@ struct DotCanvas {
         }
     }
 
-    /// The characters of a row, those of one series together.
+    /// Returns the characters of a row, grouped by series.
     ///
-    /// - Parameter filling: The sign where there are no dots; `nil` for a blank, which is left out at the end.
+    /// - Parameter filling: The character for places without dots; `nil` for a blank, which is omitted at the end of the row.
     func row(_ row: Int, filling: String? = nil) -> [(text: String, series: Int?)] {
         var pieces: [(text: String, series: Int?)] = []
         let last = filling == nil ? dots[row].lastIndex { $0 != 0 } ?? -1 : columns - 1

@@ -28,7 +28,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             """.paragraphs,
         subcommands: [List.self, Status.self, Trace.self, Run.self, Preview.self])
 
-    /// What the subcommands have in common.
+    /// The options that all subcommands share.
     struct Options: ParsableArguments {
         @OptionGroup var database: DatabaseOption<AutomationsCommand>
         @OptionGroup var context: ContextOptions
@@ -42,9 +42,9 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             return request
         }
 
-        /// Runs a request, and ends the command if it says so.
+        /// Runs a request and exits the command with its status if necessary.
         ///
-        /// - Parameter isolating: `nil` if it runs no scripts.
+        /// - Parameter isolating: `nil` if the request runs no scripts.
         func run(_ request: ScriptRequest, _ isolating: IsolationOptions? = nil) async throws {
             let context = try context.resolved()
             if let isolating, isolating.isolates(request), try await SupervisedRun.run(request, isolating, common.errorColors) { return }
@@ -217,7 +217,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             let period = try pollingPeriod()
             var request = options.makeRequest(file, limits: limits)
             request.makesDatabase = creating.create
-            // Ctrl-C is how a service ends; of one run it is the end before its time.
+            // Ctrl-C is the normal way to stop a service, but it interrupts a single run.
             request.gracefulStopStatus = name == nil ? ExitStatus.success : ExitStatus.interrupted
             let colors = options.common.errorColors
             request.task = { [file, name, database = request.database] host in

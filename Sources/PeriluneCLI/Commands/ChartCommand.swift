@@ -1,7 +1,7 @@
 import ArgumentParser
 internal import Perilune
 
-/// How a chart draws numbers.
+/// The way a chart draws numbers.
 enum ChartKind: String, CaseIterable, ExpressibleByArgument, Sendable {
     case bar, line
 }
@@ -91,7 +91,7 @@ extension ChartCommand: DatabaseCommand {
     static var databaseHelp: String { "The database file; a temporary database in memory by default." }
 }
 
-/// Keeps the rows of a result.
+/// A formatter that collects the rows of a result.
 final class CollectedRows: ResultFormatter {
     var columns: [String] = []
     private(set) var rows: [[Cell]] = []

@@ -1,7 +1,7 @@
 import ArgumentParser
 internal import Perilune
 
-/// What the option `--context` may say.
+/// The values of the option `--context`.
 enum ContextOption: String, CaseIterable, ExpressibleByArgument, Sendable {
     case live, test, preview
 
@@ -14,13 +14,13 @@ enum ContextOption: String, CaseIterable, ExpressibleByArgument, Sendable {
     }
 }
 
-/// What a command runs for: its users, a test, a preview.
+/// The context of a command: live, test or preview.
 struct CommandContext {
     let context: DependencyContext
-    /// Where it comes from; `nil` if that is the process itself.
+    /// The source of the context; `nil` for the process environment.
     private let source: Settings.Source?
 
-    /// The context that an option names; else that of the settings; else that of the process.
+    /// Creates the context from an option, the settings or the process environment, in this order.
     ///
     /// - Throws: ``CommandFailure`` if it is invalid.
     init(_ option: ContextOption?) throws {
@@ -37,7 +37,7 @@ struct CommandContext {
         }
     }
 
-    /// Refuses a command that would use a database itself where only copies may be used.
+    /// Rejects a command that would modify the original database when only copies are allowed.
     func requireLive(_ command: String, database: String) throws {
         guard context != .live else { return }
         let origin = if case .option = source { "" } else { " (set by \(source?.text ?? DependencyContext.environmentVariable))" }
@@ -47,7 +47,7 @@ struct CommandContext {
                 kind: "usage", help: "use --context live to allow it"))
     }
 
-    /// Runs an operation that sees the context.
+    /// Runs an operation within the context.
     func run<Result>(_ operation: nonisolated(nonsending) () async throws -> Result) async throws -> Result {
         guard source != nil else { return try await operation() }
         return try await Dependencies.with(context: context) { try await operation() }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneDependencies
 
-/// What commands say besides their data.
+/// Messages of commands other than their data.
 enum CommandOutput {
     static func errorColors(_ choice: ColorChoice) -> Colors {
         colors(choice, isTerminal: StandardStreams.isErrorTerminal)

@@ -16,7 +16,7 @@ struct CompletionCommand: ParsableCommand {
               perilune completion fish > ~/.config/fish/completions/perilune.fish
             """.paragraphs)
 
-    /// The shells for which there is a script.
+    /// The shells for which completion scripts exist.
     enum Shell: String, CaseIterable, ExpressibleByArgument, Sendable {
         case bash, zsh, fish
 

@@ -24,7 +24,7 @@ struct DoctorCommand: AsyncParsableCommand {
             EXIT STATUS: 0 no faults, though there may be warnings; 1 at least one fault.
             """.paragraphs)
 
-    /// How the findings are written.
+    /// The output format of the findings.
     enum Format: String, CaseIterable, ExpressibleByArgument, Sendable {
         case text, json
     }

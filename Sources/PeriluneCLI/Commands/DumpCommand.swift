@@ -60,7 +60,7 @@ struct DumpCommand: ParsableCommand {
         throw CommandFailure(ErrorReport("the file is damaged: some rows of \(names) cannot be read, the others were written", kind: "corrupt"))
     }
 
-    /// Returns the names of the tables whose rows may be incomplete, and descriptions of the tables and views that cannot be used.
+    /// Returns the names of tables whose rows may be incomplete, and descriptions of unusable tables and views.
     private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws -> (incomplete: [String], flaws: [String]) {
         var incomplete: [String] = [], flaws: [String] = []
         do {
@@ -76,7 +76,7 @@ struct DumpCommand: ParsableCommand {
             }
             return (incomplete, flaws)
         } catch let error as DatabaseError {
-            // The transaction cannot end well where the file is damaged.
+            // The transaction cannot be finished properly if the file is damaged.
             if error.resultCode == .SQLITE_CORRUPT, !incomplete.isEmpty { return (incomplete, flaws) }
             throw CommandFailure(ErrorReport(error))
         }

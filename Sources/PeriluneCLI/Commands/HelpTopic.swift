@@ -5,16 +5,16 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import PeriluneScenarios
 
-/// `perilune help NAME`: what the reference says of a function, a class, a field or a page.
+/// `perilune help NAME`: the reference text of a function, class, field or page.
 struct HelpTopic {
-    /// The option of help that keeps it from the pager.
+    /// The option of `help` that disables the pager.
     static let noPager = "--no-pager"
     private let name: String
 
-    /// Prints the text for arguments that ask for it.
+    /// Prints the reference text if the arguments request it.
     ///
-    /// - Returns: Whether they do. Help on commands, and without a name, is that of the parser of arguments.
-    /// - Throws: ``CommandFailure`` with the nearest name if nothing has that name.
+    /// - Returns: Whether text was printed. The argument parser handles help on commands and help without a name.
+    /// - Throws: ``CommandFailure`` with the nearest name if the name is unknown.
     static func write(for arguments: [String], isPaged: Bool, commands: [String]) throws -> Bool {
         guard arguments.count == 2, arguments[0] == "help", let name = arguments.last, !name.hasPrefix("-"), !commands.contains(name)
         else { return false }
@@ -26,16 +26,16 @@ struct HelpTopic {
         return true
     }
 
-    /// The text for a name.
+    /// Returns the reference text of a name.
     ///
-    /// - Throws: ``CommandFailure`` with the nearest name if nothing has that name.
+    /// - Throws: ``CommandFailure`` with the nearest name if the name is unknown.
     static func text(of name: String, commands: [String]) throws -> [UInt8] {
         try HelpTopic(name: name).text(commands: commands)
     }
 
-    /// All names that have a text in the reference.
+    /// All names with a text in the reference.
     static let names: [String] = {
-        // A name that nothing has: the answer is the list of those that there are.
+        // For an unknown name, the reference returns the list of all names.
         guard let state = try? LuaState() else { return [] }
         defer { state.close() }
         guard let answer = try? ask("\0", [], in: state), let names = answer.last else { return [] }

@@ -114,7 +114,7 @@ struct ImportCommand: ParsableCommand {
             throw CommandFailure(
                 ErrorReport("\(sources[0].path) and \(other.path) have different headers, which --errors cannot write to one file", kind: "usage", help: "import them one by one"))
         }
-        // Found out before anything is written.
+        // Checked before anything is written.
         let badRows = try errors.map { try OutputFile($0, besides: files) }
         let isNew = create && !FileManager.default.fileExists(atPath: path)
         let queue = try DatabaseFile.open(path, isReadonly: false, makesFile: create, extensions: extending.paths())
@@ -172,7 +172,7 @@ struct ImportCommand: ParsableCommand {
         throw ExitCode(ExitStatus.badData)
     }
 
-    /// What is wrong with the first invalid rows.
+    /// Returns the reasons why the first invalid rows were rejected.
     private static func reasons(_ outcome: Importer.Outcome) -> [String] {
         let shown = outcome.badRows.prefix(10).map(\.description)
         return shown + (outcome.badCount > shown.count ? ["and \(outcome.badCount - shown.count) more"] : [])

@@ -84,7 +84,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         if preview, let format, format != .json { throw ValidationError("--preview supports only --format json") }
     }
 
-    /// Not in ``validate()``: a misspelt option is reported first.
+    /// Returns the database or fails. This is not in ``validate()``, so that a misspelled option is reported first.
     private func requireDatabase() throws -> String {
         if let path = database.path { return path }
         let isFile = database.database == nil && folder.map { DatabaseFile.isFile($0) } ?? false
@@ -129,7 +129,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         return try await runner.migrate()
     }
 
-    /// Without slashes at the end, which would show up in the names of files.
+    /// Returns the path without trailing slashes, which would appear in file names.
     private static func trimmed(_ path: String) -> String {
         var path = path[...]
         while path.count > 1, path.last == "/" { path.removeLast() }

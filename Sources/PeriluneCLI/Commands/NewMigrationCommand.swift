@@ -1,7 +1,7 @@
 import ArgumentParser
 internal import Perilune
 
-/// `migrate new`, which the parser sees as a command of its own: the argument of `migrate` is a folder.
+/// The command `perilune migrate new`. It is a separate command for the parser, because the argument of `migrate` is a folder.
 struct NewMigrationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate-new",

@@ -1,16 +1,16 @@
-/// `perilune run FILE ARGUMENT...`, with no option but `-e` and `--database`: as the parser of arguments would have it, which takes longer
-/// than what most scripts do.
+/// `perilune run FILE ARGUMENT...` with no options except `-e` and `--database`. The result is the same as with the argument
+/// parser, which takes longer than most scripts.
 struct PlainRun {
     /// The values of `-e`.
     private(set) var code: [String] = []
-    /// The value of the option.
+    /// The value of `--database`.
     private(set) var database: String?
     private(set) var file: String?
-    /// Those of the script.
+    /// The arguments of the script.
     private(set) var arguments: [String] = []
 
-    /// - Parameter words: Those of the command.
-    /// - Returns: `nil` for everything else.
+    /// - Parameter words: The words of the command line.
+    /// - Returns: `nil` for all other command lines.
     init?(_ words: [String]) {
         guard words.first == "run" else { return nil }
         var rest = RunArguments.arranged(Array(words.dropFirst()))[...]
@@ -29,13 +29,13 @@ struct PlainRun {
             file = rest.dropFirst().first
             arguments = Array(rest.dropFirst(2))
         }
-        // Of what is missing, or empty, the parser has something to say.
+        // The parser reports missing or empty values.
         if file?.isEmpty ?? code.isEmpty { return nil }
     }
 
     /// Runs the script.
     ///
-    /// - Returns: Whether it has run; in a preview it needs options.
+    /// - Returns: Whether it ran; previews need the full options.
     func run() async throws -> Bool {
         let context = try CommandContext(nil)
         guard context.context != .preview else { return false }

@@ -1,13 +1,13 @@
-/// The order of arguments of `query`.
+/// Reorders the arguments of `query`.
 enum QueryArguments {
     private static let valued: Set<String> = RunArguments.valued.union(["-p", "--parameter", "--format", "--output", "--table", "--type", "--title"])
 
-    /// Moves a statement that begins with a comment to the end, so that it is not taken for an option.
+    /// Moves a statement that begins with a comment to the end, so that it is not mistaken for an option.
     ///
-    /// - Parameter arguments: What follows `query`.
+    /// - Parameter arguments: The arguments after `query`.
     static func arranged(_ arguments: [String]) -> [String] {
         guard let index = arguments.firstIndex(where: isComment), !arguments.contains("--") else { return arguments }
-        // The value of an option may look like that, too.
+        // The value of an option may look like a comment, too.
         if index > 0, valued.contains(arguments[index - 1]) { return arguments }
         return arguments[..<index] + arguments[(index + 1)...] + ["--", arguments[index]]
     }

@@ -82,7 +82,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         }
     }
 
-    /// The statement of an argument.
+    /// Returns the statement of an argument; `-` reads standard input.
     static func statement(_ sql: String) throws -> String {
         guard sql == "-" else { return sql }
         return String(decoding: try StandardStreams.readInput(), as: UTF8.self)

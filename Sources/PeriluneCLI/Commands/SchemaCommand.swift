@@ -3,11 +3,11 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneRecords
 
-/// In which language a schema is written.
+/// The output language of a schema.
 enum SchemaFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case sql, lua, json, diagram
 
-    /// The format of a file by the end of its name; `nil` if that says nothing.
+    /// Creates the format that matches a file extension; `nil` if there is none.
     init?(fileName: String) {
         switch fileName.split(separator: ".").last?.lowercased() {
         case "lua": self = .lua

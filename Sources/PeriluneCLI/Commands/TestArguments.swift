@@ -1,8 +1,8 @@
-/// The options of `test` whose value may be left out.
+/// Rewrites the options of `test` whose value is optional.
 enum TestArguments {
-    /// Writes `--bail 3` as `--max-failures=3`, and `--coverage` alone as `--coverage=lcov`.
+    /// Returns the arguments with `--bail 3` as `--max-failures=3`, and `--coverage` alone as `--coverage=lcov`.
     ///
-    /// - Parameter arguments: What follows `test`.
+    /// - Parameter arguments: The arguments after `test`.
     static func arranged(_ arguments: [String]) -> [String] {
         let end = arguments.firstIndex(of: "--") ?? arguments.count
         var result: [String] = []

@@ -46,7 +46,7 @@ struct TypesCommand: AsyncParsableCommand, DatabaseCommand {
 
     private func makeTypes() async throws -> ScenarioTypes {
         guard let path = database.path else { return .reference }
-        // That of the project need not have been made yet.
+        // The database of the project may not exist yet.
         if database.database == nil, DatabaseFile.isMissing(path) { return .reference }
         try DatabaseFile.requireExisting(path)
         do {

@@ -31,10 +31,10 @@ struct VersionCommand: ParsableCommand {
 enum Version {
     static let perilune = "0.1.0"
 
-    /// What the console begins with.
+    /// The version line that the console shows at its start.
     static var line: String { "Perilune \(perilune), Lua \(LuaRelease.current), SQLite \(String(cString: sqlite3_libversion()))" }
 
-    /// The language's compiler.
+    /// The version of the Swift compiler.
     static var swift: String {
         #if compiler(>=6.4)
         "6.4 or later"

@@ -22,7 +22,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "The script, with options and arguments as for run.", completion: .file(extensions: ["lua"]))
     var arguments: [String] = []
 
-    /// What is wrong is wrong with `watch`, not with a command that was not given.
+    /// Reports errors for `watch` instead of `run`, which the user did not type.
     func validate() throws {
         do {
             _ = try command()

@@ -1,14 +1,14 @@
 internal import Perilune
 internal import PeriluneLua
 
-/// What the console asks a database.
+/// The queries that the console sends to a database.
 extension ConsoleEvaluator {
-    /// Tables and views with their columns.
+    /// Returns the tables and views with their columns.
     func tables() async throws -> [ConsoleValue] {
         try await call("schema_rows", [])
     }
 
-    /// The statements that make a table, its indexes and triggers.
+    /// Returns the statements that create a table, its indexes and its triggers.
     func definition(of table: String) async throws -> [String] {
         try await values(
             """
@@ -19,7 +19,7 @@ extension ConsoleEvaluator {
             """, [.string(LuaString(table))])
     }
 
-    /// How many rows a table has.
+    /// Returns the number of rows of a table.
     func count(of table: String) async throws -> Int {
         let quoted = "\"" + table.replacing("\"", with: "\"\"") + "\""
         let value = try await value("return db:fetch_value(...)", [.string(LuaString("SELECT count(*) FROM \(quoted)"))])
@@ -27,7 +27,7 @@ extension ConsoleEvaluator {
         return Int(count)
     }
 
-    /// The tables whose foreign keys refer to a table.
+    /// Returns the tables whose foreign keys reference a table.
     func referrers(of table: String) async throws -> [String] {
         try await values(
             """
@@ -37,26 +37,26 @@ extension ConsoleEvaluator {
             """, [.string(LuaString(table))])
     }
 
-    /// The classes of tables with their associations.
+    /// Returns the table classes with their associations.
     func modelTable() async throws -> [ConsoleValue] {
         try await call("model_rows", [])
     }
 
-    /// A number that is another one after each change of rows or of the schema.
+    /// Returns a number that changes after each change of rows or of the schema.
     func changeCount() async throws -> [ConsoleValue] {
         try await call("change_count", [])
     }
 
-    /// Whether SQL has begun a transaction that is still open.
+    /// Returns whether SQL has started a transaction that is still open.
     func isInTransaction() async throws -> Bool { try await truth("is_in_transaction") }
 
-    /// Rolls back the transaction that is open. Returns whether one was.
+    /// Rolls back the open transaction. Returns whether there was one.
     func rollBack() async throws -> Bool { try await truth("roll_back") }
 
-    /// Lets scripts see what others than scripts have changed in the schema.
+    /// Discards the cached schema, so that scripts see changes made by other programs.
     func forgetSchema() async throws { _ = try await truth("forget_schema") }
 
-    /// How SQLite would run a statement, or a request.
+    /// Returns the query plan of a statement or request.
     func plan(of text: String, isSQL: Bool) async throws -> String {
         if isSQL {
             guard case .string(let plan) = try await value("return tostring(db:explain(...))", [.string(LuaString(text))]) else { return "" }
@@ -69,7 +69,7 @@ extension ConsoleEvaluator {
         }
     }
 
-    /// Loads the modules again that were required from files. Returns their names.
+    /// Reloads the modules that were required from files. Returns their names.
     func reload() async throws -> [String] {
         try await host.withState { _, _, library in
             guard case .table(let list)? = try await Self.function("reload", of: library).callAsync([]).first else { return [] }
@@ -79,14 +79,14 @@ extension ConsoleEvaluator {
 
     // MARK: - Steps
 
-    /// Calls a function of the module `console` that returns a boolean.
+    /// Calls a function of the `console` module that returns a boolean.
     private func truth(_ name: String) async throws -> Bool {
         try await host.withState { _, _, library in
             try await Self.function(name, of: library).callAsync([]).first == .boolean(true)
         }
     }
 
-    /// Calls a function of the module `console`, and describes what it returns.
+    /// Calls a function of the `console` module and describes the values it returns.
     private func call(_ name: String, _ arguments: [LuaScalar]) async throws -> [ConsoleValue] {
         try await host.withState { _, _, library in
             let values = try await Self.function(name, of: library).callAsync(arguments.map(\.value))
@@ -94,7 +94,7 @@ extension ConsoleEvaluator {
         }
     }
 
-    /// What a chunk returns for some arguments.
+    /// Returns the result of a chunk called with some arguments.
     private func value(_ source: String, _ arguments: [LuaScalar]) async throws -> LuaScalar? {
         try await host.withState { _, state, _ in
             let value = try await state.load(source, named: "console").callAsync(arguments.map(\.value)).first ?? .nil

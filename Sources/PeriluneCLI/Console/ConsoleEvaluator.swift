@@ -2,11 +2,11 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// Runs what was typed in a host, and describes its values.
+/// An evaluator that runs console input in a host and describes the values.
 struct ConsoleEvaluator: Sendable {
     let host: ScriptHost
 
-    /// How many rows of a list are shown from the start and from the end.
+    /// The number of rows of a list to show from its start and its end.
     struct Extent: Sendable {
         var head = 30
         var tail = 10
@@ -14,15 +14,15 @@ struct ConsoleEvaluator: Sendable {
         static let all = Extent(head: .max / 4, tail: 0)
     }
 
-    /// Gives a configuration what the console needs in the state.
+    /// Adds the console's modules to a configuration.
     static func prepare(_ configuration: inout ScriptHost.Configuration) {
         configuration.libraryModules.append(.console)
         configuration.extending = { library, _ in _ = try function("install", of: library).call([]) }
     }
 
-    /// Runs Lua: an expression if it can be one, else statements.
+    /// Runs Lua as an expression if possible, else as statements.
     ///
-    /// - Parameter name: What errors call the text.
+    /// - Parameter name: The name of the input in errors.
     func run(lua text: String, named name: String, _ extent: Extent = Extent()) async throws -> [ConsoleValue] {
         try await host.withState { host, state, library in
             let bytes = Array(text.utf8)
@@ -34,9 +34,9 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// Evaluates a text if it is an expression; `nil` if it is none. All rows are described.
+    /// Evaluates an expression; returns `nil` if the text is not an expression. Describes all rows.
     ///
-    /// - Parameter arguments: What the text sees as `...` and in the table `arg`.
+    /// - Parameter arguments: The values of `...` and of the table `arg`.
     func run(expression bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws -> [ConsoleValue]? {
         let expression = LuaString(Array("return ".utf8) + bytes)
         let isExpression = try await host.withState { host, state, _ in (try? state.load(expression, named: name)) != nil }
@@ -51,7 +51,7 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// Runs one statement of SQL.
+    /// Runs one SQL statement.
     func run(sql: String, _ extent: Extent = Extent()) async throws -> [ConsoleValue] {
         try await host.withState { _, _, library in
             let values = try await Self.function("run_sql", of: library).callAsync([.string(LuaString(sql))])
@@ -60,9 +60,9 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// Runs statements that change rows, until one fails.
+    /// Runs statements that change rows until one fails.
     ///
-    /// - Returns: What those have changed that were run, and the error of the next one.
+    /// - Returns: The changes of the statements that ran, and the error of the failed one.
     func run(changes: [String]) async throws -> (values: [ConsoleValue], error: LuaError?) {
         try await host.withState { _, state, library in
             let texts = try changes.toLua(in: state)
@@ -77,7 +77,7 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// Describes again the values of the last input.
+    /// Describes the values of the last input again.
     func last(_ extent: Extent) async throws -> [ConsoleValue] {
         try await host.withState { _, state, library in
             let last = try state.globals.get("_")
@@ -85,7 +85,7 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// The classes of tables, with what they are called.
+    /// Returns the tables and the names of their classes.
     func models() async throws -> [(table: String, name: String)] {
         try await host.withState { _, _, library in
             guard case .table(let list)? = try await Self.function("models", of: library).callAsync([]).first else { return [] }
@@ -96,10 +96,10 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// The names that can follow an expression, given by its parts.
+    /// Returns the names that can follow an expression, which is given as its parts.
     func members(of parts: [String], separator: String) async throws -> [String] { try await names("complete", [separator] + parts) }
 
-    /// The names of SQL functions, or of PRAGMAs.
+    /// Returns the names of SQL functions or PRAGMAs.
     func sqlNames(_ kind: SQLNameKind) async throws -> [String] { try await names("sql_names", [kind.rawValue]) }
 
     private func names(_ function: String, _ arguments: [String]) async throws -> [String] {
@@ -112,7 +112,7 @@ struct ConsoleEvaluator: Sendable {
 
     // MARK: - Steps
 
-    /// A function of the module `console`.
+    /// Returns a function of the `console` module.
     static func function(_ name: String, of library: LibraryLoader) throws -> LuaFunction {
         guard case .table(let console) = try library.require("console"), case .function(let function) = try console.get(.string(LuaString(name)))
         else { throw LuaError(.usage, "the console has no function \(name)") }
@@ -136,15 +136,15 @@ struct ConsoleEvaluator: Sendable {
     }
 }
 
-/// Variables that are local to a statement would be gone with the next one.
+/// A rewriter of local declarations, because local variables would not exist for the next input.
 enum LuaLocals {
-    /// The text with `local` taken away where it begins with that, so that its variables are global; of the same length.
+    /// Returns text of the same length in which a `local` at the start is blank, so that its variables are global.
     static func made(global text: String) -> String {
         var tokens = LuaTokens(Array(text))
         guard let first = tokens.next(), first.kind == .name("local"), let second = tokens.next() else { return text }
         var characters = Array(text)
         if case .name = second.kind {
-            // `local x` alone sets x to nil; attributes are for locals alone.
+            // `local x` alone sets x to nil; only local variables have attributes.
             if second.kind != .name("function") {
                 var end = second.range.upperBound
                 var isAssigned = false

@@ -1,4 +1,4 @@
-/// What `:help` says.
+/// The texts of `:help`.
 enum ConsoleHelp {
     static let topics = topicTexts.map(\.name)
 
@@ -94,7 +94,7 @@ enum ConsoleHelp {
         ),
     ]
 
-    /// The text for a topic or a command; `nil` if there is none.
+    /// Returns the text of a topic or command; `nil` if it is unknown.
     static func text(_ topic: String, _ colors: Colors) -> String? {
         if topic.isEmpty { return overview + commands(colors) + topicsLine(colors) }
         let name = topic.hasPrefix(":") ? String(topic.dropFirst()) : topic
@@ -118,7 +118,7 @@ enum ConsoleHelp {
     }
 }
 
-/// The commands of the console.
+/// The list of console commands.
 enum ConsoleCommands {
     struct Command {
         let name: String

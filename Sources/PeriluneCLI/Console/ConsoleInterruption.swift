@@ -2,18 +2,18 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// What Ctrl-C and the other signals do to a console: Ctrl-C ends the statement that runs, the others end the console.
+/// The handler of signals in a console: Ctrl-C cancels the running statement, other signals end the console.
 final class ConsoleInterruption: Sendable {
     private struct State {
-        /// Ends the statement that runs; `nil`: none does.
+        /// Cancels the running statement; `nil` if none is running.
         var cancel: (@Sendable () -> Void)?
-        /// Whether there was a Ctrl-C since a line was read, and no statement that it could end.
+        /// Whether Ctrl-C was pressed since the last line was read, while no statement was running.
         var isInterrupted = false
     }
 
     private let state = Mutex(State())
 
-    /// - Parameter endsWhenIdle: Whether Ctrl-C ends the console while no statement runs.
+    /// - Parameter endsWhenIdle: Whether Ctrl-C ends the console when no statement is running.
     init(endsWhenIdle: Bool) {
         Interrupts.onSignal { [self] name in
             let running = state.withLock { state in
@@ -27,12 +27,12 @@ final class ConsoleInterruption: Sendable {
         }
     }
 
-    /// A line is to be read: what was interrupted before it is over.
+    /// Forgets earlier interruptions before a line is read.
     func beginReading() {
         state.withLock { $0.isInterrupted = false }
     }
 
-    /// Starts a statement, which a signal ends that has come since its line was read, or will come.
+    /// Starts a statement that Ctrl-C cancels, even if it was pressed between reading the line and starting.
     func begin<Value>(_ start: () -> Task<Value, any Error>) -> Task<Value, any Error> {
         state.withLock { state in
             let task = start()
@@ -42,7 +42,7 @@ final class ConsoleInterruption: Sendable {
         }
     }
 
-    /// It has ended.
+    /// Marks the current statement as finished.
     func end() {
         state.withLock { $0.cancel = nil }
     }

@@ -2,20 +2,20 @@ internal import Glibc
 internal import Perilune
 internal import PeriluneScenarios
 
-/// Where statements run: a host with its database, or a preview of it.
+/// The target of statements: a host with its database, or a preview of it.
 struct ConsolePlace {
     let host: ScriptHost
-    /// The copy that the host has, if it is one.
+    /// The preview that owns the copy; `nil` for the original database.
     let preview: ScriptPreview?
-    /// The file of the database; `nil`: it is in memory.
+    /// The database file; `nil` for a database in memory.
     let path: String?
     let isReadonly: Bool
 
     var evaluator: ConsoleEvaluator { ConsoleEvaluator(host: host) }
-    /// Whether what changes is a file that others use.
+    /// Whether changes go to a file that others may use.
     var isLive: Bool { preview == nil && path != nil && !isReadonly }
 
-    /// The prompt: the file, and what is done to it.
+    /// Returns the prompt with the file name and the mode.
     func prompt(hasChanges: Bool, isInTransaction: Bool = false) -> LinePrompt {
         let name = path.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "memory"
         let preview = preview.map { _ in " preview\(hasChanges ? "*" : "")" } ?? ""
@@ -25,7 +25,7 @@ struct ConsolePlace {
         return LinePrompt(name, path == nil ? .cyan : .bold)
     }
 
-    /// Opens a database, or a copy of it.
+    /// Opens a database or a preview of it.
     static func open(_ options: ConsoleOptions, preview isPreview: Bool, _ editor: any LineEditor) async throws -> ConsolePlace {
         var configuration = ScriptHost.Configuration(database: options.database.map { .file($0) } ?? .inMemory)
         configuration.isReadonly = options.isReadonly && !isPreview
@@ -53,7 +53,7 @@ struct ConsolePlace {
     }
 }
 
-/// What the console is asked to do.
+/// The options of the console.
 struct ConsoleOptions: Sendable {
     /// `nil` means a private database in memory.
     var database: String?
@@ -62,10 +62,10 @@ struct ConsoleOptions: Sendable {
     /// The paths of SQLite extensions.
     var extensions: [String] = []
     var isPreview = false
-    /// Whether a console that begins in a preview may leave it.
+    /// Whether a console started as a preview may switch to the original database.
     var mayWorkLive = true
     var isTerminal = true
-    /// Whether input that does not come from a terminal ends at the first error.
+    /// Whether input from files and pipes ends at the first error.
     var stopsAtErrors = true
     var colors = Colors.off
     var errorColors = Colors.off

@@ -3,9 +3,9 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneScenarios
 
-/// The commands of the console that read and write files, and charts.
+/// Console commands that read and write files and draw charts.
 extension ConsoleSession {
-    /// Writes the last value to a file.
+    /// Saves the last value in a file.
     func save(_ path: String) async {
         guard !path.isEmpty else { return show(error: ErrorReport(":save: expected the name of a file, such as result.csv", kind: "usage")) }
         guard let format = ResultFormat(fileName: path) else {
@@ -21,7 +21,7 @@ extension ConsoleSession {
         }
     }
 
-    /// Draws the last value, or the rows of a statement or an expression.
+    /// Draws a chart of the last value, of a statement or of an expression.
     func chart(_ text: String) async {
         if !text.isEmpty {
             let evaluator = place.evaluator
@@ -41,7 +41,7 @@ extension ConsoleSession {
         }
     }
 
-    /// Runs the statements of a file, until one fails.
+    /// Runs the statements of a file until one fails.
     func read(file path: String) async {
         guard !path.isEmpty else { return show(error: ErrorReport(":read: expected the name of a file", kind: "usage")) }
         let text: String
@@ -60,7 +60,7 @@ extension ConsoleSession {
         }
     }
 
-    /// Imports a file into a table, by default the one of its name.
+    /// Imports a file into a table, named like the file by default.
     func importRows(_ argument: String) async {
         let words = argument.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let path = words.first, words.count <= 2 else {
@@ -89,7 +89,7 @@ extension ConsoleSession {
         note("\(Self.count(outcome.rows)) into \(DisplayText.escaped(table))" + (outcome.madeTable ? ", which was created" : ""))
     }
 
-    /// The rows of the last value; shows an error if it has none.
+    /// Returns the rows of the last value; shows an error if it has none.
     private func lastRows(_ command: String) async -> ConsoleRows? {
         let evaluator = place.evaluator
         guard let values = await evaluate(named: nil, "", { try await evaluator.last(.all) }) else { return nil }

@@ -4,31 +4,31 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import PeriluneScenarios
 
-/// A console: reads statements, runs them and shows what they give, until it is to end.
+/// A console session: it reads statements, runs them and shows the results until it ends.
 final class ConsoleSession {
     let options: ConsoleOptions
     let editor: any LineEditor
     private let interruption: ConsoleInterruption
-    /// Where statements run now.
+    /// The current target of statements.
     private(set) var place: ConsolePlace
-    /// The database itself, while statements run on a copy of it; `nil` if it has not been opened.
+    /// The original database during a preview; `nil` if it has not been opened.
     private var live: ConsolePlace?
     private var number = 0
     private var showsTiming = false
-    /// What the copy had changed, in all, when it was made: `nil` without one.
+    /// The change count of the preview when it was created; `nil` without a preview.
     private var baseline: [ConsoleValue]?
     private var hasChanges = false
-    /// Whether a statement has failed, which is the exit status without a terminal.
+    /// Whether a statement has failed; this determines the exit status of non-interactive sessions.
     private var hasFailed = false
-    /// Whether the input that was taken last has failed or was interrupted.
+    /// Whether the last input failed or was interrupted.
     private(set) var inputHasFailed = false
-    /// Whether SQL has begun a transaction that is still open.
+    /// Whether SQL has started a transaction that is still open.
     private(set) var isInTransaction = false
-    /// The line of the statement that has failed, if others were read after it.
+    /// The line of the failed statement, if more statements were read after it.
     private var failedLine: Int?
-    /// The file that `:read` reads, and the line in it.
+    /// The file being read by `:read`, and the current line.
     var source: (path: String, line: Int)?
-    /// The exit status, once the console is to end.
+    /// The exit status, set when the console must end.
     private var status: Int32?
 
     private init(_ options: ConsoleOptions, _ editor: any LineEditor, _ place: ConsolePlace, _ interruption: ConsoleInterruption) {
@@ -38,7 +38,7 @@ final class ConsoleSession {
         self.interruption = interruption
     }
 
-    /// Opens the database and begins.
+    /// Opens the database and creates the session.
     static func start(_ options: ConsoleOptions, _ editor: any LineEditor) async throws -> ConsoleSession {
         let interruption = ConsoleInterruption(endsWhenIdle: !options.isTerminal)
         let place = try await ConsolePlace.open(options, preview: options.isPreview, editor)
@@ -47,7 +47,7 @@ final class ConsoleSession {
         return session
     }
 
-    /// Goes on until the end. Returns the exit status.
+    /// Runs until the end of the session. Returns the exit status.
     func run() async -> Int32 {
         if options.isTerminal { await greet() }
         while status == nil {
@@ -78,11 +78,11 @@ final class ConsoleSession {
         show(wrapped: options.colors.dim("\(Version.line) · \(name), \(tables) · :help\n"))
     }
 
-    /// Waits for a statement on a thread of its own, so that timers, observations and automations go on.
+    /// Reads a statement on a separate thread, so that timers, observations and automations keep running.
     private func read() async -> LineInput {
         let assistant = ConsoleAssistant(needsSemicolon: !options.isTerminal, names: HostNames(host: place.host))
         interruption.beginReading()
-        // What is there already needs no thread.
+        // Input that is already available needs no thread.
         if let editor = editor as? PlainEditor, editor.isReady() { return editor.read(LinePrompt(""), assistant) }
         let prompt = place.prompt(hasChanges: hasChanges, isInTransaction: isInTransaction)
         let reading = UncheckedValue((editor, prompt, assistant))
@@ -96,12 +96,12 @@ final class ConsoleSession {
         }
     }
 
-    /// Statements like the one that was read, of which a dump has thousands.
+    /// Reads ahead statements of the same kind, of which a dump contains thousands.
     private func readAhead(_ editor: PlainEditor) -> [PlainEditor.Statement] {
         editor.readAhead(ConsoleAssistant(needsSemicolon: true), atMost: 500, while: SQLSyntax.isPlainChange)
     }
 
-    /// Runs changes one after the other, with one call of the host.
+    /// Runs a series of changes with one call of the host.
     private func take(changes: [PlainEditor.Statement]) async {
         inputHasFailed = false
         var rest = changes[...]
@@ -127,7 +127,7 @@ final class ConsoleSession {
         await runInput(text)
     }
 
-    /// Runs what was typed, or read from a file.
+    /// Runs input that was typed or read from a file.
     func runInput(_ text: String) async {
         let input = ConsoleInput(text)
         switch input {
@@ -148,7 +148,7 @@ final class ConsoleSession {
         if wasInTransaction, !isInTransaction, inputHasFailed { note("the transaction was rolled back") }
     }
 
-    /// Rolls back what would be lost without a word otherwise.
+    /// Rolls back an open transaction and reports it, instead of losing the changes silently.
     private func rollBackAtEnd() async {
         guard isInTransaction, (try? await place.evaluator.rollBack()) == true else { return }
         isInTransaction = false
@@ -165,7 +165,7 @@ final class ConsoleSession {
         if options.isTerminal { show(options.colors.dim(text) + "\n") } else { StandardStreams.writeError(options.errorColors.dim(text) + "\n") }
     }
 
-    /// Whether no transaction is open, which a command needs; shows an error otherwise.
+    /// Returns whether no transaction is open; otherwise shows an error for the command.
     func isOutsideTransaction(_ command: String) -> Bool {
         guard isInTransaction else { return true }
         var report = ErrorReport(":\(command) cannot be used while a transaction is open", kind: "open_transaction")
@@ -195,7 +195,7 @@ final class ConsoleSession {
         }
     }
 
-    /// Runs an operation that Ctrl-C ends, and shows how long it takes if that is wanted. `nil`: it has failed, which is shown.
+    /// Runs an operation that Ctrl-C cancels, and shows its duration if enabled. Shows errors and returns `nil` for them.
     func evaluate<Value: Sendable>(
         named name: String?, _ text: String, _ operation: @escaping @Sendable () async throws -> Value
     ) async -> Value? {
@@ -214,14 +214,14 @@ final class ConsoleSession {
         }
     }
 
-    /// The columns of the terminal; `nil` without one.
+    /// The width of the terminal in columns; `nil` without a terminal.
     var width: Int? { options.isTerminal ? TerminalSize.current.columns : nil }
 
     func show(_ text: String) {
         editor.show(text)
     }
 
-    /// Shows sentences, whose lines break between words.
+    /// Shows sentences with line breaks between words.
     func show(wrapped text: String) {
         show(WordWrap.wrapped(text, to: width))
     }
@@ -243,7 +243,7 @@ final class ConsoleSession {
         inputHasFailed = true
         if error.code == .cancelled { return show((options.isTerminal ? "\n" : "") + options.colors.dim("interrupted") + "\n") }
         var report = ErrorReport(error)
-        // Where the input is one line, its place says nothing.
+        // For one-line input, the location is of no use.
         if !text.contains("\n"), name?.hasPrefix("console:") != false { report.removePlace(named: name) }
         if report.kind == "constraint_foreign_key", case .object("table", let table)? = SQLSyntax.dropping(text),
             let others = try? await place.evaluator.referrers(of: table), !others.isEmpty
@@ -264,7 +264,7 @@ final class ConsoleSession {
         if options.isTerminal { show(report.text(colors: options.colors, width: width)) } else { StandardStreams.writeError(report.text(colors: options.errorColors)) }
     }
 
-    /// The global variable that was probably meant where one is nil.
+    /// Returns a hint with the most similar global variable if a global is nil.
     private func help(for message: String) async -> String? {
         guard let match = message.firstMatch(of: /\(global '([^']+)'\)/) else { return nil }
         return await nearestGlobal(to: String(match.1)).map { "did you mean `\($0)`?" }
@@ -276,7 +276,7 @@ final class ConsoleSession {
     }
 
     private func nearestGlobal(to name: String) async -> String? {
-        // A letter is like every other name of one or two.
+        // Short names are too similar to all others.
         guard name.count > 2 else { return nil }
         let names = (try? await place.evaluator.members(of: [], separator: "")) ?? []
         return nearestName(to: name, among: names.filter { $0 != name && !$0.hasPrefix("_") && !Highlighter.luaKeywords.contains($0) })
@@ -284,13 +284,14 @@ final class ConsoleSession {
 
     // MARK: - Asking
 
-    /// Whether a statement that changes all rows of a table may do so in a database that others use.
+    /// Asks before a statement changes all rows of a table in a database that others may use. Returns whether to run it.
     private func mayRun(_ sql: String) async -> Bool {
         guard place.isLive, options.isTerminal, !isInTransaction, let what = await destruction(of: sql) else { return true }
         return await confirms("This \(what) in \(options.database ?? ""). Continue? [y/N] ") ?? false
     }
 
-    /// What a statement takes away that a mistake would cost dearly: "deletes all 3 rows of book"; `nil`: nothing of the kind.
+    /// Returns a description of the data that a statement destroys, such as "deletes all 3 rows of book"; `nil` if it destroys
+    /// nothing.
     private func destruction(of sql: String) async -> String? {
         func rows(of table: String) async -> String? {
             guard let count = try? await place.evaluator.count(of: table) else { return nil }
@@ -306,7 +307,7 @@ final class ConsoleSession {
         }
     }
 
-    /// `nil`: the input has ended.
+    /// Asks a question; returns `nil` at the end of the input.
     private func confirms(_ question: String) async -> Bool? {
         let asking = UncheckedValue((editor, options.colors.bold(DisplayText.escaped(question))))
         let answer = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
@@ -351,11 +352,11 @@ final class ConsoleSession {
 
     private func help(_ topic: String) async {
         if let text = ConsoleHelp.text(topic, options.colors) { return show(wrapped: text) }
-        // A class shows its columns.
+        // For a class, show its columns.
         if let models = try? await place.evaluator.models(), models.contains(where: { $0.name == topic || $0.table == topic }) {
             return await run(lua: topic)
         }
-        // The reference: `:help db:fetch_all`.
+        // For other topics, search the reference: `:help db:fetch_all`.
         do {
             let text = try HelpTopic.text(of: topic, commands: ConsoleHelp.topics + ConsoleCommands.list.map(\.name))
             show(wrapped: String(decoding: text, as: UTF8.self))
@@ -463,7 +464,7 @@ final class ConsoleSession {
         hasChanges = false
     }
 
-    /// Looks whether anything has been written into the copy.
+    /// Checks whether the preview has been modified.
     private func noticeChanges() async {
         guard place.preview != nil, status == nil else { return }
         hasChanges = (try? await place.evaluator.changeCount()) != baseline
@@ -522,7 +523,7 @@ final class ConsoleSession {
 }
 
 extension ErrorReport {
-    /// Takes away where it was, and the calls, if that is the input alone.
+    /// Removes the location and the stack trace if they only refer to the input.
     fileprivate mutating func removePlace(named name: String?) {
         guard name == nil || file == name || file == nil else { return }
         (file, line, sourceLine) = (nil, nil, nil)
@@ -531,7 +532,7 @@ extension ErrorReport {
     }
 }
 
-/// Hands a value to a thread that is started with it, and used by that thread alone meanwhile.
+/// A value handed over to a new thread, which is its only user until it finishes.
 struct UncheckedValue<Value>: @unchecked Sendable {
     let value: Value
 

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// How errors are written.
+/// The output format of errors.
 enum ErrorFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case text, json
 }
 
-/// What all commands that run something have in common: what they say besides their data, and how.
+/// The options of all commands that run something: their messages besides the data.
 struct CommonOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Write details, such as the database in use, to standard error.")
     var verbose = false

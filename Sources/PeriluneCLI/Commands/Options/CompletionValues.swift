@@ -3,17 +3,18 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneRecords
 
-/// What a shell offers for values: names in the database and the files of the project. Nothing, where these cannot be read.
+/// Values that shells offer for completion: names in the database and files of the project. Empty if these cannot be read.
 ///
-/// Functions of argument-parser's form: the words of the command line, the place of the one that is completed, and its part up to the cursor.
+/// The functions have the signature that ArgumentParser requires: the words of the command line, the index of the word to complete,
+/// and its part before the cursor.
 enum CompletionValues {
-    /// Tables and views.
+    /// Returns the tables and views.
     @Sendable static func tables(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         guard let path = database(words), let queue = try? DatabaseFile.openForSchema(path) else { return [] }
         return (try? queue.read { db in try TableDescription.readAll(in: db).map(\.name) }) ?? []
     }
 
-    /// The migrations of the folder, of the command line or the settings.
+    /// Returns the migrations in the folder of the command line or of the settings.
     @Sendable static func migrations(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         let given = words.dropFirst(2).map(unquoted).first { word in
             !word.hasPrefix("-") && (try? FileManager.default.contentsOfDirectory(atPath: word)) != nil
@@ -22,7 +23,7 @@ enum CompletionValues {
         return ((try? MigrationFolder(folder))?.files ?? []).map(\.name)
     }
 
-    /// Files and folders of scenarios; behind a file and a colon, the lines of its scenarios.
+    /// Returns files and folders of scenarios; after a file and a colon, the line numbers of its scenarios.
     @Sendable static func scenarioPaths(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         let prefix = unquoted(prefix)
         if let colon = prefix.firstIndex(of: ":") {
@@ -39,23 +40,23 @@ enum CompletionValues {
         }
     }
 
-    /// The names of the scenarios of the project.
+    /// Returns the names of the project's scenarios.
     @Sendable static func scenarioNames(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         guard let folder = Settings.current[.scenarios]?.text, let files = FileManager.default.enumerator(atPath: folder) else { return [] }
         let paths = files.compactMap { $0 as? String }.filter { $0.hasSuffix("_scenario.lua") }.sorted()
         return paths.prefix(500).flatMap { path in scenarios(in: "\(folder)/\(path)").map { literal($0.name) } }
     }
 
-    /// A value as the asking shell takes it: zsh reads what follows a colon as a description.
+    /// Returns a value in the form that the requesting shell expects: zsh treats text after a colon as a description.
     private static func literal(_ value: String) -> String {
         CompletionShell.requesting == .zsh ? value.replacing(":", with: "\\:") : value
     }
 
-    /// The scenarios of a file that begin a line and have a name in quotes.
+    /// Returns the scenarios of a file that start a line and have a quoted name.
     static func scenarios(in path: String) -> [(name: String, line: Int)] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
-            // The reason comes first where one is skipped.
+            // For skipped scenarios, the reason precedes the name.
             guard let match = line.firstMatch(of: /^\s*scenario(?:\.skip\s*\([^,]*,|\.\w+)?\s*\(?\s*(?:"([^"]+)"|'([^']+)')/) else { return nil }
             return (String(match.1 ?? match.2 ?? ""), index + 1)
         }
@@ -63,7 +64,7 @@ enum CompletionValues {
 
     // MARK: - The command line
 
-    /// The database that the words name, else that of the settings.
+    /// Returns the database named on the command line or in the settings.
     private static func database(_ words: [String]) -> String? {
         for (index, word) in words.enumerated() {
             if word == "--database", index + 1 < words.count, !words[index + 1].isEmpty { return unquoted(words[index + 1]) }
@@ -72,7 +73,7 @@ enum CompletionValues {
         return Settings.current[.database]?.text
     }
 
-    /// A word without the quotes and backslashes of the shell.
+    /// Returns a word without shell quotes and backslashes.
     static func unquoted(_ word: String) -> String {
         var result = "", quote: Character?, isEscaped = false
         for character in word {

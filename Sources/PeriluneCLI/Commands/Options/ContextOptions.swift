@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a command runs for.
+/// The option for the context of a command.
 struct ContextOptions: ParsableArguments {
     @Option(
         help: """
@@ -9,11 +9,11 @@ struct ContextOptions: ParsableArguments {
             """)
     var context: ContextOption?
 
-    /// The context that the option names; else that of the process.
+    /// Returns the context of the option, or else of the process.
     ///
-    /// - Throws: ``CommandFailure`` if the variable of the process names no context.
+    /// - Throws: ``CommandFailure`` if the environment variable contains an invalid context.
     func resolved() throws -> CommandContext { try CommandContext(context) }
 
-    /// The context and what has set it, for `--verbose`; `nil` if nothing has.
+    /// The context and its source, for `--verbose`; `nil` if it is not set.
     var note: String? { Settings.note(.context, option: context?.rawValue, named: "--context") }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The extensions of SQLite's that the database of a command loads.
+/// The SQLite extensions that a command's database loads.
 struct ExtensionOptions: ParsableArguments {
     @Option(
         name: .customLong("extension"),
@@ -10,10 +10,10 @@ struct ExtensionOptions: ParsableArguments {
         completion: .file(extensions: ["so"]))
     var given: [String] = []
 
-    /// - Parameter isSandboxed: Whether scripts run that are not trusted. They get no native code, whatever the settings say.
+    /// - Parameter isSandboxed: Whether scripts are untrusted. They never get native code, regardless of the settings.
     func paths(isSandboxed: Bool = false) -> [String] { isSandboxed ? [] : Self.ofSettings + given }
 
-    /// Those of the settings, from where they are, for `--verbose`; `nil` if there are none.
+    /// Returns the extensions from the settings and their source, for `--verbose`; `nil` if there are none.
     static func note(isSandboxed: Bool = false) -> String? {
         guard !ofSettings.isEmpty, let note = Settings.note(.extensions) else { return nil }
         return isSandboxed ? "\(note), not loaded with --sandbox" : note

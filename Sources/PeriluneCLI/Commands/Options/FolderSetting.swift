@@ -1,10 +1,10 @@
-/// A folder, by an option or an argument, else by the settings.
+/// A folder named by an option, an argument or the settings.
 struct FolderSetting {
     let path: String
-    /// Where it comes from, for `--verbose`; empty where nothing has set it.
+    /// The source of the folder, for `--verbose`; empty if it is the default.
     let origin: String
 
-    /// - Parameter name: What messages call the option.
+    /// - Parameter name: The name of the option in messages.
     init(_ setting: Setting, option: String?, named name: String) {
         let value = Settings.value(setting, option: option, named: name)
         path = value?.text ?? "."

@@ -1,16 +1,16 @@
 import ArgumentParser
 internal import PeriluneIsolation
 
-/// A command whose scripts run in a process of their own if they are not trusted: the command once more.
+/// A command that runs untrusted scripts in a separate process, by running itself again.
 protocol IsolatingCommand: ParsableCommand {
     var limits: ScriptLimitOptions { get }
     var isolating: IsolationOptions { get }
 
-    /// What it is asked to do.
+    /// Returns the request described by the options.
     func makeRequest() throws -> ScriptRequest
 }
 
-/// Whether scripts run in a process of their own.
+/// The options for running scripts in a separate process.
 struct IsolationOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Run in a process of its own, which is the default with --sandbox.")
     var isolate: Bool?
@@ -39,9 +39,9 @@ struct IsolationOptions: ParsableArguments {
         }
     }
 
-    /// Whether this process is to start another one for a request.
+    /// Returns whether a request must run in another process.
     func isolates(_ request: ScriptRequest) -> Bool { request.isSandboxed && !request.isSupervised && isolate != false }
 
-    /// Whether it may not run in this process instead.
+    /// Whether running in this process instead is an error.
     var isRequired: Bool { isolate == true || !requireLayers.isEmpty }
 }

@@ -1,21 +1,21 @@
 import ArgumentParser
 
-/// How options are read.
+/// Parsers for option values.
 enum OptionValue {
-    /// A time: `1.5` seconds, `500ms`, `2s`, `1m`, `1h`.
+    /// Returns a duration: `1.5` seconds, `500ms`, `2s`, `1m`, `1h`.
     static func duration(_ text: String) throws -> Duration {
         let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("", 1)]
         for unit in units where text.hasSuffix(unit.suffix) {
             guard let number = decimal(text.dropLast(unit.suffix.count)) else { break }
             let seconds = number * unit.seconds
-            // Up to a hundred years; and what rounds to zero is not a limit.
+            // At most a hundred years, and not so short that it rounds to zero, which would not be a limit.
             guard seconds >= 0.001, seconds < 3_155_760_000 else { break }
             return .seconds(seconds)
         }
         throw ValidationError("expected a time such as 1.5, 500ms, 2s or 1m")
     }
 
-    /// A size: a number of bytes, `512K`, `64M`, `1G`.
+    /// Returns a size in bytes: a plain number, `512K`, `64M` or `1G`.
     static func size(_ text: String) throws -> Int {
         var number = text[...]
         for suffix in ["iB", "B"] where number.hasSuffix(suffix) {
@@ -34,7 +34,7 @@ enum OptionValue {
         return Int(bytes)
     }
 
-    /// Digits, and perhaps a point and digits.
+    /// Returns a number that consists of digits with an optional fraction.
     private static func decimal(_ text: Substring) -> Double? {
         guard text.utf8.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2E }) else { return nil }
         return Double(text)

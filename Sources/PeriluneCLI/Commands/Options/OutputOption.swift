@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where a command writes its result.
+/// The destination of a command's result.
 struct OutputOption: ParsableArguments {
     @Option(help: ArgumentHelp("Write to a file instead of standard output.", valueName: "file"))
     var output: String?

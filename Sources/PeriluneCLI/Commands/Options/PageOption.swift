@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The option of commands whose report can also be a page for browsers.
+/// The option of commands that can also write their report as a web page.
 struct PageOption: ParsableArguments {
     @Option(
         help: ArgumentHelp("Write the report as a page for browsers as well, with all statements.", valueName: "file"),

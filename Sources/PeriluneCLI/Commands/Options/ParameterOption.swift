@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The values of the parameters of a statement.
+/// The values of a statement's parameters.
 struct ParameterOption: ParsableArguments {
     @Option(
         name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,

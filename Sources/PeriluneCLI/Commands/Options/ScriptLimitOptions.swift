@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What scripts may reach, and how much they may use.
+/// The permissions and resource limits of scripts.
 struct ScriptLimitOptions: ParsableArguments {
     @Flag(help: "Run without io, os, file modules and SQL that can access files.")
     var sandbox = false
@@ -39,7 +39,7 @@ struct ScriptLimitOptions: ParsableArguments {
         request.addSettings()
     }
 
-    /// The limits and extensions of the settings, for `--verbose`.
+    /// The limits and extensions from the settings, for `--verbose`.
     var notes: [String] {
         let limits = [(Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil), (.disk, disk != nil)].compactMap { setting, isOption in
             isOption ? nil : Settings.note(setting)
@@ -49,7 +49,7 @@ struct ScriptLimitOptions: ParsableArguments {
 }
 
 extension ScriptRequest {
-    /// Adds the limits of the settings, and those of the sandbox, where it has none; and the extensions of the settings.
+    /// Fills in limits from the settings, then from the sandbox defaults, and adds the extensions of the settings.
     mutating func addSettings() {
         let settings = Settings.current
         if !isSandboxed { extensions = ExtensionOptions.ofSettings + extensions }
@@ -61,7 +61,7 @@ extension ScriptRequest {
 }
 
 extension Settings {
-    /// The value of a limit, which was checked when the file was read.
+    /// Returns the value of a limit, which was validated when the settings file was read.
     func limit<Value>(_ setting: Setting, _ read: (String) throws -> Value) -> Value? {
         self[setting].flatMap { try? read($0.text) }
     }
