@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Perilune
 
-/// The names in a host, asked for by the thread that reads keys.
+/// The names in a host, requested by the thread that reads keys.
 struct HostNames: CompletionNames {
     let host: ScriptHost
 
@@ -17,7 +17,7 @@ struct HostNames: CompletionNames {
         Self.wait { [host] in (try? await ConsoleEvaluator(host: host).sqlNames(kind)) ?? [] } ?? []
     }
 
-    /// Waits for an answer; `nil` if there is none soon, because a script runs that does not end.
+    /// Waits for an answer; `nil` if a running script delays it too long.
     private static func wait<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) -> Value? {
         let answer = Answer<Value>()
         let task = Task { answer.give(await operation()) }

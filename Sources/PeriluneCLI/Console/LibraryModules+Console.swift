@@ -1,9 +1,9 @@
 internal import PeriluneBindings
 internal import PeriluneConsoleLibrary
 
-// The Lua modules of the console, which the binary carries.
+// The Lua modules of the console, embedded in the binary.
 
 extension LibraryModules {
-    /// What the console adds to a state.
+    /// The modules that the console adds to a state.
     static let console = LibraryModules(folder: "console", embeddedConsoleModules)
 }

@@ -3,7 +3,7 @@ internal import Perilune
 internal import PeriluneCluster
 internal import PeriluneRecords
 
-/// Looks at a cluster: its nodes, and values that would end one.
+/// An examination of a cluster: its nodes, and values that would crash one.
 struct ClusterExamination {
     let cluster: ClusterDatabase
     /// A copy of the database.
@@ -36,7 +36,7 @@ struct ClusterExamination {
         return findings
     }
 
-    /// Columns from which a client that selects them as they are would end the node.
+    /// Returns the columns that crash a node if a client selects them without conversion.
     private func endangeringColumns(_ db: Database) throws -> [Finding] {
         var findings: [Finding] = []
         for table in try TableDescription.readAll(in: db) where table.kind == "table" {

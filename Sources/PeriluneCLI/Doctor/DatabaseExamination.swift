@@ -5,7 +5,7 @@ internal import Perilune
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What was looked at, and what came of it.
+/// A check and its result.
 struct Finding: Equatable {
     enum Verdict: String {
         case ok, warning, fault
@@ -13,11 +13,11 @@ struct Finding: Equatable {
 
     let verdict: Verdict
     let text: String
-    /// What may be done about it.
+    /// The suggested fix.
     var cure: String?
 }
 
-/// Looks at the libraries that are linked.
+/// An examination of the linked libraries.
 enum LibraryExamination {
     static func findings() -> [Finding] {
         var findings = [Finding(verdict: .ok, text: "SQLite \(String(cString: sqlite3_libversion()))")]
@@ -37,11 +37,11 @@ enum LibraryExamination {
     }
 }
 
-/// Looks at a database file.
+/// An examination of a database file.
 struct DatabaseExamination {
     let path: String
     let db: Database
-    /// Whether it is a copy of a database in a cluster, whose file says nothing.
+    /// Whether it is a copy of a cluster database, whose file properties are meaningless.
     var isCopy = false
 
     func findings() throws -> [Finding] {
@@ -67,7 +67,7 @@ struct DatabaseExamination {
     private static let extensionAdvice =
         "if an extension or a program defines it, load it: --extension FILE, or `extensions` in \(Settings.fileName)"
 
-    /// The views and virtual tables that cannot be used, and the collations that nothing defines.
+    /// Returns findings on unusable views and virtual tables and on undefined collations.
     private func schema(_ tables: [TableDescription]) throws -> [Finding] {
         let flaws = zip(tables.filter { $0.flaw != nil }, TableDescription.flaws(of: tables)).map { table, text in
             let advice = table.kind == "view" ? "create what it refers to, or drop it: DROP VIEW \(table.name.quotedName)" : Self.extensionAdvice
@@ -93,7 +93,7 @@ struct DatabaseExamination {
         }
     }
 
-    /// The rows of a table that refer to none; or why SQLite cannot look for them.
+    /// Returns findings on rows that reference missing rows, or the reason why SQLite cannot search for them.
     private func missingRows(_ table: String) throws -> [Finding] {
         do {
             let broken = try Row.fetchAll(db, sql: "SELECT parent, count(*) AS count FROM pragma_foreign_key_check(?) GROUP BY 1", arguments: [table])
@@ -114,7 +114,7 @@ struct DatabaseExamination {
         }
     }
 
-    /// Deleting a row looks for those that point at it: without an index, in the whole table.
+    /// Returns findings on foreign keys without an index: deleting a referenced row scans the whole table.
     private func keysWithoutIndex(_ tables: [TableDescription]) -> [Finding] {
         var findings: [Finding] = []
         for table in tables {
@@ -154,7 +154,7 @@ struct DatabaseExamination {
         return [Finding(verdict: .warning, text: "\(free * 100 / count) % of \(bytes) are free pages", cure: "run VACUUM to shrink the file")]
     }
 
-    /// The other processes that have the file open, as far as this user may see them.
+    /// Returns the other processes that have the file open, if they are visible to this user.
     private func processes() throws -> [Finding] {
         let found = DatabaseUsers(path: path).all
         return found.isEmpty ? [] : [Finding(verdict: .ok, text: "also open in \(found.joined(separator: ", "))")]

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Glibc
 
-/// The other processes that use a database file, as `name (id)`, as far as this user may see them.
+/// The other processes that use a database file, as `name (id)`, if they are visible to this user.
 struct DatabaseUsers {
     let path: String
 
-    /// Those that have the file open.
+    /// The processes that have the file open.
     var all: [String] {
         guard let real = realpath(path, nil) else { return [] }
         defer { free(real) }
@@ -19,11 +19,11 @@ struct DatabaseUsers {
         }.map(Self.described)
     }
 
-    /// Those that keep others from writing now: they hold the lock for it, or a lock for reading that a commit waits for.
+    /// The processes that currently prevent writing: they hold the write lock, or a read lock that a commit waits for.
     ///
     /// - SeeAlso: proc(5), `/proc/locks`; sqlite.org/fileformat2.html for the bytes that SQLite locks.
     var lockers: [String] {
-        // The pending, the reserved and the shared bytes of a file; the byte for writers in the index of a log of changes.
+        // The pending, reserved and shared lock bytes of the file, and the write lock byte of the WAL index.
         let holders = locks(on: path, in: 0x4000_0000...0x4000_01FF, anyKind: true) + locks(on: path + "-shm", in: 120...120, anyKind: false)
         return Set(holders).subtracting([getpid()]).sorted().map(Self.described)
     }

@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// Looks at the tables of automations and jobs: dead jobs, runs that have failed or diverged, and times that the clock has not reached.
+/// An examination of automations and jobs: dead jobs, failed or diverged runs, and times in the future.
 struct DurableExamination {
     let path: String
     let db: Database
@@ -12,7 +12,7 @@ struct DurableExamination {
         return findings
     }
 
-    /// An earlier version of Perilune may have made the table.
+    /// Returns whether a table has a column; an earlier version of Perilune may have created it without.
     private func hasColumn(_ column: String, of table: String) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)", arguments: [table, column]) ?? false
     }
@@ -39,7 +39,7 @@ struct DurableExamination {
         }
     }
 
-    /// Runs that begin in the future: the clock was set back, or the clock of another machine is ahead.
+    /// Returns a finding on runs that start in the future, because the clock was set back or differs between machines.
     private func times() throws -> [Finding] {
         let sql = "SELECT count(*) FROM perilune_automation_run WHERE started_at > strftime('%Y-%m-%d %H:%M:%f', 'now', '+1 minute')"
         guard let count = try Int.fetchOne(db, sql: sql), count > 0 else { return [] }

@@ -1,14 +1,14 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// Full-text tables, of which a SELECT does not tell everything.
+/// Dumps of full-text tables, which SELECT does not return completely.
 extension DatabaseDump {
-    /// Whether rows cannot be read from a full-text table, which holds an index of them alone.
+    /// Returns whether a full-text table stores only an index, so that its rows cannot be read.
     static func hasNoContents(_ table: TableDescription) -> Bool {
         table.kind == "virtual" && table.sql.lowercased().contains(/using\s+fts[345]\b.*\bcontent\s*=\s*(''|"")/.dotMatchesNewlines())
     }
 
-    /// Writes a virtual table as a row of the schema, without the tables that it keeps its rows in, as the shell of SQLite does.
+    /// Writes a virtual table as a row of the schema, without its shadow tables, like SQLite's shell.
     func writeDescription(of table: TableDescription, _ output: inout [UInt8]) {
         func literal(_ text: String) -> [UInt8] {
             var literal: [UInt8] = []
@@ -21,7 +21,7 @@ extension DatabaseDump {
         output.append(");\nPRAGMA writable_schema=OFF;\n")
     }
 
-    /// Writes the tables that hold an index, and their rows.
+    /// Writes the shadow tables of an index and their rows.
     func writeIndex(of table: TableDescription, _ output: inout [UInt8], _ incomplete: inout [String]) throws {
         if parts != .data { writeDescription(of: table, &output) }
         let pattern = table.name.replacing("@", with: "@@").replacing("_", with: "@_").replacing("%", with: "@%") + "@_%"
@@ -41,7 +41,7 @@ extension DatabaseDump {
         }
     }
 
-    /// The settings of an FTS5 table, its rank for example.
+    /// Writes the configuration of an FTS5 table, such as its rank.
     func writeConfiguration(of table: TableDescription, _ output: inout [UInt8]) throws {
         guard table.sql.lowercased().contains(/using\s+fts5\b/), try db.tableExists("\(table.name)_config") else { return }
         let name = table.name.quotedName

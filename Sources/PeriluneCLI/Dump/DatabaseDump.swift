@@ -2,14 +2,14 @@ internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// A database as SQL that makes it again, as the shell of SQLite writes it.
+/// A database dump as SQL that recreates it, in the format of SQLite's shell.
 struct DatabaseDump {
     let db: Database
     /// The tables and views to write.
     let tables: [TableDescription]
-    /// Whether there are others, which are left out.
+    /// Whether other tables are omitted.
     var isPart = false
-    /// Whether the schema or the rows are left out.
+    /// The parts to write.
     var parts: Parts = .all
     let write: ([UInt8]) throws -> Void
 
@@ -17,9 +17,9 @@ struct DatabaseDump {
         case all, schema, data
     }
 
-    /// Writes it. What cannot be read of a damaged file is left out.
+    /// Writes the dump. Unreadable parts of a damaged file are omitted.
     ///
-    /// - Returns: The names of the tables of which rows may be missing.
+    /// - Returns: The names of tables that may be incomplete.
     func run() throws -> [String] {
         var output: [UInt8] = [], incomplete: [String] = []
         output.append("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
@@ -42,7 +42,7 @@ struct DatabaseDump {
             } else if withoutContents.contains(table.name) {
                 if parts == .schema { output.append(table.sql + ";\n") } else { try writeIndex(of: table, &output, &incomplete) }
             } else {
-                // A virtual table makes the tables that it keeps its rows in; the rows go through it.
+                // A virtual table creates its own shadow tables, and its rows are inserted through it.
                 if parts != .data { output.append(table.sql + ";\n") }
                 if parts == .schema { continue }
                 if try !writeRows(of: table, &output) { incomplete.append(table.name) }
@@ -51,7 +51,7 @@ struct DatabaseDump {
         }
         if parts != .data {
             let made = Set(tables.filter { $0.kind != "view" }.map(\.sql))
-            // Last, so that triggers do nothing of their own, and indexes are made once.
+            // Last, so that triggers do not run and indexes are built once.
             for statement in try SchemaStatements.read(in: db, of: isPart ? tables.first?.name : nil) where !made.contains(statement) {
                 output.append(statement + ";\n")
             }
@@ -67,14 +67,14 @@ struct DatabaseDump {
         return incomplete
     }
 
-    /// The triggers of the tables whose rows are written: they must not write rows of their own while a dump of rows is read.
+    /// Returns the triggers of the dumped tables. They must not run while a data-only dump is restored.
     private func triggers() throws -> [(name: String, sql: String)] {
         let names = Set(tables.filter { $0.kind == "table" }.map(\.name.foldedName))
         return try Row.fetchAll(db, sql: "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid")
             .filter { names.contains(($0["tbl_name"] as String).foldedName) }.map { ($0["name"], $0["sql"]) }
     }
 
-    /// An INSERT for each row, with the row id of tables without a key that is it. Returns whether all could be read.
+    /// Writes an INSERT for each row, with the row id if no column is an alias for it. Returns whether all rows could be read.
     func writeRows(of table: TableDescription, _ output: inout [UInt8]) throws -> Bool {
         let columns = table.columns.filter { $0.hidden == 0 }.map(\.name)
         guard table.kind != "virtual" || takesRows(table.name, columns) else { return true }
@@ -82,7 +82,7 @@ struct DatabaseDump {
         let names = (rowID.map { [$0] } ?? []) + columns.map(\.quotedName)
         guard !names.isEmpty else { return true }
         let list = names.joined(separator: ", ")
-        // From both ends of what is damaged; the row id tells where they meet.
+        // A damaged table is read from both ends; row ids show where the ends meet.
         let key = table.kind == "table" ? TableSchema.rowIDNames(besides: table.columns.lazy.map(\.name)).first.flatMap { table.isWithoutRowID ? nil : $0 } : nil
         var last: Int64?
         do {
@@ -99,7 +99,7 @@ struct DatabaseDump {
         }
     }
 
-    /// Whether rows can be inserted into a virtual table: some show the contents of others, as those of fts5vocab do.
+    /// Returns whether a virtual table accepts rows: some only present data of other tables, such as fts5vocab.
     private func takesRows(_ table: String, _ columns: [String]) -> Bool {
         let values = [String](repeating: "NULL", count: columns.count).joined(separator: ", ")
         return (try? db.makeStatement(sql: "INSERT INTO \(table.quotedName) (\(columns.map(\.quotedName).joined(separator: ", "))) VALUES (\(values))")) != nil
@@ -107,8 +107,8 @@ struct DatabaseDump {
 
     /// - Parameters:
     ///   - key: The name of the row id, if there is one.
-    ///   - end: Backwards until the row of that id, which is not written; `nil`: forwards, all.
-    ///   - last: The row id of the row that was written last.
+    ///   - end: If not `nil`, reads backward and stops before the row with this id; `nil` reads all rows forward.
+    ///   - last: The row id of the last row that was written.
     func writeRows(
         of table: String, _ list: String, _ key: String?, _ end: Int64?, _ last: inout Int64?, _ output: inout [UInt8]
     ) throws {
@@ -136,7 +136,7 @@ struct DatabaseDump {
         }
     }
 
-    /// What ANALYZE has found out.
+    /// Writes the statistics of ANALYZE.
     private func writeStatistics(_ output: inout [UInt8]) throws {
         guard try db.tableExists("sqlite_stat1") else { return }
         output.append("ANALYZE sqlite_schema;\n")
@@ -145,22 +145,22 @@ struct DatabaseDump {
         for values in try String.fetchAll(db, sql: sql) { output.append("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (\(values));\n") }
     }
 
-    /// The name of a row id that no column shows: others may refer to it, as full-text tables with contents elsewhere do.
+    /// Returns the name of the row id if no column contains it. Others may refer to it, such as external-content full-text tables.
     private func rowIDName(of table: TableDescription) throws -> String? {
         guard table.kind == "table" || table.kind == "virtual", !table.isWithoutRowID else { return nil }
         let isKey = table.key.count == 1 && table.columns.contains { $0.keyPosition > 0 && $0.type.lowercased() == "integer" }
         guard !isKey else { return nil }
         guard let name = TableSchema.rowIDNames(besides: table.columns.lazy.map(\.name)).first else { return nil }
-        // Some virtual tables have none.
+        // Some virtual tables have no row id.
         return (try? db.makeStatement(sql: "SELECT \(name) FROM \(table.name.quotedName)")) == nil ? nil : name
     }
 
-    /// What AUTOINCREMENT has counted.
+    /// Writes the counters of AUTOINCREMENT.
     private func writeSequences(_ tables: [TableDescription], _ output: inout [UInt8]) throws {
         guard try db.tableExists("sqlite_sequence") else { return }
         let statement = try db.makeStatement(sql: "SELECT name, seq FROM sqlite_sequence")
         let rows = try Row.fetchCursor(statement), names = Set(tables.map { Array($0.name.utf8) })
-        // The rows of the tables have made some; all are written in their order.
+        // Inserting the rows has created some counters; the dump writes all of them in order.
         let isNew = parts == .all && !isPart
         if isNew { output.append("DELETE FROM sqlite_sequence;\n") }
         while try rows.next() != nil {
@@ -181,7 +181,7 @@ struct DatabaseDump {
 }
 
 extension Cell {
-    /// A column of the current row of a statement; SQLite's own functions give text byte by byte.
+    /// Creates a cell from a column of the current row. SQLite's functions return text byte by byte.
     init(_ statement: OpaquePointer, column: CInt) {
         switch sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
@@ -193,7 +193,7 @@ extension Cell {
         }
     }
 
-    /// Copies the bytes, whose count must be asked for after their address.
+    /// Copies the bytes. Their count must be read after their address.
     private static func bytes(_ start: UnsafePointer<UInt8>?, _ statement: OpaquePointer, _ column: CInt) -> [UInt8] {
         Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column))))
     }

@@ -5,29 +5,30 @@ internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneRecords
 
-// Opening databases for commands that read or write them without scripts.
+// Functions that open databases for commands without scripts.
 
 extension DatabaseFile {
-    /// Opens a database that exists, to read it: one in a cluster as a copy in memory.
+    /// Opens an existing database for reading; a cluster database is copied into memory.
     static func openForReading(_ path: String, extensions: [String] = []) throws -> DatabaseQueue {
         guard isCluster(path) else { return try open(path, isReadonly: true, extensions: extensions) }
         return try inCluster(path) { _, cluster in try cluster.copyInMemory() }
     }
 
-    /// Opens a database that exists, to read its schema: what stands for one in a cluster has no rows.
+    /// Opens an existing database to read its schema; a cluster database is replaced by an empty copy of its schema.
     static func openForSchema(_ path: String, extensions: [String] = []) throws -> DatabaseQueue {
         guard isCluster(path) else { return try open(path, isReadonly: true, extensions: extensions) }
         return try inCluster(path) { queue, _ in queue }
     }
 
-    /// What to say of a database that is to be read: a cluster makes one where none has the name, which may be mistyped. `nil` for files.
+    /// Returns a remark if a cluster database is empty. Clusters create missing databases, so the name may be mistyped. `nil` for
+    /// files.
     static func remarkOnEmpty(_ queue: DatabaseQueue, _ path: String) throws -> String? {
         guard isCluster(path), try queue.read({ try Bool.fetchOne($0, sql: "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)") }) == true
         else { return nil }
         return "there is nothing in \(path); is that its name?"
     }
 
-    /// Opens a database in a cluster, and runs a closure with it.
+    /// Opens a cluster database and runs a closure with it.
     static func inCluster<Result>(_ path: String, _ body: (DatabaseQueue, ClusterDatabase) throws -> Result) throws -> Result {
         do {
             var configuration = Configuration()
@@ -43,9 +44,9 @@ extension DatabaseFile {
         }
     }
 
-    /// Opens a database, which is made where it does not exist.
+    /// Opens a database, creating it if allowed.
     ///
-    /// - Parameter extensions: The paths of the SQLite extensions that its connection loads.
+    /// - Parameter extensions: The paths of the SQLite extensions to load.
     static func open(_ path: String, isReadonly: Bool, makesFile: Bool = false, extensions: [String] = []) throws -> DatabaseQueue {
         if isCluster(path) { return try inCluster(path) { queue, _ in queue } }
         if !makesFile { try requireExisting(path) }
@@ -64,14 +65,14 @@ extension DatabaseFile {
         }
     }
 
-    /// Removes a database that a command has made and into which nothing came; at the end of links, the file that they lead to. It stays
-    /// if another process uses it, or has filled it meanwhile.
+    /// Removes a database that a command created and left empty, following symbolic links. The file stays if another process uses
+    /// it or has filled it in the meantime.
     static func removeIfEmpty(_ path: String) {
         let path = URL(filePath: path).resolvingSymlinksInPath().path
         guard isFile(path), let queue = try? open(path, isReadonly: false) else { return }
         defer { try? queue.close() }
         try? queue.writeWithoutTransaction { db in
-            // This fails while another process has a database in WAL mode open; the lock then keeps others from beginning.
+            // This fails while another process has the WAL database open. Afterward the lock prevents others from starting.
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE") == "delete" else { return }
             try db.inTransaction(.exclusive) {
                 if try isEmpty(db) { remove(path) }
@@ -80,7 +81,7 @@ extension DatabaseFile {
         }
     }
 
-    /// Whether there is nothing but the lists of migrations, with none in them.
+    /// Returns whether the database contains nothing except empty migration tables.
     private static func isEmpty(_ db: Database) throws -> Bool {
         let names = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@'")
         return try names.allSatisfy { name in
@@ -89,7 +90,7 @@ extension DatabaseFile {
         }
     }
 
-    /// Reads from a database; what goes wrong is reported.
+    /// Reads from a database and converts errors to reports.
     static func reading<Value: Sendable>(_ queue: DatabaseQueue, _ read: @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             return try await queue.read(read)

@@ -4,27 +4,27 @@ internal import Perilune
 internal import PeriluneCluster
 internal import PeriluneRecords
 
-/// The file of a database.
+/// Checks and operations on database files.
 enum DatabaseFile {
-    /// Whether a path is none, but names a database in a cluster.
+    /// Returns whether a path is the URL of a cluster database.
     static func isCluster(_ path: String) -> Bool { ClusterAddress.isMeant(by: path) }
 
-    /// Whether a file, not a folder, exists at a path.
+    /// Returns whether a file, not a folder, exists at a path.
     static func isFile(_ path: String) -> Bool {
         var information = stat()
         return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Whether there is nothing at a path.
+    /// Returns whether nothing exists at a path.
     static func isMissing(_ path: String) -> Bool {
         if isCluster(path) { return false }
         var information = stat()
         return stat(path, &information) != 0 && errno == ENOENT
     }
 
-    /// Refuses a path at which there is no file.
+    /// Rejects a path without a file.
     ///
-    /// - Parameter option: The option that takes an empty database instead, for help; `nil`: there is none.
+    /// - Parameter option: The option for an empty database, to mention in the help; `nil` if there is none.
     static func requireExisting(_ path: String, option: String? = nil) throws {
         if isCluster(path) { return }
         var information = stat()
@@ -40,14 +40,14 @@ enum DatabaseFile {
         throw CommandFailure(report)
     }
 
-    /// The folder of a path, if it does not exist.
+    /// Returns the folder of a path if it does not exist.
     static func missingFolder(of path: String) -> String? {
         guard !isCluster(path), let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
         let folder = String(path[..<slash])
         return isMissing(folder) ? folder : nil
     }
 
-    /// The file beside a path whose name is most like its.
+    /// Returns the file in the same folder whose name is most similar.
     private static func nearestFile(to path: String) -> String? {
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { String(path[...$0]) } ?? ""
@@ -56,14 +56,14 @@ enum DatabaseFile {
         return nearestName(to: String(path.dropFirst(folder.count)), among: databases).map { folder + $0 }
     }
 
-    /// Whether a file is there that begins as databases do.
+    /// Returns whether a file exists and has the header of a database.
     static func isDatabase(_ path: String) -> Bool {
         guard isFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }
         return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
     }
 
-    /// Removes a database with what SQLite keeps beside it.
+    /// Removes a database and the files that SQLite keeps next to it.
     static func remove(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }

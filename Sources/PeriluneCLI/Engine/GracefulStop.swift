@@ -2,40 +2,40 @@ internal import Foundation
 internal import Perilune
 internal import Synchronization
 
-/// How a program ends when it is asked to by a signal: at once while a script runs; in its own time while it only waits for what
-/// scripts have left behind, or runs automations.
+/// The reaction of a program to signals: immediate while a script is running, graceful while it runs automations or waits for work
+/// that scripts have started.
 final class GracefulStop: Sendable {
     private struct State {
-        /// The exit status, where it is to end in its own time.
+        /// The exit status of a graceful stop; `nil` to stop immediately.
         var status: Int32?
         var isWaiting = false
         var hasStopped = false
     }
 
     private let state: Mutex<State>
-    /// How long what runs may take to end.
+    /// The time that automations have to finish.
     private let limit: Duration
 
-    /// - Parameter status: The exit status of a program that ends in its own time from the beginning on.
+    /// - Parameter status: The exit status of a program that stops gracefully from the beginning.
     init(status: Int32?) {
         state = Mutex(State(status: status))
         limit = status == nil ? .milliseconds(200) : .seconds(5)
     }
 
-    /// The scripts are over, and it only waits from now on.
+    /// Switches to graceful stops, because the scripts have finished.
     func beginWaiting() {
         state.withLock { $0.isWaiting = true }
     }
 
-    /// The exit status, if it has ended in its own time.
+    /// The exit status if the program was stopped gracefully.
     var status: Int32? { state.withLock { $0.hasStopped ? $0.status : nil } }
 
-    /// Ends it, from any thread.
+    /// Stops the program. Callable from any thread.
     ///
-    /// - Parameter signal: Its name without "SIG".
+    /// - Parameter signal: The name of the signal without "SIG".
     func stop(_ host: ScriptHost, by signal: String) {
         let endsInOwnTime = state.withLock { state in
-            // Who asks by SIGTERM wants it to end, and finds that it has; Ctrl-C ends what people have typed before and behind it too.
+            // A sender of SIGTERM expects a successful end; Ctrl-C must also end the surrounding commands, such as a shell loop.
             if state.isWaiting, state.status == nil { state.status = signal == "INT" ? ExitStatus.interrupted : ExitStatus.success }
             state.hasStopped = state.status != nil
             return state.hasStopped
@@ -48,10 +48,10 @@ final class GracefulStop: Sendable {
         endProcess(after: limit + Self.grace)
     }
 
-    /// How long cancelled runs may take to end.
+    /// The time that cancelled runs have to finish.
     private static let grace = Duration.seconds(5)
 
-    /// Ends the process if something in it still runs then, which cannot be cancelled.
+    /// Ends the process after some time if a run could not be cancelled.
     private func endProcess(after time: Duration) {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: time / .seconds(1))

@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Perilune
 
-/// Files that commands read as a whole: regular ones, pipes, FIFOs and standard input.
+/// Input that commands read completely: regular files, pipes, FIFOs and standard input.
 enum InputFile {
     /// Returns the bytes of a file.
     ///
     /// - Parameters:
-    ///   - path: `-` is standard input.
-    ///   - failure: Makes the message of an error of the path and the reason.
+    ///   - path: The path; `-` for standard input.
+    ///   - failure: Creates the error message from the path and the reason.
     /// - Throws: ``CommandFailure`` of kind `io`.
     static func read(_ path: String, failure: (_ path: String, _ reason: String) -> String) throws -> [UInt8] {
         if path == "-" { return try StandardStreams.readInput() }
         do {
-            // Pipes can be read by a handle alone.
+            // Pipes can only be read through a handle.
             if DatabaseFile.isFile(path) { return Array(try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)) }
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? file.close() }

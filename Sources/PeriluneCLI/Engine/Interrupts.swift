@@ -1,11 +1,11 @@
 @preconcurrency internal import Glibc
 
-/// Ctrl-C, and the other signals by which a program is asked to end.
+/// Ctrl-C and the other signals that ask a program to end.
 enum Interrupts {
-    /// Calls a closure, on a thread of its own, at the first Ctrl-C; a second one ends the process at once.
+    /// Calls a closure on a separate thread at the first signal; a second one ends the process immediately.
     ///
-    /// Signals that the parent process has asked to ignore stay so, as Ctrl-C does in shells for jobs in the background. To be
-    /// called once.
+    /// Signals that the parent process ignores stay ignored, such as Ctrl-C for background jobs of a shell. Must be called only
+    /// once.
     static func onFirst(_ action: @escaping @Sendable () -> Void) {
         onSignal { _ in
             action()
@@ -17,10 +17,10 @@ enum Interrupts {
     static let names = ["INT", "TERM", "HUP"]
     private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
-    /// Calls a closure, on a thread of its own, with the name of each signal; when it answers `false` that was the last, and
-    /// the next signal ends the process at once.
+    /// Calls a closure on a separate thread with the name of each signal. If it returns `false`, the next signal ends the process
+    /// immediately.
     static func onSignal(_ action: @escaping @Sendable (String) -> Bool) {
-        // A request to end, from anywhere, ends the script as cleanly.
+        // All requests to end, including SIGTERM, end the script cleanly.
         let wanted = numbers.filter { !isIgnored($0) }
         guard !wanted.isEmpty else { return }
         SignalPipe.forEach(of: wanted) { number in

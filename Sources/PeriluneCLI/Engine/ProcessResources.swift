@@ -2,11 +2,11 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneIsolation
 
-/// What the process needs of the system before it begins: without it, the runtime of Swift stops the process, or waits for ever.
+/// The system resources that the process needs at its start. Without them, the Swift runtime crashes or hangs.
 enum ProcessResources {
-    /// How many files must be open at once: the database with its journal, the event queues of Dispatch, scripts, reports.
+    /// The required number of file descriptors: the database and its journal, Dispatch's event queues, scripts, reports.
     static let descriptorCount = 16
-    /// How many bytes of address space the libraries, the stacks of threads and a small database take.
+    /// The required address space in bytes: libraries, thread stacks and a small database.
     static let addressSpaceInBytes: UInt64 = 256 << 20
 
     /// - Throws: ``CommandFailure`` if there are too few file descriptors, or too little address space.
@@ -25,11 +25,11 @@ enum ProcessResources {
                         + "(raise `ulimit -v`)",
                     kind: "memory"))
         }
-        // What Swift cannot allocate stops the process.
+        // A failed allocation in Swift ends the process.
         if addressSpaceLimit != nil { WorkerEntry.shareHeap() }
     }
 
-    /// Opens files until there are enough; a limit alone does not say how many are open already.
+    /// Returns the number of free descriptors by opening files, because the limit does not show how many are in use.
     private static func freeDescriptors(upTo count: Int) -> Int {
         var descriptors: [CInt] = []
         while descriptors.count < count {

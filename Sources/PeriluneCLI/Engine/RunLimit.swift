@@ -2,12 +2,13 @@ internal import Foundation
 internal import Perilune
 internal import Synchronization
 
-/// The time that each run of a service may take.
+/// The time limit of each run of a service.
 ///
-/// The run has that limit itself. This ends the process where a run goes on nevertheless, as one long instruction of Lua does: nothing
-/// else would run again. SQLite rolls back what was not committed when the file is opened next.
+/// The host enforces this limit itself. This class ends the process if a run continues nevertheless, for example in one long Lua
+/// instruction that would block all other runs. SQLite rolls back uncommitted changes when the file is opened again.
 final class RunLimit: Sendable {
-    /// How long it may go on: rolling back may take some time. Counted in looks, not by the clock, which goes on while the process is stopped.
+    /// The tolerance, because a rollback may take time. Counted in checks, because the clock keeps running while the process is
+    /// stopped.
     private static let grace = (looks: 10, pause: 0.1)
     private let duration: Duration
     private let hasEnded = Atomic(false)
@@ -16,9 +17,9 @@ final class RunLimit: Sendable {
         self.duration = duration
     }
 
-    /// Looks after the runs of a host, until ``end()``.
+    /// Watches the runs of a host until ``end()``.
     func watch(_ host: ScriptHost) {
-        // A thread of its own: those of Swift's concurrency may all be busy.
+        // A separate thread, because all threads of Swift concurrency may be busy.
         Thread.detachNewThread { [weak host, self] in
             var count = 0
             while !hasEnded.load(ordering: .acquiring), let isOverdue = host.map(\.isOverdue) {
@@ -29,7 +30,7 @@ final class RunLimit: Sendable {
         }
     }
 
-    /// From now on the process is not ended.
+    /// Stops watching.
     func end() {
         hasEnded.store(true, ordering: .releasing)
     }

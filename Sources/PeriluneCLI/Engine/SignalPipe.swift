@@ -1,20 +1,20 @@
 internal import Foundation
 @preconcurrency internal import Glibc
 
-/// Signals as the bytes of a pipe, since a handler may do little more than write.
+/// Signals delivered as bytes of a pipe, since a signal handler can do little more than write.
 ///
-/// Not Dispatch's sources, which take the signal up later, on a thread of their own: one that comes before that is lost.
+/// Dispatch sources are unsuitable: they register the signal later, on their own thread, and lose earlier signals.
 enum SignalPipe {
-    /// Has signals written to a pipe from now on: the number of each as one byte.
+    /// Writes the number of each future signal to a pipe as one byte.
     ///
-    /// To be called once for each signal.
+    /// Must be called only once for each signal.
     ///
-    /// - Returns: The end to read from; `nil` if no more files can be open.
+    /// - Returns: The reading end; `nil` if no more files can be opened.
     static func open(for numbers: [CInt]) -> CInt? {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // A full pipe must not hold up what the signal has interrupted.
+        // A full pipe must not block the interrupted code.
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         var handler = sigaction()
         handler.__sigaction_handler.sa_handler = { number in
@@ -31,9 +31,9 @@ enum SignalPipe {
         return ends[0]
     }
 
-    /// Calls a closure with each of the signals from now on, on a thread of its own, until it answers `false`.
+    /// Calls a closure with each signal on a separate thread until it returns `false`.
     ///
-    /// To be called once for each signal.
+    /// Must be called only once for each signal.
     static func forEach(of numbers: [CInt], _ action: @escaping @Sendable (CInt) -> Bool) {
         guard let reading = open(for: numbers) else { return }
         Thread.detachNewThread {
@@ -47,5 +47,5 @@ enum SignalPipe {
     }
 }
 
-/// By the number of the signal. Each is set before its handler is installed, and only read by that.
+/// Indexed by signal number. Each element is set before its handler is installed and only read by the handler.
 private nonisolated(unsafe) let writingEnds = UnsafeMutablePointer<CInt>.allocate(capacity: 65)

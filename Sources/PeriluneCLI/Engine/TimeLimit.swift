@@ -2,11 +2,12 @@ internal import Foundation
 internal import Perilune
 internal import Synchronization
 
-/// The time that a command may take as a whole: opening the database, scripts, and what they have left behind.
+/// The time limit of a whole command: opening the database, scripts, and the work they leave running.
 ///
-/// Each run of a script has the limit too, so that it ends at its own line; this ends what consists of many, or of none.
+/// Each script run also has the limit, so that its error names a line. This limit covers commands with many runs or none.
 final class TimeLimit: Sendable {
-    /// How long a host that was cancelled may go on. Counted in looks, not by the clock, which goes on while the process is stopped.
+    /// The time that a cancelled host has to finish. Counted in checks, because the clock keeps running while the process is
+    /// stopped.
     private static let grace = (looks: 15, pause: Duration.milliseconds(20))
     let duration: Duration
     private let deadline: ContinuousClock.Instant
@@ -17,12 +18,12 @@ final class TimeLimit: Sendable {
         deadline = .now + duration
     }
 
-    /// Whether the host was cancelled because the time was over.
+    /// Whether the host was cancelled by this limit.
     var hasPassed: Bool { state.withLock { $0.hasPassed } }
 
     var failure: CommandFailure { .timeout("the script ran longer than its limit of \(duration)") }
 
-    /// The failure of a script that was cancelled because the time was over, with its place.
+    /// Returns the failure of a script cancelled by this limit, with its location.
     func failure(at cancellation: ErrorReport) -> CommandFailure {
         var report = cancellation
         let failure = failure.report
@@ -30,13 +31,13 @@ final class TimeLimit: Sendable {
         return CommandFailure(report)
     }
 
-    /// Cancels a host once the time is over, again and again, as what it does may begin something new. If it does not end then, ends the
-    /// process: neither one call of a function of SQLite's nor ten thousand tasks end at once. SQLite rolls back what was not committed
-    /// when the file is opened next.
+    /// Cancels a host repeatedly after the deadline, because running code may start something new. If it does not finish, ends the
+    /// process: a single call of an SQLite function cannot be interrupted, and ten thousand tasks take time. SQLite rolls back
+    /// uncommitted changes when the file is opened again.
     func watch(_ host: ScriptHost) {
-        // A thread of its own: those of Swift's concurrency may all be busy.
+        // A separate thread, because all threads of Swift concurrency may be busy.
         Thread.detachNewThread { [weak host, self] in
-            // The limit of a run that began with the command comes first, and names its line.
+            // Wait a little longer, because the limit of a run started with the command names its line.
             wait(until: deadline + .milliseconds(100))
             for _ in 0..<Self.grace.looks {
                 guard pass() else { return }
@@ -47,7 +48,7 @@ final class TimeLimit: Sendable {
         }
     }
 
-    /// Notes that the time is over. Returns `false` if the command has ended before.
+    /// Marks the limit as passed. Returns `false` if the command has already ended.
     private func pass() -> Bool {
         state.withLock { state in
             if !state.hasEnded { state.hasPassed = true }
@@ -55,7 +56,7 @@ final class TimeLimit: Sendable {
         }
     }
 
-    /// Holds the lock meanwhile, so that the command does not report an end of its own beside this.
+    /// Ends the process while holding the lock, so that the command does not report its own end as well.
     private func endProcessUnlessEnded() {
         state.withLock { state in
             guard !state.hasEnded else { return }
@@ -63,19 +64,19 @@ final class TimeLimit: Sendable {
         }
     }
 
-    /// Looks each second whether the command has ended.
+    /// Waits, checking every second whether the command has ended.
     private func wait(until instant: ContinuousClock.Instant) {
         while !state.withLock({ $0.hasEnded }), ContinuousClock.now < instant {
             Thread.sleep(forTimeInterval: min(ContinuousClock.now.duration(to: instant) / .seconds(1), 1))
         }
     }
 
-    /// From now on nothing is cancelled, and the process not ended.
+    /// Stops watching; the process is not ended any more.
     func end() {
         state.withLock { $0.hasEnded = true }
     }
 
-    /// Waits for what cannot be cancelled, but no longer than the limit. It may go on in the background then; the command ends.
+    /// Waits for an operation that cannot be cancelled, but no longer than the limit. The operation may continue in the background.
     static func bounding<Result: Sendable>(
         _ limit: TimeLimit?, _ operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -97,7 +98,7 @@ final class TimeLimit: Sendable {
         }
     }
 
-    /// Hands a continuation to the first that asks for it.
+    /// A continuation that only the first caller receives.
     private final class First<Result: Sendable>: Sendable {
         private let waiting: Mutex<CheckedContinuation<Result, any Error>?>
 
@@ -115,7 +116,7 @@ final class TimeLimit: Sendable {
 }
 
 extension CommandFailure {
-    /// What goes on beyond the limit that `--timeout` sets.
+    /// Returns the failure for exceeding the limit of `--timeout`.
     static func timeout(_ message: String) -> CommandFailure {
         var report = ErrorReport(message, kind: "timeout")
         report.help = "the limit was set by --timeout"

@@ -2,28 +2,28 @@ import ArgumentParser
 internal import Foundation
 internal import Perilune
 
-/// What `--trace` shows.
+/// The events shown by `--trace`.
 enum TraceDetail: String, CaseIterable, ExpressibleByArgument, Sendable {
-    /// Each statement as it begins.
+    /// The start of each statement.
     case statements
-    /// Each statement as it ends, with the time that it took.
+    /// The end of each statement with its duration.
     case profile
 }
 
-/// What is asked of a trace.
+/// The options of a trace.
 struct TraceRequest: Sendable {
-    /// `nil`: statements are not written.
+    /// The events to write; `nil` for none.
     var detail: TraceDetail?
     var showsValues = false
-    /// The duration from which statements are listed at the end, with their query plans.
+    /// The minimum duration of statements listed at the end with their query plans.
     var slow: Duration?
 
     var isEmpty: Bool { detail == nil && slow == nil }
 }
 
-/// Writes statements to standard error as they run, and the slow ones at the end.
+/// A writer of SQL statements to standard error as they run, and of slow statements at the end.
 final class TraceWriter: Sendable {
-    /// A statement that was slow, perhaps several times.
+    /// A statement that was slow at least once.
     private struct SlowStatement {
         let sql: String
         var count = 0
@@ -36,7 +36,7 @@ final class TraceWriter: Sendable {
     private let lock = NSLock()
     /// Guarded by the lock.
     private nonisolated(unsafe) var slowStatements: [String: SlowStatement] = [:]
-    /// The number of different statements that are listed.
+    /// The maximum number of listed statements.
     private static let slowStatementLimit = 50
 
     init(request: TraceRequest, colors: Colors) {
@@ -44,7 +44,7 @@ final class TraceWriter: Sendable {
         self.colors = colors
     }
 
-    /// What the host is given.
+    /// The trace configuration of the host.
     var trace: SQLTrace {
         var events: SQLTrace.Events = []
         if request.detail == .statements { events.insert(.statements) }
@@ -66,7 +66,7 @@ final class TraceWriter: Sendable {
         StandardStreams.writeError(colors.dim("sql: \(label)\(text)") + "\n")
     }
 
-    /// Bound values may be large.
+    /// Returns the statement, truncated if it is very long: bound values may be large.
     private static func shortened(_ sql: String) -> String {
         let limit = 20_000
         guard sql.utf8.count > limit else { return sql }
@@ -85,7 +85,7 @@ final class TraceWriter: Sendable {
         }
     }
 
-    /// Writes the slow statements with their plans, the slowest first.
+    /// Writes the slow statements with their query plans, slowest first.
     func writeSlowStatements(of host: ScriptHost) async {
         let statements = lock.withLock { slowStatements.values.sorted { $0.longest > $1.longest } }
         for statement in statements {
@@ -103,9 +103,9 @@ final class TraceWriter: Sendable {
     }
 }
 
-/// Times for people.
+/// Durations as text.
 enum TimeText {
-    /// `0.42 ms`, `12 ms`, `1.5 s`.
+    /// Returns a duration such as `0.42 ms`, `12 ms` or `1.5 s`.
     static func text(_ duration: Duration) -> String {
         let milliseconds = duration / .milliseconds(1)
         if milliseconds >= 999.5 { return decimal(milliseconds / 1000, digits: milliseconds < 9995 ? 2 : 1) + " s" }

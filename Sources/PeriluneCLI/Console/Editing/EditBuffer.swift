@@ -1,6 +1,6 @@
-/// Text of one or more lines that is being edited, and the cursor in it.
+/// Editable text of one or more lines, with a cursor.
 struct EditBuffer: Equatable {
-    /// What a reader sees as characters.
+    /// The text as user-perceived characters.
     private(set) var characters: [Character]
     /// The number of characters before the cursor.
     private(set) var cursor: Int
@@ -14,7 +14,7 @@ struct EditBuffer: Equatable {
     var textBeforeCursor: String { String(characters[..<cursor]) }
     var isEmpty: Bool { characters.isEmpty }
 
-    /// Line ends of other systems, and of terminals that paste, are line feeds.
+    /// Returns the text with all line endings, including those of terminal pastes, converted to line feeds.
     private static func normalized(_ text: String) -> String {
         guard text.utf8.contains(0x0D) else { return text }
         return text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
@@ -22,7 +22,7 @@ struct EditBuffer: Equatable {
 
     // MARK: - Lines
 
-    /// The range of the line with the cursor, without its line feed.
+    /// The range of the cursor's line, without the line feed.
     private var line: Range<Int> {
         let start = characters[..<cursor].lastIndex(of: "\n").map { $0 + 1 } ?? 0
         let end = characters[cursor...].firstIndex(of: "\n") ?? characters.count
@@ -32,7 +32,7 @@ struct EditBuffer: Equatable {
     var isInFirstLine: Bool { line.lowerBound == 0 }
     var isInLastLine: Bool { line.upperBound == characters.count }
 
-    /// The spaces at the start of the line with the cursor.
+    /// The leading spaces of the cursor's line.
     var indentation: String { String(characters[line].prefix { $0 == " " }) }
 
     // MARK: - Moving
@@ -45,7 +45,7 @@ struct EditBuffer: Equatable {
     mutating func moveWordLeft() { cursor = wordStart }
     mutating func moveWordRight() { cursor = wordEnd }
 
-    /// Moves to the line before, or after. Returns whether there is one.
+    /// Moves to the previous or next line. Returns whether it exists.
     mutating func moveLine(by distance: Int) -> Bool {
         let current = line, column = cursor - current.lowerBound
         if distance < 0 {
@@ -76,7 +76,7 @@ struct EditBuffer: Equatable {
 
     // MARK: - Changing
 
-    /// Inserts text at the cursor. A mark that changes the character before it becomes one with it.
+    /// Inserts text at the cursor. A combining mark merges with the character before it.
     mutating func insert(_ text: String) {
         let before = String(characters[..<cursor]) + Self.normalized(text)
         let after = characters[cursor...]
@@ -85,14 +85,14 @@ struct EditBuffer: Equatable {
         cursor = inserted.count
     }
 
-    /// Replaces the characters before the cursor from an index on.
+    /// Replaces the characters from an index to the cursor.
     mutating func replace(from index: Int, with text: String) {
         characters.removeSubrange(index..<cursor)
         cursor = index
         insert(text)
     }
 
-    /// Removes what is between the cursor and an index, and returns it.
+    /// Removes and returns the text between the cursor and an index.
     @discardableResult
     private mutating func remove(to index: Int) -> String {
         let range = min(cursor, index)..<max(cursor, index)
@@ -108,13 +108,13 @@ struct EditBuffer: Equatable {
     mutating func killWordForward() -> String { remove(to: wordEnd) }
     mutating func killToLineStart() -> String { remove(to: line.lowerBound) }
 
-    /// Removes the rest of the line; at its end, the line feed.
+    /// Removes the rest of the line, or the line feed at its end.
     mutating func killToLineEnd() -> String {
         let end = line.upperBound
         return remove(to: end == cursor ? min(end + 1, characters.count) : end)
     }
 
-    /// Removes up to the blank before the cursor, whatever stands there.
+    /// Removes the text before the cursor back to the previous blank.
     mutating func killBlankWordBackward() -> String {
         var index = cursor
         while index > 0, characters[index - 1].isWhitespace { index -= 1 }
@@ -122,7 +122,7 @@ struct EditBuffer: Equatable {
         return remove(to: index)
     }
 
-    /// Exchanges the characters around the cursor; at the end of the line, the two before it.
+    /// Swaps the characters around the cursor, or the two before it at the end of the line.
     mutating func transpose() {
         let line = line
         let index = cursor == line.upperBound ? cursor - 1 : cursor

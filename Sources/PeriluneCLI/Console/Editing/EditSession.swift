@@ -2,9 +2,9 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneScenarios
 
-/// The editing of one statement: what keys do to the text, and what is shown then. It knows no terminal.
+/// The state of editing one statement: the effect of keys and the layout to show. It is independent of the terminal.
 struct EditSession {
-    /// What a key has led to.
+    /// The result of a key press.
     enum Outcome: Equatable {
         case goesOn
         case ends(LineInput)
@@ -16,7 +16,7 @@ struct EditSession {
     private let prompt: LinePrompt
     private let assistant: any LineAssistant
     private let history: [String]
-    /// The position in the history; its count means what was typed.
+    /// The position in the history; its count stands for the text typed by the user.
     private var place: Int
     private var typed = EditBuffer()
     private var search: HistorySearch?
@@ -25,7 +25,7 @@ struct EditSession {
     private var killed: String
     private var isKilling = false
 
-    /// - Parameter killed: What was removed before, which Ctrl-Y puts back.
+    /// - Parameter killed: Text removed in an earlier session, which Ctrl-Y inserts.
     init(_ prompt: LinePrompt, _ assistant: any LineAssistant, history: [String], killed: String = "") {
         self.prompt = prompt
         self.assistant = assistant
@@ -34,7 +34,7 @@ struct EditSession {
         place = history.count
     }
 
-    /// What was removed last.
+    /// The text removed last.
     var killedText: String { killed }
 
     // MARK: - Keys
@@ -96,14 +96,14 @@ struct EditSession {
         return .goesOn
     }
 
-    /// Ends a whole statement, wherever the cursor is in it; else begins a line.
+    /// Finishes a complete statement, regardless of the cursor position, or starts a new line.
     private mutating func enter() -> Outcome {
         if assistant.isComplete(buffer.text) { return .ends(.text(buffer.text)) }
         buffer.insert("\n" + assistant.indentation(after: buffer.textBeforeCursor))
         return .goesOn
     }
 
-    /// Removes text; what is removed one after the other is put back together.
+    /// Removes text. Text of consecutive removals is collected for a single Ctrl-Y.
     private mutating func kill(_ isKillingOn: Bool, isBefore: Bool = false, _ remove: (inout EditBuffer) -> String) {
         let text = remove(&buffer)
         killed = isKillingOn ? (isBefore ? text + killed : killed + text) : text
@@ -119,7 +119,7 @@ struct EditSession {
         buffer = wanted == history.count ? typed : EditBuffer(history[wanted])
     }
 
-    /// `nil`: the key ends the search and means what it always means.
+    /// Handles a key during a search. `nil` means that the key ends the search and has its usual effect.
     private mutating func pressWhileSearching(_ key: Key) -> Outcome? {
         guard var current = search else { return nil }
         switch key {
@@ -151,7 +151,7 @@ struct EditSession {
             return .goesOn
         }
         let before = buffer.textBeforeCursor
-        // At the start of a line Tab indents.
+        // At the start of a line, Tab indents.
         if before.isEmpty || before.hasSuffix("\n") || before.hasSuffix("\n  ") {
             if !isBackward { buffer.insert("  ") }
             return .goesOn
@@ -177,9 +177,9 @@ struct EditSession {
 
     // MARK: - Showing
 
-    /// What is shown, with the cursor where it is.
+    /// Returns the layout with the cursor.
     ///
-    /// - Parameter isFinal: Whether nothing more is typed: without a menu, with the cursor after the end.
+    /// - Parameter isFinal: Whether editing has ended: the menu is hidden and the cursor is at the end.
     func layout(columns: Int, usesStyles: Bool, isFinal: Bool = false) -> TextLayout {
         var layout = TextLayout(columns: columns, usesStyles: usesStyles)
         if let search, !isFinal {
@@ -202,12 +202,12 @@ struct EditSession {
     }
 }
 
-/// A search in the history, from the newest entry on.
+/// A search in the history, starting at the newest entry.
 struct HistorySearch {
     let original: EditBuffer
     private let history: [String]
     private var wanted = ""
-    /// The entry that is shown.
+    /// The index of the visible entry.
     private var place: Int?
 
     init(_ history: [String], from original: EditBuffer) {
@@ -222,7 +222,7 @@ struct HistorySearch {
         return "(\(failed)search) \(wanted): "
     }
 
-    /// Where in the entry the text begins.
+    /// The position of the match in the entry.
     var cursor: Int {
         guard let found, let range = found.range(of: wanted, options: .caseInsensitive) else { return original.cursor }
         return found.distance(from: found.startIndex, to: range.lowerBound)
@@ -238,7 +238,7 @@ struct HistorySearch {
         find(from: history.count - 1, isOlder: true)
     }
 
-    /// Goes to the next entry with the text that is another one.
+    /// Moves to the next different entry that contains the text.
     mutating func findNext(isOlder: Bool) {
         guard let place else { return }
         let former = self
@@ -255,10 +255,10 @@ struct HistorySearch {
     }
 }
 
-/// Candidates below the text.
+/// A menu of completions below the text.
 struct CompletionMenu {
     let completions: Completions
-    /// The text before a candidate was put in.
+    /// The text before a candidate was inserted.
     let original: EditBuffer
     private var index: Int?
     private static let mostRows = 6
@@ -275,7 +275,7 @@ struct CompletionMenu {
         index = isBackward ? ((index ?? 0) + count - 1) % count : index.map { ($0 + 1) % count } ?? 0
     }
 
-    /// Adds the candidates in columns; the rows with the selected one if there are many.
+    /// Adds the candidates in columns, limited to the rows around the selection if there are many.
     func add(to layout: inout TextLayout, columns: Int) {
         let width = (completions.candidates.map { DisplayText.width($0) }.max() ?? 0) + 2
         let perRow = max(1, (columns - 1) / width)

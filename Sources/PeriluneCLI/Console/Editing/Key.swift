@@ -1,36 +1,36 @@
-/// What is pressed on the keyboard.
+/// A key press or other input from the keyboard.
 enum Key: Equatable {
     case text(String)
-    /// Text that the terminal pastes, perhaps of several lines.
+    /// Pasted text, possibly of several lines.
     case paste(String)
     case enter
-    /// Enter with Alt or Shift, Ctrl-J: a new line and nothing else.
+    /// Enter with Alt or Shift, or Ctrl-J: always inserts a line break.
     case newLine
     case tab, backTab, backspace, delete, escape
     case left, right, up, down, home, end, pageUp, pageDown
     case wordLeft, wordRight
-    /// A letter with Ctrl, in lower case; also `_` and others.
+    /// A lowercase letter, `_` or another character with Ctrl.
     case control(Character)
     /// A character with Alt.
     case alt(Character)
-    /// A sequence that means nothing here.
+    /// An unsupported sequence.
     case unknown
 }
 
-/// Makes keys of the bytes that a terminal sends, whatever pieces they come in.
+/// A decoder of terminal input into keys, for bytes in chunks of any size.
 ///
-/// - SeeAlso: ECMA-48, §5.4 (control sequences); ctlseqs of xterm for keys with modifiers and bracketed paste.
+/// - SeeAlso: ECMA-48, §5.4 (control sequences); xterm's ctlseqs for keys with modifiers and bracketed paste.
 struct KeyDecoder {
     private var pending: [UInt8] = []
-    /// What has been pasted so far; `nil` outside of a paste.
+    /// The bytes pasted so far; `nil` outside of a paste.
     private var pasted: [UInt8]?
 
-    /// Whether bytes wait for others. An escape alone is the key Esc if none follow at once.
+    /// Whether bytes are incomplete. A lone escape byte is the Esc key if no others follow at once.
     var isWaiting: Bool { !pending.isEmpty || pasted != nil }
-    /// Whether it is time that tells what the bytes mean.
+    /// Whether only a timeout can decide the meaning of the bytes.
     var isAmbiguous: Bool { !pending.isEmpty && pasted == nil }
 
-    /// Takes bytes and returns the keys that are complete.
+    /// Adds bytes and returns the complete keys.
     mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
         pending += bytes
         var keys: [Key] = []
@@ -38,7 +38,7 @@ struct KeyDecoder {
         return keys
     }
 
-    /// No more bytes follow: what waits is complete.
+    /// Returns the pending bytes as keys, because no more bytes follow.
     mutating func flush() -> [Key] {
         guard pasted == nil, let first = pending.first else { return [] }
         let bytes = pending
@@ -70,7 +70,7 @@ struct KeyDecoder {
 
     // MARK: - Text
 
-    /// All text that has come, up to a control character or to a character of which bytes are missing.
+    /// Returns all text received, up to a control character or an incomplete character.
     private mutating func nextOfText() -> Key? {
         let end = pending.firstIndex { $0 < 0x20 || $0 == 0x7F } ?? pending.count
         let count = end == pending.count ? Self.completeCount(pending) : end
@@ -78,7 +78,7 @@ struct KeyDecoder {
         return take(count, .text(String(decoding: pending[..<count], as: UTF8.self)))
     }
 
-    /// The number of bytes without those of a character that has only begun.
+    /// Returns the number of bytes without an incomplete character at the end.
     private static func completeCount(_ bytes: [UInt8]) -> Int {
         guard let start = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return bytes.count }
         let length =
@@ -130,10 +130,10 @@ struct KeyDecoder {
         }
     }
 
-    /// `ESC [ parameters final`.
+    /// Returns the key of a sequence `ESC [ parameters final`.
     private mutating func nextOfControlSequence() -> Key? {
         guard let end = pending.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
-            // No sequence is that long.
+            // Valid sequences are shorter.
             return pending.count > 32 ? take(pending.count, .unknown) : nil
         }
         let sequence = Array(pending[...end])
@@ -171,7 +171,7 @@ struct KeyDecoder {
         case 3: modifier > 1 ? .alt("d") : .delete
         case 5: .pageUp
         case 6: .pageDown
-        // Enter with a modifier, where a terminal is asked to say so: 27;modifier;13.
+        // Enter with a modifier in terminals configured to report it: 27;modifier;13.
         case 27: modifier > 1 ? .newLine : .unknown
         default: .unknown
         }

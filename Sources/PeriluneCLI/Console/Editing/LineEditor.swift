@@ -1,20 +1,20 @@
 internal import PeriluneScenarios
 
-/// Reads what is typed, a statement of one or more lines at a time.
+/// A reader of typed statements of one or more lines.
 protocol LineEditor: AnyObject, Sendable {
-    /// Reads a statement. Blocks the thread.
+    /// Reads a statement and blocks the thread.
     func read(_ prompt: LinePrompt, _ assistant: any LineAssistant) -> LineInput
 
-    /// Reads the answer to a question, one line.
+    /// Asks a question and reads a one-line answer.
     func ask(_ question: String) -> String?
 
-    /// Writes text that ends with a line feed, also while a statement is typed: then above it. From any thread.
+    /// Shows text that ends with a line feed, above the statement that is being typed. Callable from any thread.
     func show(_ text: String)
 
-    /// Keeps a statement for the next time.
+    /// Adds a statement to the history.
     func remember(_ text: String)
 
-    /// The line in which the statement that was last read begins, from 1; `nil` where people see what they have typed.
+    /// The first line of the last statement, from 1; `nil` for interactive input.
     var line: Int? { get }
 }
 
@@ -22,19 +22,19 @@ extension LineEditor {
     var line: Int? { nil }
 }
 
-/// What came of reading.
+/// The result of reading.
 enum LineInput: Equatable {
     case text(String)
-    /// Ctrl-C: what was typed is dropped.
+    /// Ctrl-C, which discards the typed text.
     case interrupted
-    /// Ctrl-D, or the end of the file.
+    /// Ctrl-D or the end of the file.
     case end
 }
 
-/// What stands before the lines.
+/// The prompts of a statement.
 struct LinePrompt {
     var first: StyledText
-    /// Before each line but the first.
+    /// The prompt of each line except the first.
     var others: StyledText
 
     init(_ text: String, _ style: TerminalStyle? = nil) {
@@ -43,28 +43,28 @@ struct LinePrompt {
     }
 }
 
-/// Knows the language of what is typed. Called on the thread that reads.
+/// Language support for typed text. Called on the reading thread.
 protocol LineAssistant {
-    /// Whether the text is a whole statement, so that Enter ends it.
+    /// Returns whether the text is a complete statement, which Enter finishes.
     func isComplete(_ text: String) -> Bool
 
-    /// The style of each character.
+    /// Returns the style of each character.
     func styles(of text: String) -> [TerminalStyle?]
 
-    /// What the name that ends at the cursor may go on with.
+    /// Returns the completions of the name at the cursor.
     func completions(of textBeforeCursor: String, in text: String) -> Completions
 
-    /// The indentation of the line after these.
+    /// Returns the indentation of the next line.
     func indentation(after text: String) -> String
 }
 
-/// What may stand in place of the end of a text.
+/// Candidates to replace the end of a text.
 struct Completions: Equatable {
-    /// The number of characters that are replaced.
+    /// The number of characters to replace.
     var length = 0
     var candidates: [String] = []
 
-    /// What all candidates begin with.
+    /// The longest common prefix of the candidates.
     var commonPrefix: String {
         guard let first = candidates.first else { return "" }
         return candidates.dropFirst().reduce(first) { prefix, candidate in

@@ -3,13 +3,13 @@ internal import Glibc
 internal import Perilune
 internal import PeriluneDependencies
 
-/// What was typed before, the oldest first, in a file of the project.
+/// The history of typed statements, oldest first, stored in one file per project.
 struct LineHistory {
     private(set) var entries: [String] = []
     private let path: String?
     private static let limit = 5000
 
-    /// - Parameter path: Where it is kept; `nil`: nowhere.
+    /// - Parameter path: The file to store it in; `nil` to keep it in memory only.
     init(path: String?) {
         self.path = path
         guard let path, let data = FileManager.default.contents(atPath: path) else { return }
@@ -18,7 +18,7 @@ struct LineHistory {
         if lines.count > Self.limit * 2 { rewrite() }
     }
 
-    /// The file for a folder: the history is the project's.
+    /// Returns the history file of a project folder.
     ///
     /// - SeeAlso: XDG Base Directory Specification, `XDG_STATE_HOME`.
     static func path(forFolder folder: String, environment: EnvironmentVariables) -> String? {
@@ -28,12 +28,12 @@ struct LineHistory {
         return "\(state)/perilune/history/\(name)-\(String(hash(folder), radix: 16))"
     }
 
-    /// FNV-1a, which is the same in each process.
+    /// Returns the FNV-1a hash, which is the same in every process.
     private static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
-    /// Keeps an entry, unless it begins with a space or is the last one again.
+    /// Adds an entry unless it starts with a space or repeats the last one.
     mutating func add(_ text: String) {
         guard !text.hasPrefix(" "), !text.allSatisfy(\.isWhitespace), text != entries.last else { return }
         entries.append(text)
@@ -42,13 +42,13 @@ struct LineHistory {
 
     // MARK: - The file
 
-    /// Failing to write the history is not an error: the console goes on.
+    /// Appends a line to the file. Errors are ignored, so that the console keeps working.
     private func append(_ line: String) {
         guard let path else { return }
         let folder = PathParts(path).folder
         try? FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // What was typed may be secret. One write: other consoles append to the same file.
+        // The input may be secret. It is written at once, because other consoles append to the same file.
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         let bytes = Array(line.utf8)

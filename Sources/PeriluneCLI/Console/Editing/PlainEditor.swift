@@ -2,18 +2,18 @@
 internal import PeriluneScenarios
 internal import Synchronization
 
-/// Reads lines where there is no terminal, or from a file: without a prompt, and without editing.
+/// A reader of lines from files, pipes and standard input without a terminal, with neither prompts nor editing.
 final class PlainEditor: LineEditor {
-    /// A statement, and the line in which it begins.
+    /// A statement and its first line.
     struct Statement: Sendable {
         let text: String
         let line: Int
     }
 
     private struct State {
-        /// The lines that were read.
+        /// The number of lines read.
         var count = 0
-        /// The line in which the last statement begins.
+        /// The first line of the last statement.
         var start = 0
         /// A statement that was read ahead.
         var next: Statement?
@@ -21,16 +21,16 @@ final class PlainEditor: LineEditor {
 
     private let state = Mutex(State())
     private let nextLine: @Sendable () -> String?
-    /// Whether a line can be read without waiting for it.
+    /// Returns whether a line can be read without waiting.
     let isReady: @Sendable () -> Bool
 
-    /// Reads standard input.
+    /// Creates a reader of standard input.
     init() {
         nextLine = { readLine(strippingNewline: true) }
         isReady = { Self.hasInput }
     }
 
-    /// Reads a text.
+    /// Creates a reader of a text.
     init(_ text: String) {
         let lines = Mutex(text.split(separator: "\n", omittingEmptySubsequences: false)[...])
         nextLine = { lines.withLock { $0.popFirst().map { String($0.hasSuffix("\r") ? $0.dropLast() : $0) } } }
@@ -49,7 +49,7 @@ final class PlainEditor: LineEditor {
         return .text(statement.text)
     }
 
-    /// Reads the statements of a kind that follow, as far as they are there already.
+    /// Reads the following statements of one kind, as long as they are available without waiting.
     func readAhead(_ assistant: any LineAssistant, atMost limit: Int, while isWanted: (String) -> Bool) -> [Statement] {
         var statements: [Statement] = []
         while statements.count < limit, isReady(), let statement = readStatement(assistant) {

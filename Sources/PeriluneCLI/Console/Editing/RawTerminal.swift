@@ -1,19 +1,19 @@
 @preconcurrency internal import Glibc
 
-/// A terminal that gives keys as they are pressed.
+/// A terminal in raw mode, which delivers each key when it is pressed.
 final class RawTerminal: Sendable {
     enum Event {
         case bytes([UInt8])
-        /// The time is over.
+        /// The timeout has passed.
         case nothing
-        /// The window has another size.
+        /// The window size has changed.
         case resized
         case end
     }
 
-    /// What the terminal was set to before. In memory of its own: a `termios` in Swift may be smaller than that of C.
+    /// The previous terminal settings. Allocated separately, because Swift's `termios` may be smaller than that of C.
     private nonisolated(unsafe) let former = UnsafeMutablePointer<termios>.allocate(capacity: 2)
-    /// How many bytes of the next ones were typed before the terminal gave keys as they are pressed. Used by the thread that reads alone.
+    /// The number of unread bytes typed before raw mode was enabled. Only used by the reading thread.
     private nonisolated(unsafe) var early = 0
 
     init() {
@@ -29,12 +29,13 @@ final class RawTerminal: Sendable {
         let raw = former + 1
         raw.pointee = former.pointee
         raw.pointee.c_iflag &= ~tcflag_t(ICRNL | INLCR | IXON)
-        // From here on Enter is a carriage return. Before, the terminal has made line feeds of it: all lines that wait end with one.
+        // From now on, Enter is a carriage return. Earlier input contains line feeds, and all complete lines waiting in it end with
+        // one.
         tcsetattr(STDIN_FILENO, TCSADRAIN, raw)
         var count: CInt = 0
         if ioctl(STDIN_FILENO, UInt(FIONREAD), &count) == 0 { early = Int(count) }
         raw.pointee.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
-        // Not what drops the keys that were pressed meanwhile.
+        // Not TCSAFLUSH, which would discard the keys pressed in the meantime.
         tcsetattr(STDIN_FILENO, TCSADRAIN, raw)
     }
 
@@ -42,7 +43,7 @@ final class RawTerminal: Sendable {
         tcsetattr(STDIN_FILENO, TCSADRAIN, former)
     }
 
-    /// Columns and rows.
+    /// The number of columns and rows.
     var size: (Int, Int) {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
@@ -63,7 +64,7 @@ final class RawTerminal: Sendable {
 
     /// Waits for keys.
     ///
-    /// - Parameter timeout: In milliseconds; negative: without end.
+    /// - Parameter timeout: Milliseconds; negative to wait forever.
     func read(timeout: Int32) -> Event {
         var requests = [
             pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0), pollfd(fd: WindowSignal.end, events: Int16(POLLIN), revents: 0),
@@ -80,15 +81,15 @@ final class RawTerminal: Sendable {
         if length < 0 && errno == EINTR { return .resized }
         guard length > 0 else { return .end }
         for index in 0..<min(early, length) where bytes[index] == 0x0A { bytes[index] = 0x0D }
-        // Linux keeps an early Ctrl-D as a NUL.
+        // Linux delivers an early Ctrl-D as a NUL.
         if early > 0 { for index in 0..<length where bytes[index] == 0 { bytes[index] = 0x04 } }
         early = max(0, early - length)
         return .bytes(Array(bytes[..<length]))
     }
 }
 
-/// Tells of another size of the window by a pipe, which can be waited for together with keys.
+/// A pipe that signals changes of the window size, so that one call can wait for them and for keys.
 private enum WindowSignal {
-    /// The end to read from; the signal is heeded once it is asked for.
+    /// The reading end. The first access installs the signal handler.
     static let end = SignalPipe.open(for: [SIGWINCH]) ?? -1
 }

@@ -1,10 +1,10 @@
 internal import Perilune
 internal import PeriluneScenarios
 
-/// Characters with the style of each.
+/// Text with a style for each character.
 struct StyledText {
     var characters: [Character]
-    /// As many as there are characters.
+    /// The styles, one for each character.
     var styles: [TerminalStyle?]
 
     init(_ text: String, _ style: TerminalStyle? = nil) {
@@ -20,9 +20,9 @@ struct StyledText {
     }
 }
 
-/// Text laid out in the columns of a terminal: what is drawn, and where the cursor is then.
+/// Text arranged in the columns of a terminal, with the cursor position.
 struct TextLayout {
-    /// Lines as they are sent to the terminal.
+    /// The lines as sent to the terminal.
     private(set) var rows: [String] = [""]
     private(set) var cursorRow = 0
     private(set) var cursorColumn = 0
@@ -38,11 +38,11 @@ struct TextLayout {
         self.usesStyles = usesStyles
     }
 
-    /// Adds text; what does not fit goes on in the next row.
+    /// Adds text and continues in the next row when a row is full.
     ///
     /// - Parameters:
-    ///   - cursor: The number of characters before the cursor, if that is in the text.
-    ///   - continuation: What each line but the first begins with.
+    ///   - cursor: The number of characters before the cursor, if it is in this text.
+    ///   - continuation: The prefix of each line except the first.
     mutating func add(_ text: StyledText, cursor: Int? = nil, continuation: StyledText? = nil) {
         for (index, character) in text.characters.enumerated() {
             if index == cursor { markCursor() }
@@ -57,7 +57,7 @@ struct TextLayout {
         setStyle(nil)
     }
 
-    /// Begins a row, and adds a line that is cut where it is too long.
+    /// Starts a new row with a line that is cut to the width.
     mutating func addLine(_ text: StyledText) {
         breakRow()
         for (character, style) in zip(text.characters, text.styles) {
@@ -68,7 +68,7 @@ struct TextLayout {
     }
 
     private mutating func markCursor() {
-        // A cursor after the last column is in the next row.
+        // A cursor after the last column belongs to the next row.
         if column >= columns { breakRow() }
         (cursorRow, cursorColumn) = (rows.count - 1, column)
     }

@@ -1,12 +1,12 @@
-/// Draws rows of text where the cursor is, again and again in the same place.
+/// An area of the terminal whose rows are redrawn in place.
 struct TerminalArea {
-    /// The row of the cursor in what is drawn, from 0; 0 where nothing is.
+    /// The cursor row within the area, from 0; 0 if nothing is drawn.
     private var cursorRow = 0
     private(set) var isDrawn = false
 
-    /// What to send to draw a layout in place of the one before.
+    /// Returns the output that replaces the previous layout by a new one.
     ///
-    /// - Parameter height: The rows of the terminal: of a layout that has more, those around the cursor are drawn.
+    /// - Parameter height: The number of terminal rows. If the layout has more, only the rows around the cursor are drawn.
     mutating func draw(_ layout: TextLayout, height: Int) -> String {
         let limit = max(height, 1)
         let first = max(0, min(layout.cursorRow - limit / 2, layout.rows.count - limit))
@@ -23,7 +23,7 @@ struct TerminalArea {
         return text + "\u{1B}[?25h"
     }
 
-    /// What to send to remove what is drawn, and to have the cursor where it began.
+    /// Returns the output that removes the area and moves the cursor to its start.
     mutating func erase() -> String {
         guard isDrawn else { return "" }
         let text = moveToStart() + "\u{1B}[J"
@@ -31,7 +31,7 @@ struct TerminalArea {
         return text
     }
 
-    /// What is drawn stays: the next is drawn from where the cursor is then.
+    /// Leaves the drawn rows in place. The next layout starts at the current cursor position.
     mutating func forget() {
         cursorRow = 0
         isDrawn = false

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Reads from a terminal, with editing.
+/// A line editor for terminals.
 final class TerminalEditor: LineEditor {
-    /// What is going on, which other threads look at when they write.
+    /// The editing state, which other threads access when they write.
     private struct State {
         var history: LineHistory
         var session: EditSession?
@@ -13,14 +13,14 @@ final class TerminalEditor: LineEditor {
     private let lock = NSLock()
     /// Guarded by the lock.
     private nonisolated(unsafe) var state: State
-    /// Used by the thread that reads alone.
+    /// Only used by the reading thread.
     private nonisolated(unsafe) var decoder = KeyDecoder()
-    /// Keys that came together with the one that has ended a statement. Used by the thread that reads alone.
+    /// Keys received together with the one that finished a statement. Only used by the reading thread.
     private nonisolated(unsafe) var waiting: [Key] = []
     private let terminal: RawTerminal
     private let usesStyles: Bool
 
-    /// - Parameter usesStyles: Whether colors are used.
+    /// - Parameter usesStyles: Whether to use colors.
     init(history: LineHistory, usesStyles: Bool) {
         state = State(history: history)
         terminal = RawTerminal()
@@ -51,10 +51,10 @@ final class TerminalEditor: LineEditor {
         }
     }
 
-    /// What keys lead to; `nil`: reading goes on. Keys after the end of a statement are for the next one.
+    /// Handles keys and returns the input; `nil` to continue reading. Keys after the end of a statement belong to the next one.
     private func press(_ keys: [Key]) -> LineInput? {
         for (index, key) in keys.enumerated() {
-            // Asking for completions may wait for a script that wants to print: not under the lock.
+            // Completion may wait for a running script that wants to print, so it must not hold the lock.
             guard var session = lock.withLock({ state.session }) else { return nil }
             let outcome = session.press(key)
             lock.withLock { state.session = session }
@@ -77,7 +77,7 @@ final class TerminalEditor: LineEditor {
     private func finish(_ input: LineInput) -> LineInput {
         lock.withLock {
             redraw(isFinal: true)
-            // Who sees the next line may press Ctrl-C, which is a signal from here on.
+            // Leave raw mode first: as soon as the next line is visible, Ctrl-C must be a signal.
             terminal.end()
             terminal.write("\u{1B}[?2004l\r\n")
             state.killed = state.session?.killedText ?? ""
@@ -87,8 +87,8 @@ final class TerminalEditor: LineEditor {
         return input
     }
 
-    /// What to send to begin a line, unless one begins where the cursor is: what scripts have written there is not to be overwritten. A
-    /// line full of blanks goes over its end only from further on.
+    /// The output that starts a new line unless the cursor is already at the start of one, so that script output is not
+    /// overwritten. A full line of blanks wraps only if the cursor is further right.
     private var startOfLine: String { String(repeating: " ", count: terminal.size.0) + "\r" }
 
     private func redraw(isFinal: Bool = false) {

@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// Finds what the name at the end of a text may go on with.
+/// A finder of completions for the name at the end of a text.
 struct Completer {
     let names: any CompletionNames
 
     /// - Parameters:
     ///   - before: The text before the cursor.
-    ///   - text: All of it: tables may be named behind the cursor.
+    ///   - text: The whole text, because the table may be named after the cursor.
     func completions(of before: String, in text: String) -> Completions {
         if before.hasPrefix(":"), !before.hasPrefix("::") { return commandCompletions(of: before) }
         if case .sql = ConsoleInput(text) { return sqlCompletions(of: before, in: text) }
         return luaCompletions(of: before)
     }
 
-    /// The candidates that begin as a name does, in any case, each once.
+    /// Returns the distinct candidates with a prefix, ignoring case.
     private func matching(_ prefix: String, _ candidates: [String]) -> Completions {
         var seen: Set<String> = []
         let wanted = prefix.lowercased()
         let found = candidates.filter { $0.lowercased().hasPrefix(wanted) && seen.insert($0).inserted }
-        // Those that begin just as it was typed, if there are some.
+        // Candidates that match the case are preferred.
         let exact = found.filter { $0.hasPrefix(prefix) }
         return Completions(length: prefix.count, candidates: exact.isEmpty ? found : exact)
     }
@@ -69,7 +69,7 @@ struct Completer {
         return matching(word, columns + tables.map { quoted($0.name) } + inCase(SQLWords.all.sorted()) + inCase(names.sqlNames(.function)))
     }
 
-    /// The table that a name in front of a dot means: itself, or as its alias.
+    /// Returns the table for a name before a dot, which may be an alias.
     private func table(called name: String, in tokens: SolidTokens) -> String {
         let wanted = name.lowercased()
         if names.tables.contains(where: { $0.name.lowercased() == wanted }) { return wanted }
@@ -81,7 +81,7 @@ struct Completer {
         return wanted
     }
 
-    /// A name as SQL takes it.
+    /// Returns a name quoted for SQL if necessary.
     private func quoted(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == 0x5F || $0 >= 0x80 }
         let isWord = SQLWords.all.contains(name.uppercased()) || name.first?.isNumber != false
@@ -111,7 +111,8 @@ struct Completer {
         return matching(word, names.members(of: parts, separator: separator))
     }
 
-    /// The parts of the expression that ends with the last token; empty if it does not begin with a name, `nil` if there is none.
+    /// Returns the parts of the expression that ends with the last token; empty if it does not start with a name, `nil` if there is
+    /// no expression.
     private func parts(of tokens: ArraySlice<LuaTokens.Token>, _ characters: [Character]) -> [String]? {
         var parts: [String] = [], index = tokens.endIndex - 1
         guard index >= 0 else { return nil }
@@ -134,7 +135,7 @@ struct Completer {
         return []
     }
 
-    /// The place of the bracket that the bracket at a place closes.
+    /// Returns the index of the bracket that matches a closing one.
     private func opening(of place: Int, _ tokens: ArraySlice<LuaTokens.Token>, _ characters: [Character]) -> Int? {
         var depth = 0
         for index in tokens.indices[...place].reversed() {
@@ -153,7 +154,7 @@ struct Completer {
         token.kind == .sign ? String(characters[token.range]) : nil
     }
 
-    /// The columns that may be named in `Class:filter{`, or in a call that follows it.
+    /// Returns the columns that can be named in `Class:filter{` or in a later call of the chain.
     private func columnsOfOpenCall(_ tokens: ArraySlice<LuaTokens.Token>, _ characters: [Character]) -> [String] {
         var depth = 0
         for index in tokens.indices.reversed() {
@@ -162,7 +163,7 @@ struct Completer {
             case "{", "(":
                 depth -= 1
                 guard depth < 0 else { continue }
-                // Class : method {, perhaps with calls between.
+                // Class : method {, possibly with other calls in between.
                 for token in tokens[..<index].reversed() {
                     guard case .name(let name) = token.kind else { continue }
                     let members = names.members(of: [name, ".c"], separator: ".")
@@ -175,7 +176,7 @@ struct Completer {
         return []
     }
 
-    /// Files whose path begins so.
+    /// Returns the files whose paths start with the given text.
     private func fileCompletions(of path: String) -> Completions {
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { String(path[...$0]) } ?? ""

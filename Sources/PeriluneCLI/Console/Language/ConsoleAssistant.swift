@@ -1,10 +1,10 @@
 internal import PeriluneScenarios
 
-/// Helps with what is typed into the console: Lua, SQL and commands.
+/// Language support for console input: Lua, SQL and commands.
 struct ConsoleAssistant: LineAssistant {
-    /// Whether SQL ends by a semicolon alone, as where lines come from a file.
+    /// Whether only a semicolon ends an SQL statement, as for input from files.
     var needsSemicolon = false
-    /// What there is to complete with.
+    /// The names available for completion.
     var names: any CompletionNames = NoNames()
 
     func isComplete(_ text: String) -> Bool {
@@ -19,7 +19,7 @@ struct ConsoleAssistant: LineAssistant {
 
     func completions(of before: String, in text: String) -> Completions { Completer(names: names).completions(of: before, in: text) }
 
-    /// As the line before; deeper after what opens a block.
+    /// Returns the indentation of the previous line, increased after the start of a block.
     func indentation(after text: String) -> String {
         let line = text.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
         let former = String(line.prefix { $0 == " " })
@@ -38,19 +38,19 @@ struct ConsoleAssistant: LineAssistant {
     }
 }
 
-/// What names there are.
+/// The names available for completion.
 protocol CompletionNames {
-    /// Tables and views with their columns.
+    /// The tables and views with their columns.
     var tables: [(name: String, columns: [String])] { get }
-    /// The names after an expression of Lua: `.` or `:`, or "" for names of their own.
+    /// Returns the names that can follow a Lua expression and `.` or `:`, or all global names for the separator "".
     ///
-    /// - Parameter parts: A name, then `.name`, `.name()` or `:name()`; empty for an expression that is none of these.
+    /// - Parameter parts: A name, then `.name`, `.name()` or `:name()`; empty for any other expression.
     func members(of parts: [String], separator: String) -> [String]
-    /// The names of SQL functions, or of PRAGMAs.
+    /// Returns the names of SQL functions or PRAGMAs.
     func sqlNames(_ kind: SQLNameKind) -> [String]
 }
 
-/// Names that SQLite knows without a schema.
+/// The kinds of built-in names in SQLite.
 enum SQLNameKind: String {
     case function, pragma
 }

@@ -1,9 +1,9 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What a text that was typed is.
+/// The kind of an input.
 enum ConsoleInput: Equatable {
-    /// `:name` and what follows it.
+    /// `:name` and its argument.
     case command(name: String, argument: String)
     case sql(String)
     case lua(String)
@@ -22,12 +22,12 @@ enum ConsoleInput: Equatable {
         }
     }
 
-    /// Whether it may open or close a transaction although it succeeds.
+    /// Whether it may begin or end a transaction if it succeeds.
     var mayBeginOrEndTransaction: Bool {
         switch self {
         case .nothing, .command: false
         case .lua: true
-        // Any of several statements may.
+        // If there are several statements, any of them may.
         case .sql(let sql): sql.contains(";") || Self.controlWords.contains(SolidTokens(sql, limit: 1).first?.text.lowercased() ?? "")
         }
     }
@@ -36,7 +36,7 @@ enum ConsoleInput: Equatable {
 
     // MARK: - Commands
 
-    /// What other consoles call some commands.
+    /// Command names of other consoles.
     private static let habits = [
         ".tables": "schema", ".schema": "schema", ".quit": "quit", ".exit": "quit", ".help": "help", "\\d": "schema", "\\q": "quit",
         "\\?": "help", "exit": "quit", "quit": "quit", "exit()": "quit", "help": "help", "?": "help", ".timer": "timing", ".read": "read", "\\i": "read", ".import": "import",
@@ -60,16 +60,16 @@ enum ConsoleInput: Equatable {
         "vacuum", "reindex", "attach", "detach", "begin", "commit", "end", "rollback", "savepoint", "release",
     ]
 
-    /// Whether a text begins with a word of SQL that cannot be a name of Lua here.
+    /// Returns whether a text starts with an SQL keyword that is not a Lua name in this position.
     private static func isSQL(_ text: String) -> Bool {
         let tokens = SolidTokens(text, limit: 2)
         guard let first = tokens.first, first.kind == .word, words.contains(first.text.lowercased()) else { return false }
         guard let second = tokens.second else { return true }
-        // An assignment, a field, a method.
+        // An assignment, a field access or a method call is Lua.
         if ["=", ".", "[", ","].contains(second.text.prefix(1)), second.kind != .name { return false }
-        // `update:call()`, but not `select :name`.
+        // `update:call()` is Lua, but `select :name` is not.
         if second.text.hasPrefix(":"), second.range.lowerBound == first.range.upperBound { return false }
-        // Lua's own function, unless it is only a parenthesis after SELECT.
+        // `select(` is the Lua function, unless it is a parenthesized SQL expression.
         if first.text == "select", second.text == "(" { return LuaSyntax.check("return " + text) != .whole }
         return true
     }
@@ -84,18 +84,18 @@ extension String {
     }
 }
 
-/// The tokens of an SQL text that are neither blank nor comments, with their texts.
+/// The tokens of an SQL text other than blanks and comments.
 struct SolidTokens {
     struct Token: Equatable {
         let kind: SQLToken.Kind
         let text: String
-        /// In bytes.
+        /// The byte range in the text.
         let range: Range<Int>
         let isClosed: Bool
     }
 
     private(set) var list: [Token] = []
-    /// Whether quotes and comments end before the text does.
+    /// Whether all quotes and comments are closed.
     private(set) var isClosed = true
     var first: Token? { list.first }
     var second: Token? { list.count > 1 ? list[1] : nil }
@@ -114,19 +114,19 @@ struct SolidTokens {
     }
 }
 
-/// Whether a text is Lua.
+/// A check for Lua syntax.
 enum LuaSyntax {
     enum Verdict: Equatable {
         case whole
-        /// It could go on.
+        /// The text may be the start of valid Lua.
         case incomplete
         case wrong
     }
 
-    /// Compiles a text, and nothing else.
+    /// Compiles a text without running it.
     static func check(_ text: String) -> Verdict {
         do {
-            // A line end, behind which a string in quotes cannot go on.
+            // With a line end, after which a quoted string cannot continue.
             _ = try LuaState(libraries: []).load(text + "\n")
             return .whole
         } catch {
@@ -134,7 +134,7 @@ enum LuaSyntax {
         }
     }
 
-    /// The same of what is typed, which may be an expression or statements.
+    /// Checks typed input, which may be an expression or statements.
     static func checkInput(_ text: String) -> Verdict {
         let verdicts = [check("return " + text), check(text)]
         if verdicts.contains(.whole) { return .whole }

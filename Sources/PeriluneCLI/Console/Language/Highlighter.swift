@@ -1,9 +1,9 @@
 internal import PeriluneRecords
 internal import PeriluneScenarios
 
-/// The colors of what is typed.
+/// Syntax highlighting of console input.
 enum Highlighter {
-    /// The style of each character of a text.
+    /// Returns the style of each character.
     static func styles(of text: String) -> [TerminalStyle?] {
         switch ConsoleInput(text) {
         case .nothing: Array(repeating: nil, count: text.count)
@@ -24,7 +24,7 @@ enum Highlighter {
                 for index in token.range { byteStyles[index] = style }
             }
         }
-        // A character has the style of its first byte.
+        // The first byte of a character determines its style.
         var position = 0
         return text.map { character in
             defer { position += character.utf8.count }
@@ -69,7 +69,7 @@ enum Highlighter {
     }
 }
 
-/// The tokens of Lua's text, for colors and completion: any text has some.
+/// The Lua tokens of a text, for highlighting and completion. Any text can be tokenized.
 ///
 /// - SeeAlso: Lua 5.4 manual, §3.1.
 struct LuaTokens: Sequence, IteratorProtocol {
@@ -81,7 +81,7 @@ struct LuaTokens: Sequence, IteratorProtocol {
     struct Token: Equatable {
         let kind: Kind
         let range: Range<Int>
-        /// Whether a string or a comment ends before the text does.
+        /// Whether a string or comment is closed.
         var isClosed = true
     }
 
@@ -130,7 +130,7 @@ struct LuaTokens: Sequence, IteratorProtocol {
         return true
     }
 
-    /// Returns the position after the quote.
+    /// Returns the position after the closing quote.
     private mutating func take(quoted quote: Character) -> Int {
         position += 1
         isLastClosed = false
@@ -146,7 +146,7 @@ struct LuaTokens: Sequence, IteratorProtocol {
         return position
     }
 
-    /// `[[ ]]`, `[=[ ]=]`: whether it is closed; `nil` if none begins here.
+    /// Skips `[[ ]]` or `[=[ ]=]`. Returns whether it is closed; `nil` if no bracket starts here.
     private mutating func takeLongBracket() -> Bool? {
         guard peek(0) == "[" else { return nil }
         var level = 0

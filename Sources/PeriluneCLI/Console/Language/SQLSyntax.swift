@@ -1,14 +1,14 @@
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// What can be said of SQL without the database that it is for.
+/// Checks of SQL that do not need its database.
 enum SQLSyntax {
-    /// Whether Enter ends a statement: after a semicolon; without one, where it cannot mean something else by going on.
+    /// Returns whether Enter ends a statement: after a semicolon, or if it is complete and could not be continued.
     ///
     /// - Parameter needsSemicolon: Whether only a semicolon ends it.
     static func isComplete(_ text: String, needsSemicolon: Bool) -> Bool {
         if sqlite3_complete(text) != 0 { return true }
-        // An empty line ends whatever it is; in a file, not inside a string or a trigger.
+        // An empty line ends any input; in a file, not inside a string or trigger.
         if text.hasSuffix("\n") { return !needsSemicolon || sqlite3_complete(text + ";") != 0 && message(of: text) != "incomplete input" }
         guard !needsSemicolon, let last = statements(in: text).last else { return false }
         let tokens = SolidTokens(last)
@@ -16,18 +16,18 @@ enum SQLSyntax {
         if changesAllRows(last) != nil { return false }
         switch message(of: last) {
         case "incomplete input": return false
-        // SELECT name, and FROM on the next line.
+        // The FROM of a SELECT may be on the next line.
         case let message? where message.hasPrefix("no such column"): return tokens.list.contains { $0.isWord("from") }
         default: return tokens.isClosed
         }
     }
 
-    /// Whether a statement inserts, updates or deletes rows.
+    /// Returns whether a statement inserts, updates or deletes rows.
     static func changesRows(_ sql: String) -> Bool {
         Array(sql.utf8).withUnsafeBufferPointer { SQLScreening.changesRows($0) }
     }
 
-    /// Whether a text is one INSERT, UPDATE, DELETE or REPLACE without parameters that returns no rows.
+    /// Returns whether a text is a single INSERT, UPDATE, DELETE or REPLACE without parameters or RETURNING.
     static func isPlainChange(_ text: String) -> Bool {
         guard let first = text.utf8.first(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x09 }), "IUDRiudr".utf8.contains(first) else { return false }
         let tokens = SolidTokens(text).list
@@ -36,7 +36,7 @@ enum SQLSyntax {
         return !tokens.dropLast().contains { $0.text == ";" || $0.kind == .parameter || $0.isWord("returning") }
     }
 
-    /// What SQLite says of a statement in an empty database; `nil` if nothing.
+    /// Returns SQLite's error for a statement in an empty database; `nil` if it is valid.
     private static func message(of sql: String) -> String? {
         var connection: OpaquePointer?
         guard sqlite3_open_v2(":memory:", &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { return nil }
@@ -47,7 +47,7 @@ enum SQLSyntax {
         return String(cString: sqlite3_errmsg(connection))
     }
 
-    /// The statements of a text, without the semicolons between them. The body of a trigger is no statement of its own.
+    /// Returns the statements of a text, without the semicolons between them. Trigger bodies are not split.
     static func statements(in text: String) -> [String] {
         let bytes = Array(text.utf8)
         var list: [String] = []
@@ -62,14 +62,14 @@ enum SQLSyntax {
         return list.filter { SolidTokens($0, limit: 1).first != nil }.map(\.trimmed)
     }
 
-    /// What a DROP, or an ALTER TABLE ... DROP, takes away.
+    /// The object that a DROP or ALTER TABLE ... DROP removes.
     enum Dropping: Equatable {
         /// A table, view, index or trigger.
         case object(kind: String, name: String)
         case column(String, table: String)
     }
 
-    /// What a statement drops; `nil` if it is neither a DROP nor an ALTER TABLE ... DROP.
+    /// Returns the dropped object; `nil` if the statement is neither a DROP nor an ALTER TABLE ... DROP.
     static func dropping(_ sql: String) -> Dropping? {
         let tokens = SolidTokens(sql).list
         guard tokens.count > 2, ["table", "view", "index", "trigger"].contains(tokens[1].text.lowercased()) else { return nil }
@@ -83,7 +83,7 @@ enum SQLSyntax {
         return rest.dropFirst().drop { $0.isWord("column") }.first.map { .column($0.name, table: name) }
     }
 
-    /// The table all of whose rows an UPDATE or DELETE changes, as it has no WHERE or LIMIT; `nil` for any other statement.
+    /// Returns the table whose rows an UPDATE or DELETE without WHERE and LIMIT changes; `nil` for any other statement.
     static func changesAllRows(_ sql: String) -> (verb: String, table: String)? {
         let tokens = SolidTokens(sql)
         var depth = 0
@@ -99,7 +99,7 @@ enum SQLSyntax {
         }
         guard let verb else { return nil }
         let rest = tokens.list[(verb + 1)...].drop { $0.isWord("from") || $0.isWord("or") }
-        // UPDATE OR IGNORE table.
+        // Skips the conflict policy in UPDATE OR IGNORE table.
         let policies = ["rollback", "abort", "fail", "ignore", "replace"]
         let name = tokens.list[verb + 1 < tokens.list.count ? verb + 1 : verb].isWord("or") ? rest.drop { policies.contains($0.text.lowercased()) } : rest
         guard let table = name.first else { return nil }
@@ -114,9 +114,11 @@ extension SolidTokens {
 }
 
 extension SolidTokens.Token {
-    /// What the token names, without quotes.
+    /// The name without quotes.
     var name: String { kind == .word ? text : String(text.dropFirst().dropLast()) }
 
-    /// - Parameter word: In lower case.
+    /// Returns whether the token is a keyword.
+    ///
+    /// - Parameter word: The keyword in lowercase.
     func isWord(_ word: String) -> Bool { kind == .word && text.lowercased() == word }
 }

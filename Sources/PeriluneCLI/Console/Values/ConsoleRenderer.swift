@@ -1,17 +1,17 @@
 internal import Perilune
 internal import PeriluneScenarios
 
-/// Draws values for people.
+/// A renderer of values as text for the console.
 struct ConsoleRenderer {
     let colors: Colors
-    /// The columns of the terminal; `nil`: nothing is cut.
+    /// The width of the terminal in columns; `nil` to cut nothing.
     var width: Int?
-    /// Whether a note says how all is shown that was cut.
+    /// Whether a note explains how to show values that were cut.
     var mentionsLast = false
 
-    /// The values in lines, each ended by a line feed.
+    /// Returns the values as lines, each ending with a line feed.
     func text(_ values: [ConsoleValue]) -> String {
-        // Several plain values stand in one line, as Lua prints them.
+        // Several simple values share a line, like the output of Lua's print.
         let texts = values.compactMap { value -> String? in
             guard case .text(let text, let type) = value, !text.contains("\n") else { return nil }
             return colored(text, type)
@@ -51,7 +51,7 @@ struct ConsoleRenderer {
         return text
     }
 
-    /// One row that is too wide for a table: a line for each column.
+    /// Returns a row that is too wide for a table, with one line per column.
     private func lines(_ columns: [String], _ row: [Cell], _ width: Int) -> String {
         var formatter = LineFormatter(columns: columns, colors: colors)
         var output: [UInt8] = []
@@ -73,7 +73,7 @@ struct ConsoleRenderer {
         return notes
     }
 
-    /// `1,234,567`.
+    /// Returns a number with separators: `1,234,567`.
     static func grouped(_ number: Int) -> String {
         let digits = String(number.magnitude)
         var text = number < 0 ? "-" : ""

@@ -1,36 +1,36 @@
 internal import Perilune
 internal import PeriluneLua
 
-/// A value as the console shows it: what `lib/console/display.lua` makes of it.
+/// A value in the form that `lib/console/display.lua` prepares for the console.
 enum ConsoleValue: Equatable, Sendable {
-    /// Text, and the type of the value, for its color.
+    /// Text with the type of the value, which determines its color.
     case text(String, type: String)
     case rows(ConsoleRows)
-    /// What was done: "3 rows changed".
+    /// The effect of a statement: "3 rows changed".
     case outcome(String)
 }
 
-/// Rows of a value, of which those in the middle may be left out.
+/// The rows of a value. Rows in the middle may be omitted.
 struct ConsoleRows: Equatable, Sendable {
     var columns: [String] = []
     var head: [[Cell]] = []
     var tail: [[Cell]] = []
-    /// How many there are.
+    /// The number of rows, including omitted ones.
     var count = 0
-    /// What stands above: the name of a class.
+    /// A heading: the name of a class.
     var title: String?
     /// The SQL of a request.
     var sql: String?
-    /// What stands below.
+    /// A note below the rows.
     var note: String?
-    /// Whether it is one row or record, and not a list.
+    /// Whether the value is a single row or record instead of a list.
     var isSingle = false
-    /// Whether the number of rows says nothing.
+    /// Whether the number of rows is meaningless.
     var hidesCount = false
 }
 
 extension ConsoleValue {
-    /// Reads a description.
+    /// Creates the rows from a Lua table that describes them.
     init(_ table: LuaTable) throws {
         let kind: String = try table.get("kind")
         switch kind {
@@ -67,14 +67,14 @@ extension ConsoleRows {
     private static func cells(_ table: LuaTable, _ name: String, _ width: Int) throws -> [[Cell]] {
         try list(table, name).map { row in
             guard case .table(let row) = row else { return [] }
-            // NULL is nil, so that the length of the table says nothing.
+            // NULL is nil, so the length of the table is not the column count.
             return try (0..<width).map { index in try Cell(row.rawGet(.integer(Int64(index + 1)))) }
         }
     }
 }
 
 extension Cell {
-    /// A cell of a description.
+    /// Creates a cell from a Lua value.
     init(_ value: LuaValue) throws {
         switch value {
         case .boolean(let value): self = .boolean(value)

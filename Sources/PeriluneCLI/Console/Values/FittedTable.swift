@@ -1,15 +1,15 @@
 internal import Perilune
 
-/// A table that is no wider than a terminal: long texts are cut, then columns are left out.
+/// A table that fits the width of a terminal: first long texts are cut, then columns are hidden.
 struct FittedTable {
-    /// What does not fit, for people; `nil`: all does.
+    /// A description of the missing parts; `nil` if everything fits.
     private(set) var cut: String?
-    /// The columns that are shown; `nil` stands for those left out.
+    /// The visible columns; `nil` marks hidden ones.
     let shown: [Int?]
     private(set) var grid: Grid
 
     /// - Parameters:
-    ///   - width: `nil`: as wide as it is.
+    ///   - width: The available width; `nil` for no limit.
     init(_ rows: ConsoleRows, width: Int?) {
         let columns = rows.columns.map { DisplayText.escaped($0) }
         let texts = (rows.head + rows.tail).map { row in row.map { ($0, $0.displayText) } }
@@ -18,11 +18,11 @@ struct FittedTable {
     }
 
     /// - Parameters:
-    ///   - columns: The names, as they are shown.
-    ///   - rows: The cells, with the texts that stand for them.
-    ///   - gap: The index of the row before which others are left out.
-    ///   - width: `nil`: as wide as it is.
-    ///   - leading: How many columns are cut and left out last.
+    ///   - columns: The names to show.
+    ///   - rows: The cells and their texts.
+    ///   - gap: The index of the row before which rows were omitted.
+    ///   - width: The available width; `nil` for no limit.
+    ///   - leading: The number of first columns that are cut and hidden last.
     init(columns: [String], rows texts: [[(cell: Cell, text: String)]], gap: Int? = nil, width: Int?, leading: Int = 0) {
         let natural = columns.indices.map { index in
             texts.reduce(DisplayText.width(columns[index])) { max($0, DisplayText.width($1[index].text)) }
@@ -52,10 +52,10 @@ struct FittedTable {
     }
 }
 
-/// Which columns of a table are shown, and how wide.
+/// The visible columns of a table and their widths.
 private struct Fit {
     var widths: [Int]
-    /// The columns in order; `nil` stands for those left out.
+    /// The columns in order; `nil` marks hidden ones.
     var shown: [Int?]
     private let natural: [Int]
     private static let narrowest = 8
@@ -67,7 +67,7 @@ private struct Fit {
         guard let width else { return }
         if leading > 0, leading < natural.count {
             narrow(leading..<natural.count, by: total(shown) - width)
-            // With the mark of those left out.
+            // Includes the mark for hidden columns.
             var alone: [Int?] = Array(0..<leading)
             alone.append(nil)
             if total(shown) > width { narrow(0..<leading, by: total(alone) - width) }
@@ -78,12 +78,12 @@ private struct Fit {
         widen(to: width)
     }
 
-    /// The columns of a box: a border and two blanks for each column, and a border at the end.
+    /// Returns the width of a box: a border and two blanks for each column, and a final border.
     private func total(_ columns: [Int?]) -> Int {
         columns.reduce(1) { $0 + 3 + ($1.map { widths[$0] } ?? 1) }
     }
 
-    /// Takes away from the widest of some columns.
+    /// Reduces the widest of the columns until the excess is removed.
     private mutating func narrow(_ columns: Range<Int>, by excess: Int) {
         var excess = excess
         while excess > 0, let widest = widths[columns].max(), widest > Self.narrowest {
@@ -97,7 +97,7 @@ private struct Fit {
         }
     }
 
-    /// Leaves out columns in the middle, or those behind the leading ones.
+    /// Hides columns in the middle, or after the leading ones.
     private mutating func leaveOut(to width: Int, leading: Int) {
         guard total(shown) > width else { return }
         var left = 0, right = natural.count
@@ -113,7 +113,7 @@ private struct Fit {
         shown = columns
     }
 
-    /// Gives what is left of the width to the columns that were cut.
+    /// Distributes the remaining width among the columns that were cut.
     private mutating func widen(to width: Int) {
         var rest = width - total(shown)
         while rest > 0 {
