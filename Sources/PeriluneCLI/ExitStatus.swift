@@ -1,32 +1,32 @@
 internal import Perilune
 
-/// How the process ends.
+/// The exit statuses of the process.
 enum ExitStatus {
     static let success: Int32 = 0
     /// The script or the query failed.
     static let failure: Int32 = 1
-    /// With `--check`: there is work to be done.
+    /// Work is pending; used with `--check`.
     static let pending: Int32 = 2
     /// There was nothing to run.
     static let nothingMatched: Int32 = 4
-    /// A limit was passed.
+    /// A limit was exceeded.
     static let limit: Int32 = 5
-    /// The command was called wrongly.
+    /// The command line is invalid.
     static let usage: Int32 = 64
     /// The script does not parse, or the file is not a database.
     static let badData: Int32 = 65
-    /// What runs scenarios could not do its part.
+    /// The scenario runner failed.
     static let runnerFault: Int32 = 70
     /// A file cannot be opened, read or written.
     static let inputOutput: Int32 = 74
     /// Another process holds a lock on the database.
     static let busy: Int32 = 75
-    /// The file of settings cannot be used.
+    /// The settings file is invalid.
     static let settings: Int32 = 78
     /// Ctrl-C.
     static let interrupted: Int32 = 130
 
-    /// The status for an error of the given kind.
+    /// Returns the exit status for an error of the given kind.
     static func status(forKind kind: String) -> Int32 {
         switch kind {
         case "usage": usage
@@ -43,13 +43,13 @@ enum ExitStatus {
         }
     }
 
-    /// The status for the argument of `os.exit`: what does not fit must not look like success.
+    /// Returns the exit status for the argument of `os.exit`. A value out of range must not look like success.
     static func status(requested: Int64) -> Int32 {
         Int32(exactly: requested).flatMap { (0...255).contains($0) ? $0 : nil } ?? failure
     }
 }
 
-/// Ends a command with a report.
+/// An error that ends a command with a report.
 struct CommandFailure: Error {
     var report: ErrorReport
     let status: Int32

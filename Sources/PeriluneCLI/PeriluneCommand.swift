@@ -32,13 +32,13 @@ struct PeriluneCommand: ParsableCommand {
 
 @main
 enum Main {
-    // On the first thread, and before there is another one: a process can take files only from threads that are still to come.
+    // Runs on the main thread before others exist: access to files can only be restricted for threads created later.
     @MainActor static func main() async {
         DependencyContext.setOwnProgram()
         StandardStreams.endOnClosedPipe()
         SQLiteTuning.disableMemoryStatistics()
         let words = Array(CommandLine.arguments.dropFirst())
-        // Help has no options of its own.
+        // The help command has no other options.
         let arguments = words.first == "help" ? words.filter { $0 != HelpTopic.noPager } : words
         do {
             try ProcessResources.check()
@@ -61,7 +61,7 @@ enum Main {
         }
     }
 
-    /// The commands that work also where the file of settings cannot be used; so do completions, which begin with `---`.
+    /// The commands that work even with an invalid settings file. Completion requests, which start with `---`, do so too.
     private static let ignoringSettings: Set<String> = [
         "help", "--help", "-h", "--version", "version", "init", "types", "completion", "manual", "---completion",
     ]
@@ -70,10 +70,10 @@ enum Main {
         PeriluneCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
-    /// The command that the arguments ask for.
+    /// Returns the command requested by the arguments.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
-        // The subcommand alone is parsed in two thirds of the time, which is most of a short script's. Errors and help are those of the
-        // whole command.
+        // Parsing only the subcommand takes two thirds of the time, which dominates short scripts. Errors and help still come from
+        // the whole command.
         let subcommand = PeriluneCommand.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         if let subcommand, subcommand.configuration.subcommands.isEmpty,
             let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst()))
@@ -91,13 +91,13 @@ enum Main {
         case "test": ["test"] + TestArguments.arranged(rest)
         case "migrate" where rest.first == "new": ["migrate-new"] + rest.dropFirst()
         case "help" where rest.first == "migrate": ["help"] + arranged(rest)
-        // On a terminal it is there to be talked to.
+        // On a terminal, start the console.
         case nil where StandardStreams.isInputTerminal && StandardStreams.isOutputTerminal: ["console"]
         default: arguments
         }
     }
 
-    /// Raises if the first of the arguments is not a subcommand; and so on with those of the subcommand.
+    /// Throws if the first argument is not a subcommand, recursively for nested subcommands.
     private static func requireKnownCommand(
         _ arguments: [String], of command: any ParsableCommand.Type = PeriluneCommand.self, named place: String = "perilune"
     ) throws {
@@ -107,7 +107,7 @@ enum Main {
         if let subcommand = subcommands.first(where: { $0.configuration.commandName == name }) {
             return try requireKnownCommand(Array(arguments.dropFirst()), of: subcommand, named: "\(place) \(name)")
         }
-        // Closures: Swift 6.3 crashes on a key path to a static member.
+        // Closures, because Swift 6.3 crashes on a key path to a static member.
         let shown = subcommands.map { $0.configuration }.filter { $0.shouldDisplay }
         throw CommandFailure(report(unknown: name, among: shown.compactMap { $0.commandName }, of: place))
     }
@@ -123,14 +123,14 @@ enum Main {
     }
 }
 
-/// Ends the process after an error, and says why.
+/// The end of the process after an error, with its report.
 struct ErrorEnding {
     private let colors: Colors
     private let format: ErrorFormat
-    /// What stands for options of the command.
+    /// The arguments that may be options of the command.
     private let arguments: [String]
 
-    /// Looks for the options itself: the error may be that the arguments cannot be read.
+    /// Searches for the options without the parser, because the arguments may be invalid.
     init(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         var color = ColorChoice.auto
         var format = ErrorFormat.text
@@ -160,7 +160,7 @@ struct ErrorEnding {
         let status = PeriluneCommand.exitCode(for: error).rawValue
         let text = withSuggestion(PeriluneCommand.fullMessage(for: error), status)
         if status == 0 {
-            // Help and the like.
+            // Help and similar output.
             let isHelp = arguments.contains { ["help", "--help", "-h"].contains($0) } && !arguments.contains(HelpTopic.noPager)
             if !isHelp || !StandardStreams.isOutputTerminal || !Pager.show(text + "\n") {
                 try? StandardStreams.write(Array((text + "\n").utf8))
@@ -173,14 +173,14 @@ struct ErrorEnding {
         finish(status)
     }
 
-    /// Adds the options that every command has, which the parser does not think of: `--help` for `--hlep`.
+    /// Adds suggestions for options of all commands, which the parser omits: `--help` for `--hlep`.
     private func withSuggestion(_ text: String, _ status: Int32) -> String {
         guard status != 0 else { return text }
         if let match = text.firstMatch(of: /Unknown option '(--[^']+)'(\. Did you mean '--[^']+'\?)?/) {
             guard let nearest = nearestName(to: String(match.1), among: ["--help", "--version"]) else { return text }
             return text.replacingCharacters(in: match.range, with: "Unknown option '\(match.1)'. Did you mean '\(nearest)'?")
         }
-        // The parser misses an argument first.
+        // The parser reports a missing argument instead of the misspelled option.
         let misspelt = arguments.first { $0 != "--help" && $0.hasPrefix("--") && nearestName(to: $0, among: ["--help"]) != nil }
         guard let misspelt else { return text }
         let usage = text.range(of: "\nUsage:").map { text[$0.lowerBound...] } ?? ""
@@ -196,13 +196,13 @@ struct ErrorEnding {
         text.hasPrefix("Error: ") ? colors.red("error:") + " " + text.dropFirst("Error: ".count) : text
     }
 
-    /// Ends the process from any thread, whatever else goes on. What was printed is written if that does not have to be waited for.
+    /// Ends the process from any thread. Flushes standard output only if this does not block.
     func end(at failure: CommandFailure) -> Never {
         StandardStreams.writeErrorAtOnce(format == .json ? failure.report.json : failure.report.text(colors: colors))
         _exit(failure.status)
     }
 
-    /// Ends the process; if what was printed cannot be written, with a status that says so.
+    /// Ends the process, with an error status if the output cannot be written.
     private func finish(_ status: Int32) -> Never {
         do {
             try StandardStreams.flush()

@@ -1,8 +1,8 @@
-/// What kind of binary file something is, by its first bytes.
+/// The kind of a binary file, detected by its first bytes.
 struct BinaryFile: Equatable {
-    /// As in "it is ...".
+    /// The name with an article, as in "it is ...".
     let name: String
-    /// How its rows can be imported; `nil` where nothing is known.
+    /// Advice for importing its rows; `nil` if there is none.
     let help: String?
 
     private static let known: [(start: [UInt8], file: BinaryFile)] = [
@@ -14,7 +14,7 @@ struct BinaryFile: Equatable {
         (Array("%PDF-".utf8), BinaryFile(name: "a PDF document", help: nil)),
     ]
 
-    /// A file that begins like a known one, or is not text in any encoding that is detected: `nil` for texts.
+    /// Creates the kind of a file with a known signature or without a detectable text encoding; `nil` for text.
     init?(_ bytes: [UInt8]) {
         guard bytes.contains(0) else { return nil }
         if let found = Self.known.first(where: { bytes.starts(with: $0.start) }) {

@@ -1,18 +1,18 @@
 internal import PeriluneRecords
 
-/// What the values of a column are, as far as importing knows.
+/// The kind of values in a column during an import.
 enum ColumnKind: String, Sendable {
     case integer, real, text
-    /// Whatever it is, as SQLite keeps it in a column without affinity.
+    /// Any value, stored as in a column without affinity.
     case blob
-    /// 0 and 1, also as "true" and "false".
+    /// 0 and 1, also written as "true" and "false".
     case boolean
-    /// Dates in the forms that records read, as text or as numbers.
+    /// Dates in the formats that records read, as text or numbers.
     case date, datetime
-    /// Numbers where they are some, else text.
+    /// Numbers if possible, else text.
     case numeric
 
-    /// The kind of a column by its declared type.
+    /// Creates the kind for a declared column type.
     init(declared type: String) {
         let declared = DeclaredType(type)
         if declared.content == .boolean {
@@ -29,7 +29,7 @@ enum ColumnKind: String, Sendable {
         }
     }
 
-    /// The value of a text; `nil` if it is not of this kind. Empty text without quotes is NULL.
+    /// Returns the value of a text; `nil` if it does not fit this kind. Unquoted empty text is NULL.
     func value(_ bytes: [UInt8], isQuoted: Bool) -> Cell? {
         if bytes.isEmpty, !isQuoted || self != .text && self != .numeric { return .null }
         switch self {
@@ -47,7 +47,8 @@ enum ColumnKind: String, Sendable {
         }
     }
 
-    /// The value of a cell of JSON; `nil` if it is not of this kind. Texts are what they would be in quotes, but for empty ones.
+    /// Returns the value of a JSON cell; `nil` if it does not fit this kind. Strings are converted like quoted text, except empty
+    /// ones.
     func value(_ cell: Cell) -> Cell? {
         switch (self, cell) {
         case (_, .null), (_, .blob), (.blob, _): cell
@@ -55,20 +56,20 @@ enum ColumnKind: String, Sendable {
         case (.text, _), (.numeric, _), (.real, .integer), (.real, .real), (.integer, .integer): cell
         case (.date, .integer), (.date, .real), (.datetime, .integer), (.datetime, .real): cell
         case (.integer, .boolean), (.real, .boolean), (.boolean, .boolean), (.boolean, .integer(0)), (.boolean, .integer(1)): cell
-        // As SQLite keeps it.
+        // SQLite stores whole real numbers as integers.
         case (.integer, .real(let number)): Int64(exactly: number).map(Cell.integer)
         case (_, .text(let bytes)): bytes.isEmpty ? nil : value(bytes, isQuoted: true)
         case (.date, .boolean), (.datetime, .boolean), (.boolean, _): nil
         }
     }
 
-    /// The integer that a column with INTEGER affinity stores for a number; `nil` if it would store a real number.
+    /// Returns the integer that a column with INTEGER affinity stores for a number; `nil` if it would store a real number.
     private static func integer(_ number: Cell) -> Cell? {
         guard case .real(let value) = number else { return number }
         return abs(value) < 0x1p53 ? Int64(exactly: value).map(Cell.integer) : nil
     }
 
-    /// What a message expects.
+    /// A description of valid values for messages.
     var expectation: String {
         switch self {
         case .integer: "an integer"
@@ -80,12 +81,12 @@ enum ColumnKind: String, Sendable {
     }
 }
 
-/// The forms that the values of a column have.
+/// The forms of the values in a column.
 struct ValueForms: OptionSet, Equatable, Sendable {
     let rawValue: UInt8
 
     static let integer = ValueForms(rawValue: 1)
-    /// Digits after a plus sign: a number next to other numbers, but alone text, as telephone numbers are.
+    /// Digits after a plus sign: numbers if mixed with other numbers, otherwise text such as phone numbers.
     static let signedInteger = ValueForms(rawValue: 2)
     static let real = ValueForms(rawValue: 4)
     static let date = ValueForms(rawValue: 8)
@@ -96,7 +97,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The form of a value of JSON.
+    /// Creates the form of a JSON value.
     init(_ cell: Cell) {
         switch cell {
         case .null: self = []
@@ -108,7 +109,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
         }
     }
 
-    /// The form of a field of CSV.
+    /// Creates the form of a CSV field.
     init(_ bytes: [UInt8]) {
         guard let first = bytes.first else { self = []; return }
         if let number = NumberText.form(bytes) {
@@ -122,7 +123,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
         }
     }
 
-    /// A date of ISO 8601, perhaps with a time.
+    /// Returns the form of an ISO 8601 date, optionally with a time.
     private static func date(_ bytes: [UInt8]) -> ValueForms? {
         let pattern = Array("0000-00-00".utf8)
         guard zip(bytes, pattern).allSatisfy({ $1 == 0x30 ? $0 &- 0x30 < 10 : $0 == $1 }) else { return nil }
@@ -131,7 +132,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
         return bytes.count == 10 ? .date : .datetime
     }
 
-    /// The narrowest kind of column for all values; `nil` if there are none.
+    /// The narrowest column kind for all values; `nil` if there are none.
     var kind: ColumnKind? {
         if isEmpty { return nil }
         if contains(.blob) { return .blob }
@@ -142,11 +143,11 @@ struct ValueForms: OptionSet, Equatable, Sendable {
     }
 }
 
-/// Numbers in text.
+/// Numbers in text form.
 enum NumberText {
     // MARK: - As a column without a type keeps them
 
-    /// A number that is written back the same, but for zeros at the end: 007 and +49 are text.
+    /// Returns a number that is written back unchanged except for trailing zeros. 007 and +49 are text.
     static func number(_ bytes: [UInt8]) -> Cell? { integer(bytes).map(Cell.integer) ?? real(bytes).map(Cell.real) }
 
     static func integer(_ bytes: [UInt8]) -> Int64? {
@@ -156,7 +157,7 @@ enum NumberText {
         return parsed(digits, isNegative: first == UInt8(ascii: "-"))
     }
 
-    /// The integer of digits, which are nothing else; `nil` if it has more than 64 bits.
+    /// Returns the integer of a string of digits; `nil` if it does not fit into 64 bits.
     private static func parsed(_ digits: ArraySlice<UInt8>, isNegative: Bool) -> Int64? {
         guard !digits.isEmpty else { return nil }
         var value: Int64 = 0
@@ -168,12 +169,12 @@ enum NumberText {
             guard !overflows, !alsoOverflows else { return nil }
             value = difference
         }
-        // Negative numbers reach further.
+        // The range of negative numbers is larger by one.
         if isNegative { return value }
         return value == .min ? nil : -value
     }
 
-    /// Whether it is an integer that SQLite would keep as the nearest number that a REAL can be.
+    /// Returns whether SQLite would round an integer to the nearest REAL.
     static func isLongInteger(_ bytes: [UInt8]) -> Bool {
         let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
         return digits.count > 18 && digits.allSatisfy { $0 &- 0x30 < 10 } && integer(bytes) == nil
@@ -186,15 +187,15 @@ enum NumberText {
 
     // MARK: - As a column of numbers takes them
 
-    /// A number as SQLite converts it for a column of numbers: blanks around it, a plus sign, zeros at its start, and a point at its
-    /// start or end are accepted.
+    /// Returns a number as SQLite converts it for numeric columns: surrounding blanks, a plus sign, leading zeros, and a leading or
+    /// trailing decimal point are accepted.
     static func converted(_ bytes: [UInt8]) -> Cell? {
         guard let text = NumberParts(trimmed(bytes)) else { return nil }
         if !text.isReal, let integer = parsed(text.whole, isNegative: text.isNegative) { return .integer(integer) }
         return text.double.map(Cell.real)
     }
 
-    /// The form of a number in a column whose type is to be found; `nil` for text, which includes 007 and integers of more than 64 bits.
+    /// Returns the form of a number for type detection; `nil` for text, including 007 and integers of more than 64 bits.
     static func form(_ bytes: [UInt8]) -> ValueForms? {
         guard let text = NumberParts(trimmed(bytes)), !text.hasLeadingZero else { return nil }
         if text.isReal { return text.double == nil ? nil : .real }
@@ -210,14 +211,14 @@ enum NumberText {
     }
 }
 
-/// The parts of a decimal number: a sign, digits with a point somewhere, and an exponent.
+/// The parts of a decimal number: sign, digits, decimal point and exponent.
 private struct NumberParts {
     private let bytes: ArraySlice<UInt8>
     let isNegative: Bool
     let hasPlus: Bool
-    /// The digits before the point.
+    /// The digits before the decimal point.
     let whole: ArraySlice<UInt8>
-    /// Whether there is a point or an exponent.
+    /// Whether there is a decimal point or an exponent.
     let isReal: Bool
 
     init?(_ bytes: ArraySlice<UInt8>) {
@@ -244,9 +245,9 @@ private struct NumberParts {
         self.isReal = isReal
     }
 
-    /// Whether zeros stand in front of it, as in 007 and 00.5, but not in 0.5.
+    /// Whether the number has leading zeros, as in 007 and 00.5 but not in 0.5.
     var hasLeadingZero: Bool { whole.count > 1 && whole.first == 0x30 }
 
-    /// The number; `nil` if it is too large.
+    /// The number; `nil` if it is out of range.
     var double: Double? { Double(String(decoding: bytes, as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil } }
 }

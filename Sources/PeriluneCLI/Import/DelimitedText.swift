@@ -1,29 +1,29 @@
-/// Text whose lines are rows, with a separator between their fields: CSV, TSV and the like.
+/// Text with one row per line and a separator between fields: CSV, TSV and similar formats.
 ///
-/// - SeeAlso: RFC 4180. Line ends may also be LF or CR alone; blanks around fields belong to them.
+/// - SeeAlso: RFC 4180. LF or CR alone are also line ends. Blanks around fields belong to the fields.
 struct DelimitedText {
-    /// A field, as a piece of the text.
+    /// A field as a range of the text.
     struct Field {
-        /// Without the quotes around it.
+        /// The range without the surrounding quotes.
         let range: Range<Int>
         let isQuoted: Bool
-        /// Whether quotes in it are doubled.
+        /// Whether it contains doubled quotes.
         let hasQuotes: Bool
     }
 
     let bytes: [UInt8]
     let separator: UInt8
-    /// The sign around fields that contain separators; `nil` if each sign belongs to its field.
+    /// The quote character; `nil` if fields are not quoted.
     let quote: UInt8?
-    /// Whether an empty line is a row with an empty field, as where a row has one field only; else it is left out.
+    /// Whether an empty line is a row with one empty field, as in files with a single column; otherwise it is skipped.
     var hasEmptyRows = false
     private(set) var position = 0
-    /// The line that ``next(into:)`` has read from, from 1.
+    /// The line where ``next(into:)`` started to read, from 1.
     private(set) var line = 0
     private var nextLine = 1
-    /// Whether the last row ends in the middle of quotes.
+    /// Whether the text ends inside quotes.
     private(set) var isUnclosed = false
-    /// The line in which text follows quotes around several lines. Such quotes are probably not quotes, but text.
+    /// The line in which text follows the closing quote of a multiline field. Such quotes are probably part of the text.
     private(set) var spoiledLine: Int?
 
     /// - Parameter skippedLines: The number of lines before the first row.
@@ -39,7 +39,7 @@ struct DelimitedText {
         }
     }
 
-    /// The number of lines from the start of the last row to its end.
+    /// The number of lines in the last row.
     var lineCount: Int { nextLine - line }
 
     /// Reads the fields of the next row. Returns whether there was one.
@@ -91,14 +91,14 @@ struct DelimitedText {
         isUnclosed = position >= text.count
         let end = position
         position = min(position + 1, text.count)
-        // What stands between the quote and the separator belongs to the field, as others write it.
+        // Text between the closing quote and the separator is part of the field, as in other CSV readers.
         let rest = position
         while position < text.count, text[position] != separator, text[position] != 0x0A, text[position] != 0x0D { position += 1 }
         if hasLines, position > rest { spoiledLine = nextLine }
         return Field(range: start..<(position > rest ? position : end), isQuoted: true, hasQuotes: hasQuotes)
     }
 
-    /// The bytes of a field.
+    /// Returns the bytes of a field.
     func value(_ field: Field) -> [UInt8] {
         guard field.hasQuotes, let quote else { return Array(bytes[field.range]) }
         var value: [UInt8] = []
@@ -114,7 +114,7 @@ struct DelimitedText {
 
     // MARK: - Detection
 
-    /// The separator that divides the first rows most evenly: a comma if none does.
+    /// Returns the separator that divides the first rows most evenly; a comma if there is none.
     static func separator(of bytes: [UInt8], quote: UInt8?, skippedLines: Int) -> UInt8 {
         let start = DelimitedText(bytes, separator: 0, skippedLines: skippedLines).position
         let sample = Array(bytes[start...].prefix(64 << 10))
@@ -125,7 +125,7 @@ struct DelimitedText {
             while counts.count < 30, text.next(into: &fields) { counts.append(fields.count) }
             guard let first = counts.first, first > 1 else { return 0 }
             let equal = counts.count { $0 == first }
-            // That all rows have as many fields says more than how many these are.
+            // An equal number of fields in all rows counts for more than many fields.
             return equal * 1000 / counts.count * 100 + min(first, 99)
         }
         return candidates.max { score($0) < score($1) && score($1) > 0 } ?? candidates[0]

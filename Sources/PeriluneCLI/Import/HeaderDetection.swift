@@ -1,14 +1,14 @@
-/// Decides whether the first row of a file has the names of the columns.
+/// The decision whether the first row of a file is a header.
 ///
-/// It has, unless it looks like the rows below it: names may be empty, repeated or, as years are, numbers. Each column speaks for a
+/// It is, unless it looks like the rows below it: names may be empty, repeated, or numbers such as years. Each column counts for a
 /// header, against it, or not at all.
 struct HeaderDetection {
-    /// The number of rows that are compared with the first.
+    /// The number of rows to compare with the first.
     static let sampleSize = 1000
 
     private enum Evidence { case header, row, none }
 
-    /// Signs for a missing value, in lower case, which say nothing about a column.
+    /// Lowercase markers for missing values, which are ignored.
     private static let missing: Set<String> = [
         "", "na", "n/a", "#n/a", "null", "nan", "none", "nil", "-", "--", ".", "?", "\\n",
     ]
@@ -16,7 +16,7 @@ struct HeaderDetection {
     private let first: [[UInt8]]
     private let rows: [[[UInt8]]]
 
-    /// - Parameter rows: Those after the first one, up to ``sampleSize``.
+    /// - Parameter rows: The rows after the first, up to ``sampleSize``.
     init(first: [[UInt8]], rows: [[[UInt8]]]) {
         (self.first, self.rows) = (first, rows)
     }
@@ -27,7 +27,7 @@ struct HeaderDetection {
         return against == 0 || inFavor >= against || hasUnnamedIndex || isNumbered
     }
 
-    /// Whether a text often stands for a missing value.
+    /// Returns whether a text is a common marker for a missing value.
     static func isMissing(_ value: [UInt8]) -> Bool {
         value.count < 6 && missing.contains(String(decoding: value, as: UTF8.self).trimmed.lowercased())
     }
@@ -51,7 +51,7 @@ struct HeaderDetection {
         return (1500..<2200).contains(year)
     }
 
-    /// Whether the names count the columns, as those of a table without names do, above numbers that are not all whole.
+    /// Whether the names count the columns from 0 or 1 while some values are not integers, as in exports of tables without names.
     private var isNumbered: Bool {
         let numbers = first.compactMap(NumberText.integer)
         guard numbers.count == first.count, numbers.count > 1, let start = numbers.first, (0...1).contains(start) else { return false }
@@ -59,7 +59,7 @@ struct HeaderDetection {
         return rows.contains { row in row.contains { !Self.form($0).isSubset(of: .integer) } }
     }
 
-    /// Whether only the first column has no name, but values in all rows: R and pandas write the names of rows in this way.
+    /// Whether only the first column has no name but a value in each row, which is how R and pandas write row names.
     private var hasUnnamedIndex: Bool {
         guard first.count > 1, first[0].isEmpty, !rows.isEmpty, Set(first).count == first.count else { return false }
         return rows.allSatisfy { $0.first?.isEmpty == false }

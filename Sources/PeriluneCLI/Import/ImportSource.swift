@@ -3,54 +3,54 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneRecords
 
-/// The format of a file of rows.
+/// The format of an input file.
 enum ImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case csv, tsv, json, jsonl
 }
 
-/// What the caller says of a file, in place of what would be found out.
+/// The settings that replace detection.
 struct ImportSettings: Sendable {
     var format: ImportFormat?
     var encoding: TextEncoding?
-    /// Of CSV.
+    /// The separator of CSV fields.
     var separator: UInt8?
-    /// Of CSV: the sign around fields that contain separators; `.some(nil)` for none.
+    /// The quote character of CSV; `.some(nil)` for none.
     var quote: UInt8?? = nil
-    /// Of CSV: the number of lines before the first row.
+    /// The number of lines before the first CSV row.
     var skippedLines = 0
-    /// Of CSV: the fields that are NULL, besides empty ones.
+    /// The CSV fields that are NULL in addition to empty ones.
     var nulls: Set<[UInt8]> = []
     var hasHeader: Bool?
-    /// The names of the columns in their order; an empty one leaves a column out.
+    /// The column names in order; an empty name omits the column.
     var columns: [String]?
 }
 
-/// A file of rows that was looked at: its columns, and what they hold.
+/// An input file whose columns and value forms have been determined.
 struct ImportSource {
     struct Column: Equatable {
         let name: String
-        /// The forms of all its values.
+        /// The forms of all values.
         let forms: ValueForms
-        /// The position of the column in the file.
+        /// The index of the column in the file.
         let position: Int
-        /// Whether its name was made here, since the header has none for it.
+        /// Whether its name was generated because the header has none.
         var isUnnamed = false
-        /// The sign for missing values in a column that otherwise holds numbers, such as NA.
+        /// The marker for missing values in a column that otherwise contains numbers, such as NA.
         var oddValue: String?
 
         var kind: ColumnKind? { forms.kind }
     }
 
-    /// A row, or why it is none.
+    /// A row, or the reason why it is invalid.
     enum Row {
         /// A value for each column.
         case cells([Cell])
-        /// The values of an object, with the columns that it has, in order.
+        /// The values of an object and the indices of the columns it contains, in order.
         case fields([Cell], columns: [Int])
         case flaw(column: String?, message: String)
     }
 
-    /// Where a row is.
+    /// The location of a row.
     struct Place {
         let line: Int
         /// The number of an object in a list.
@@ -61,7 +61,7 @@ struct ImportSource {
 
     let path: String
     private(set) var columns: [Column] = []
-    /// What was found out, for people.
+    /// A description of the detected format.
     private(set) var description = ""
     private let bytes: [UInt8]
     private var json: JSONRows?
@@ -71,19 +71,19 @@ struct ImportSource {
     private let nulls: Set<[UInt8]>
     private var hasHeader = false
     private var fieldCount = 0
-    /// The lines before the first row of values: a file of other rows begins with them, too.
+    /// The lines before the first row of values, which also start the file for bad rows.
     private(set) var head: [UInt8] = []
 
     var size: Int { bytes.count }
 
-    /// Reads a file and looks at all of it.
+    /// Reads and examines a whole file.
     ///
-    /// - Parameter path: `-` is standard input.
+    /// - Parameter path: The path; `-` for standard input.
     init(_ path: String, _ settings: ImportSettings) throws {
         self.path = path
         (skippedLines, nulls) = (settings.skippedLines, settings.nulls)
         let raw = try InputFile.read(path) { "cannot import \($0): \($1)" }
-        // What an encoding was named for is text in it.
+        // With an explicit encoding, the file is text.
         if settings.encoding == nil, let file = BinaryFile(raw) {
             throw Self.failure(path, "it is \(file.name); expected a text file: CSV, TSV, JSON or JSON lines", help: file.help)
         }
@@ -120,7 +120,7 @@ struct ImportSource {
 
     private var rows: Int { json?.rows.count ?? 0 }
 
-    /// The list for `--columns` that leaves out the columns without a name; `nil` if another name is not known either.
+    /// Returns a list for `--columns` that omits the unnamed columns; `nil` if it contains other unknown names.
     func namesWithoutUnnamed(in known: Set<String>) -> String? {
         let names = columns.filter { !$0.isUnnamed }.map(\.name.foldedName)
         guard names.allSatisfy(known.contains) else { return nil }
@@ -203,16 +203,16 @@ struct ImportSource {
         return rows
     }
 
-    /// What the values of a column are.
+    /// The forms of the values found in a column.
     private struct Content {
         var forms: ValueForms = []
         private var text: [UInt8]?
         private var isMixed = false
 
-        /// Whether more values cannot tell more.
+        /// Whether further values cannot change the result.
         var isKnown: Bool { isMixed }
 
-        /// The only text among numbers, if it is a common sign for a missing value.
+        /// The only text among numbers, if it is a common marker for a missing value.
         var oddValue: [UInt8]? {
             let others = forms.subtracting(.text)
             guard !isMixed, !others.isEmpty, others.isSubset(of: [.integer, .real]), let text else { return nil }
@@ -250,11 +250,11 @@ struct ImportSource {
 
     // MARK: - Rows
 
-    /// Goes through the rows.
+    /// Calls a closure for each row.
     ///
     /// - Parameters:
-    ///   - kinds: What the columns are to be, in their order.
-    ///   - body: Gets the place of each row, and the row.
+    ///   - kinds: The kinds of the columns, in order.
+    ///   - body: Receives the location of each row and the row.
     func forEachRow(_ kinds: [ColumnKind], _ body: (Place, Row) throws -> Void) throws {
         if let json { return try forEachObject(json, kinds, body) }
         var text = delimited
@@ -268,11 +268,11 @@ struct ImportSource {
         }
     }
 
-    /// The text of a row as it is in the file, with a line end.
+    /// Returns the text of a row as in the file, with a line end.
     func text(of place: Place) -> [UInt8] {
         let isLineEnd = { (byte: UInt8) in byte == 0x0A || byte == 0x0D }
         var text = bytes[place.range]
-        // Empty lines before a row; a row of one column may be one.
+        // Skips empty lines before the row. In a file with one column, they are rows.
         if fieldCount != 1 { text = text.drop(while: isLineEnd) }
         if let last = text.last, isLineEnd(last) { return Array(text) }
         return text + [0x0A]

@@ -4,17 +4,17 @@ internal import Perilune
 internal import PeriluneCluster
 internal import PeriluneRecords
 
-/// Writes the rows of files into a table, all or none.
+/// An import of files into a table, which writes all rows or none.
 struct Importer {
     let table: String
-    /// Whether the table is made where there is none.
+    /// Whether to create a missing table.
     var makesTable = false
     var primaryKey: [String] = []
-    /// Whether rows with a key that is there change that row.
+    /// Whether rows with an existing key update that row.
     var upserts = false
-    /// Whether bad rows are left out; else nothing is imported.
+    /// Whether to skip bad rows; otherwise one bad row cancels the import.
     var skipsBadRows = false
-    /// Hears how far it is: the part of the file, and the number of rows.
+    /// Receives the fraction of the file that has been read, and the number of rows.
     var progress: (Double, Int) -> Void = { _, _ in }
 
     struct BadRow {
@@ -22,10 +22,10 @@ struct Importer {
         let place: ImportSource.Place
         let column: String?
         let message: String
-        /// The row as it is in the file.
+        /// The row as in the file.
         let text: [UInt8]
 
-        /// What is wrong, and where.
+        /// The location and the problem.
         var description: String {
             "\(path):\(place.line): " + (place.object.map { "object \($0): " } ?? "") + (column.map { "column \($0): " } ?? "") + message
         }
@@ -36,15 +36,15 @@ struct Importer {
         var inserted = 0
         var madeTable = false
         var isCommitted = false
-        /// The first of them.
+        /// The first bad rows.
         var badRows: [BadRow] = []
         var badCount = 0
     }
 
-    /// How many bad rows are kept where they are not written to a file.
+    /// The number of bad rows to keep if they are not written to a file.
     private static let mostBadRows = 10
 
-    /// Imports files in one transaction, which is rolled back if there are bad rows that are not to be left out.
+    /// Imports files in one transaction, which is rolled back if there are bad rows and they must not be skipped.
     func run(_ sources: [ImportSource], in queue: DatabaseQueue) throws -> Outcome {
         var outcome = Outcome()
         do {
@@ -74,7 +74,7 @@ struct Importer {
 
     // MARK: - The table
 
-    /// Makes the table if that is wanted. Returns whether it has.
+    /// Creates the table if necessary. Returns whether it did.
     private func prepare(_ db: Database, _ sources: [ImportSource]) throws -> Bool {
         if let existing = try TableDescription.readAll(in: db, named: table).first {
             guard existing.kind != "view" else { throw failure("\(table) is a view") }
@@ -97,7 +97,7 @@ struct Importer {
         return true
     }
 
-    /// The statement that makes a table for the files.
+    /// Returns the CREATE TABLE statement for the files.
     func definition(_ sources: [ImportSource]) -> String {
         var names: [String] = [], known: Set<String> = [], forms: [String: ValueForms] = [:]
         for column in sources.flatMap(\.columns) {
@@ -113,7 +113,7 @@ struct Importer {
         return "CREATE TABLE \(table.quotedName) (\(columns.joined(separator: ", "))\(key.joined()))"
     }
 
-    /// The nearest name, and all of them.
+    /// Returns a hint with the nearest name and the list of all names.
     private static func suggestion(_ name: String, among names: [String]) -> String {
         let nearest = nearestName(to: name, among: names).map { "did you mean `\($0)`? " } ?? ""
         return nearest + "available: \(names.joined(separator: ", "))"
@@ -123,7 +123,7 @@ struct Importer {
         CommandFailure(ErrorReport(message, kind: "usage", help: help), status: ExitStatus.failure)
     }
 
-    /// The columns of the table that those of a file are.
+    /// Returns the table columns that correspond to the columns of a file.
     private func columns(of source: ImportSource, in schema: TableDescription) throws -> [TableDescription.Column] {
         let there = schema.columns.filter { $0.hidden == 0 }
         return try source.columns.map { column in
@@ -137,7 +137,7 @@ struct Importer {
         }
     }
 
-    /// The statement that writes a row with values for some columns of the table.
+    /// Returns the statement that inserts a row with values for some columns.
     private func insertion(_ columns: [TableDescription.Column], _ schema: TableDescription) -> String {
         let names = columns.map(\.name.quotedName)
         if names.isEmpty { return "INSERT INTO \(schema.name.quotedName) DEFAULT VALUES" }
@@ -152,7 +152,7 @@ struct Importer {
 
     private func key(of schema: TableDescription) -> [String] { primaryKey.isEmpty ? schema.key : primaryKey }
 
-    /// Refuses a file whose rows cannot be identified.
+    /// Rejects a file whose columns do not include the key.
     private func requireKey(_ columns: [TableDescription.Column], _ schema: TableDescription) throws {
         guard upserts else { return }
         let key = key(of: schema)
@@ -165,18 +165,18 @@ struct Importer {
 
     // MARK: - The rows
 
-    /// The statements that write rows, by the columns that they have values for.
+    /// The insert statements, cached by their columns.
     private final class Insertions {
-        /// Each statement with the object that keeps it alive: in a cluster another one runs it.
+        /// Each statement with the object that keeps it alive, which in a cluster is a different object.
         private var prepared: [[Int]: (statement: Statement, owner: AnyObject?)] = [:]
         private let prepare: ([Int]) throws -> (Statement, AnyObject?)
 
         init(_ prepare: @escaping ([Int]) throws -> (Statement, AnyObject?)) { self.prepare = prepare }
 
-        /// The statement for columns, by their positions in the file.
+        /// Returns the statement for some columns, given by their indices in the file.
         func statement(for columns: [Int]) throws -> OpaquePointer {
             if let known = prepared[columns] { return known.statement.sqliteStatement }
-            // Objects may have any set of fields.
+            // Bounded, because objects may have any combination of fields.
             if prepared.count > 100 { prepared.removeAll() }
             let made = try prepare(columns)
             prepared[columns] = made
@@ -254,6 +254,6 @@ struct Importer {
         }
     }
 
-    /// What an empty text points at: a null pointer would be NULL.
+    /// The address of empty text, because a null pointer would bind NULL.
     private nonisolated(unsafe) static let empty = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
 }

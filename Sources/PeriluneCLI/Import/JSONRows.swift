@@ -1,21 +1,21 @@
 internal import Foundation
 internal import PeriluneRecords
 
-/// Rows of JSON: a list of objects, or an object a line.
+/// Rows in JSON: a list of objects, or one object per line.
 ///
 /// - SeeAlso: RFC 8259; jsonlines.org.
 struct JSONRows {
-    /// What is wrong with a text.
+    /// A syntax error or an unusable value.
     struct Flaw: Error {
         let line: Int
         let message: String
     }
 
-    /// The objects with their place in the text, and the lines that they begin in.
+    /// The objects with their ranges in the text and their first lines.
     private(set) var rows: [(line: Int, range: Range<Int>, fields: [(name: String, value: Cell)])] = []
-    /// Whether the objects are in a list, where a line may have several.
+    /// Whether the objects are in a list, where several may share a line.
     private(set) var isList = false
-    /// The names of all fields, in the order in which they first appear; those that differ in case alone are one.
+    /// The names of all fields in the order of their first appearance. Names that differ only in case are one column.
     private(set) var columns: [String] = []
     private let bytes: [UInt8]
     private var position = 0
@@ -38,7 +38,7 @@ struct JSONRows {
         if position < bytes.count { throw flaw("expected the end of the text") }
     }
 
-    /// Whether a row has a field of that name.
+    /// Returns whether any row has a field with this name.
     func has(_ column: String) -> Bool { known.contains(column.foldedName) }
 
     // MARK: - Steps
@@ -99,7 +99,7 @@ struct JSONRows {
         try expect("}")
     }
 
-    /// A value; lists and objects as the text that they are, which SQLite's JSON functions read.
+    /// Reads a value. Lists and objects are kept as JSON text, for SQLite's JSON functions.
     private mutating func takeValue(depth: Int) throws -> Cell {
         skipBlanks()
         let start = position
@@ -123,7 +123,8 @@ struct JSONRows {
         }
     }
 
-    /// What `query` writes for what JSON cannot hold: `{"$blob":"..."}`, and `{"$text":"..."}` for text that is not UTF-8.
+    /// Returns the value of an object that `query` writes for blobs, `{"$blob":"..."}`, and for text that is not UTF-8,
+    /// `{"$text":"..."}`.
     private func tagged(_ fields: [(name: String, value: Cell)]) throws -> Cell? {
         guard fields.count == 1, let field = fields.first, field.name == "$blob" || field.name == "$text", case .text(let text) = field.value
         else { return nil }
@@ -146,7 +147,7 @@ struct JSONRows {
             throw flaw("expected a value")
         }
         if let integer = Int64(text), !text.hasPrefix("+") { return .integer(integer) }
-        // Its digits are worth more than the nearest number.
+        // Kept as text, because the nearest real number would lose digits.
         if NumberText.isLongInteger(Array(text.utf8)) { return .text(Array(text.utf8)) }
         guard let real = Double(text), !text.hasPrefix("+"), !text.isEmpty else { throw flaw("expected a value") }
         return .real(real)
@@ -181,7 +182,7 @@ struct JSONRows {
         case "\"", "\\", "/": text.append(byte)
         case "u":
             var value = try takeHexadecimal()
-            // Two halves of a character outside of the first plane.
+            // A surrogate pair encodes a character outside the Basic Multilingual Plane.
             if (0xD800..<0xDC00).contains(value), bytes[position...].starts(with: [0x5C, 0x75]) {
                 position += 2
                 let low = try takeHexadecimal()

@@ -1,7 +1,7 @@
 import ArgumentParser
 internal import Foundation
 
-/// How a file of text is encoded.
+/// The encoding of a text file.
 enum TextEncoding: String, CaseIterable, ExpressibleByArgument, Sendable {
     case utf8 = "utf-8"
     case utf16 = "utf-16"
@@ -10,13 +10,13 @@ enum TextEncoding: String, CaseIterable, ExpressibleByArgument, Sendable {
 
     static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
-    /// Finds out by the mark at the start; else UTF-8 if the bytes are that, else what Windows has used for long.
+    /// Returns the encoding indicated by a byte order mark; otherwise UTF-8 if the bytes are valid, else Windows-1252.
     static func detect(_ bytes: [UInt8]) -> TextEncoding {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { return .utf16 }
         return String(validating: bytes, as: UTF8.self) != nil ? .utf8 : .windows1252
     }
 
-    /// The place of the first byte that is not UTF-8 in a text that otherwise is: most of its characters beyond ASCII are valid.
+    /// Returns the position of the first invalid byte in a text that is mostly UTF-8: most of its non-ASCII characters are valid.
     static func flawOfUTF8(_ bytes: [UInt8]) -> Int? {
         var parser = Unicode.UTF8.ForwardParser(), iterator = bytes.makeIterator()
         var position = 0, validCount = 0, invalidCount = 0, first: Int?
@@ -34,7 +34,7 @@ enum TextEncoding: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// The bytes in UTF-8, without a mark at the start; `nil` if they are not in this encoding.
+    /// Returns the bytes in UTF-8 without a byte order mark; `nil` if they are not valid in this encoding.
     func decoded(_ bytes: [UInt8]) -> [UInt8]? {
         switch self {
         case .utf8:

@@ -1,6 +1,6 @@
 internal import PeriluneIsolation
 
-/// What the system gives to processes of scripts that are not trusted.
+/// An examination of the isolation features that the system offers for untrusted scripts.
 enum IsolationExamination {
     static func findings() -> [Finding] {
         let (available, missing) = (IsolationLayer.allCases.filter(\.isAvailable), IsolationLayer.allCases.filter { !$0.isAvailable })

@@ -5,30 +5,30 @@ internal import Perilune
 internal import PeriluneDependencies
 internal import PeriluneIsolation
 
-/// `--sandbox`: the command once more, in a process that the system keeps from files, networks and programs. This process waits for it,
-/// ends it if it does not end by itself, and reports what ended it.
+/// The run of a command with `--sandbox` in a second process, which has no access to other files, networks and programs. This
+/// process waits for it, ends it if necessary, and reports why it ended.
 enum SupervisedRun {
-    /// How long it may go on after its limit of time: it needs some to start, and to end by itself.
+    /// The additional time beyond the time limit, for starting and for ending by itself.
     private static let grace = Duration.seconds(1)
-    /// The same for a preview, which compares the databases after its scripts have ended.
+    /// The additional time of a preview, which compares the databases after its scripts.
     private static let previewGrace = Duration.seconds(60)
-    /// Variables that the command reads, or the system's libraries for it.
+    /// The environment variables that the command or its libraries read.
     private static let variables = [
         "PERILUNE_DATABASE", "PERILUNE_CONTEXT", "TERM", "NO_COLOR", "COLORTERM", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "COLUMNS",
         "LINES", "TZ", "LANG", "LC_ALL", "LC_CTYPE", "TSAN_OPTIONS", "ASAN_OPTIONS", "PERILUNE_LIBRARY",
     ]
 
-    /// The variable by which the process knows what it is.
+    /// The variable that marks the second process.
     private static let mark = "PERILUNE_SUPERVISED"
-    /// Whether this process was started by another one for its scripts.
+    /// Whether this process is the second process.
     static let isOngoing = EnvironmentVariables.ofProcess[mark] != nil && WorkerEntry.isConnected
 
-    /// Starts the process, and waits for its end.
+    /// Starts the process and waits for its end.
     ///
-    /// - Parameter request: What the process is to run.
-    /// - Returns: Whether it has run; otherwise it could not be started, which a note says.
-    /// - Throws: `ExitCode` with its status if that is not 0; ``CommandFailure`` if a signal has ended it, if it could not be started
-    ///   and has to be, or if the database is in a cluster.
+    /// - Parameter request: The request to run.
+    /// - Returns: Whether it ran. If it could not be started, a note explains why.
+    /// - Throws: `ExitCode` with a nonzero status of the process; ``CommandFailure`` if a signal ended it, if isolation is required
+    ///   but impossible, or if the database is in a cluster.
     static func run(_ request: ScriptRequest, _ options: IsolationOptions, _ colors: Colors) async throws -> Bool {
         if let database = request.database, DatabaseFile.isCluster(database) {
             var report = ErrorReport(ScriptHost.Configuration.noNetwork.message, kind: "usage")
@@ -45,7 +45,7 @@ enum SupervisedRun {
         }
         process.forwardSignals()
         UsedFiles.noteIfWatched(request.sources.compactMap(\.path))
-        // Automations go on; their limit is that of each run, which the process sees to.
+        // Automations run without an overall limit. The limit applies to each run and is enforced by the process.
         let timeout = request.task == nil ? request.timeout : nil
         let watch = timeout.map { timeout in
             Task.detached {
@@ -64,7 +64,7 @@ enum SupervisedRun {
 
     private static func program() throws -> WorkerProcess.Program {
         let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        // Whatever is written there is gone with this process.
+        // Files written there are removed with this process.
         let folder = try TemporaryFolder.makeFolder("isolated")
         var environment = ["\(mark)=1", "SWIFT_BACKTRACE=enable=no", "TMPDIR=\(folder)", "SQLITE_TMPDIR=\(folder)"]
         for name in variables { if let value = EnvironmentVariables.ofProcess[name] { environment.append("\(name)=\(value)") } }
@@ -73,7 +73,7 @@ enum SupervisedRun {
 
     private static func status(of ending: WorkerProcess.Ending, _ request: ScriptRequest) throws -> Int32 {
         guard let signal = ending.signal else { return ending.status }
-        // As a shell sees a command that was asked to end, and did.
+        // The status that a shell reports for a command ended by such a signal.
         if [SIGINT, SIGTERM, SIGHUP, SIGPIPE].contains(signal) { return 128 + signal }
         var report: ErrorReport
         if ending.wasAsked || signal == SIGKILL, let timeout = request.timeout {
@@ -91,9 +91,9 @@ enum SupervisedRun {
 
     // MARK: - In the other process
 
-    /// Takes from this process what a script has no use for, and ends it with the one that has started it.
+    /// Drops the privileges that a script does not need, and ends this process when its parent ends.
     ///
-    /// - Throws: ``CommandFailure`` if a layer is missing that is required.
+    /// - Throws: ``CommandFailure`` if a required layer is missing.
     static func enclose(_ command: any IsolatingCommand) throws {
         let rules = rules(for: try command.makeRequest())
         let layers = rules.enclose().union(rules.seal())
@@ -105,7 +105,7 @@ enum SupervisedRun {
         let channel = WorkerEntry.openChannel()
         Thread.detachNewThread {
             while let frame = try? channel.receive() { _ = frame }
-            // The other process has gone: SQLite rolls back what is open.
+            // The parent process has ended. SQLite rolls back open transactions.
             _exit(ExitStatus.failure)
         }
     }
@@ -114,7 +114,7 @@ enum SupervisedRun {
         var rules = IsolationRules()
         rules.descriptorCount = 256
         rules.memoryInBytes = request.memoryInBytes.map { UInt64($0) + 512 << 20 }
-        // Automations are loaded again when their file is replaced: by a new one, of the same folder.
+        // Automations are reloaded when their file is replaced by a new one in the same folder.
         rules.readable = request.sources.compactMap(\.path).map { request.task == nil ? $0 : IsolationRules.folder(ofFile: $0) }
         if let database = request.database { _ = rules.allowDatabase(at: database) }
         for path in [request.preview?.planPath, request.preview?.pagePath].compactMap({ $0 }) {

@@ -1,14 +1,14 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// A command as its parser describes it.
+/// A command as described by the argument parser.
 struct CommandDescription: Decodable {
     struct Argument: Decodable {
         struct Name: Decodable {
             let kind: String
             let name: String
 
-            /// As it is typed.
+            /// The option as typed by users.
             var text: String { (kind == "long" ? "--" : "-") + name }
         }
 
@@ -32,19 +32,19 @@ struct CommandDescription: Decodable {
     let subcommands: [CommandDescription]?
     let arguments: [Argument]?
 
-    /// All of its words, as in `perilune automations list`.
+    /// The words of the command, as in `perilune automations list`.
     var words: [String] {
-        // The parser has a name of its own for `migrate new`.
+        // The parser uses a different name for `migrate new`.
         ((superCommands ?? []) + [commandName]).flatMap { $0 == "migrate-new" ? ["migrate", "new"] : [$0] }
     }
 
-    /// The command `perilune` with all others.
+    /// Reads the description of `perilune` and all subcommands.
     static func read() throws -> CommandDescription {
         struct Tool: Decodable { let command: CommandDescription }
         return try JSONDecoder().decode(Tool.self, from: Data(PeriluneCommand._dumpHelp().utf8)).command
     }
 
-    /// This command and those below it that have a page: all but the help of subcommands.
+    /// This command and its subcommands, except the help of subcommands.
     var all: [CommandDescription] {
         [self] + (subcommands ?? []).filter { $0.commandName != "help" }.flatMap(\.all)
     }

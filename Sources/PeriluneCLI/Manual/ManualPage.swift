@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// The manual page of a command, made from what its help says.
+/// The manual page of a command, generated from its help.
 ///
 /// - SeeAlso: man(7)
 struct ManualPage {
     let command: CommandDescription
 
-    /// `perilune-automations-list`.
+    /// The page name, such as `perilune-automations-list`.
     var name: String { command.words.joined(separator: "-") }
     var fileName: String { name + ".1" }
 
@@ -71,14 +71,14 @@ struct ManualPage {
 
     // MARK: - The language of man pages
 
-    /// Without the full stop, and with a small letter: what follows a name.
+    /// Returns a text without its full stop and with a lowercase first letter, to follow a name.
     private static func sentence(_ text: String) -> String {
         let text = text.hasSuffix(".") ? String(text.dropLast()) : text
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 
     static func line(_ text: String, isName: Bool = false) -> String {
-        // In NAME a hyphen between two blanks ends the name, which programs look for.
+        // In the NAME section, a hyphen between blanks separates the name from its description; programs search for it.
         let escaped = isName ? text.replacing("\\", with: "\\e").replacing(" \u{2D} ", with: " \\- ") : Self.escaped(text)
         return (escaped.first == "." || escaped.first == "'" ? "\\&" : "") + escaped + "\n"
     }
@@ -91,7 +91,7 @@ struct ManualPage {
     private static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
 }
 
-/// A discussion, whose paragraphs and examples become sections.
+/// The discussion of a command, converted to sections.
 private struct ManualText {
     private let paragraphs: [[Substring]]
 
@@ -99,7 +99,8 @@ private struct ManualText {
         paragraphs = text.split(separator: "\n", omittingEmptySubsequences: false).split { $0.allSatisfy(\.isWhitespace) }.map(Array.init)
     }
 
-    /// A paragraph that begins with words in capitals and a colon begins a section; the first ones are the description.
+    /// The sections. A paragraph that starts with uppercase words and a colon starts a section; the first paragraphs are the
+    /// description.
     var sections: String {
         var text = "", isDescribed = false
         for paragraph in paragraphs {
@@ -120,7 +121,7 @@ private struct ManualText {
         return text
     }
 
-    /// Indented lines stand as they are.
+    /// Returns the body of a section; indented lines are kept unchanged.
     private func body(_ lines: [Substring]) -> String {
         var text = "", isExample = false
         for line in lines {

@@ -3,18 +3,18 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneCluster
 
-/// Copies of a database that are made before it is changed.
+/// Copies of a database made before it changes.
 enum DatabaseBackup {
-    /// Whether the database holds anything that could be lost.
+    /// Returns whether the database contains anything that could be lost.
     static func isWorthwhile(for path: String) throws -> Bool {
         try reading(path) { db in
             try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema)") ?? false
         }
     }
 
-    /// Copies the database beside itself, one of a cluster into the current folder, under a name that no file has yet.
+    /// Copies the database to an unused name in the same folder; a cluster database is copied to the current folder.
     ///
-    /// - Parameter migration: The one before which the copy is made.
+    /// - Parameter migration: The migration that follows.
     /// - Returns: The path of the copy.
     static func make(of path: String, before migration: String) throws -> String {
         let copy = try reserve(DatabaseFile.isCluster(path) ? ClusterAddress(url: path).name : path, migration)
@@ -27,7 +27,7 @@ enum DatabaseBackup {
         return copy
     }
 
-    /// Copies a database into a file, through SQLite, so that what others have committed is there and nothing half.
+    /// Copies a database through SQLite, which includes all committed changes and no partial ones.
     static func copy(_ path: String, to copy: String) throws {
         if DatabaseFile.isCluster(path) {
             return try DatabaseFile.inCluster(path) { _, cluster in try cluster.withCopy { try $0.backup(to: DatabaseQueue(path: copy)) } }
@@ -50,7 +50,7 @@ enum DatabaseBackup {
     }
 
     private static func reading<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
-        // The schema of a cluster says it, too.
+        // For a cluster, a copy of the schema is sufficient.
         if DatabaseFile.isCluster(path) { return try DatabaseFile.openForSchema(path).read(body) }
         var configuration = Configuration()
         configuration.readonly = true
@@ -69,7 +69,7 @@ enum DatabaseBackup {
         return report
     }
 
-    /// Makes an empty file: `shop.sqlite.before-0002_prices.sqlite`, or with a number.
+    /// Reserves a file name by creating an empty file: `shop.sqlite.before-0002_prices.sqlite`, with a number if necessary.
     private static func reserve(_ path: String, _ migration: String) throws -> String {
         for number in 1...9999 {
             let copy = "\(path).before-\(migration)\(number == 1 ? "" : "-\(number)").sqlite"

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// `perilune migrate --down`.
 extension MigrationCommandRunner {
-    /// Undoes the last migration that the database has seen, or all after the target, by what they say themselves.
+    /// Undoes the last applied migration, or all after the target, with the `down` functions that the migrations define.
     ///
     /// - Throws: ``CommandFailure``.
     func migrateDown() async throws -> Int32 {
@@ -31,7 +31,7 @@ extension MigrationCommandRunner {
         return ExitStatus.success
     }
 
-    /// The migration that is undone first; `nil` if there is none.
+    /// Returns the migration to undo first; `nil` if there is none.
     private func lastToUndo(_ status: ScriptMigrations.Status) -> String? {
         let pending = Set(status.pending)
         let seen = status.names.filter { !pending.contains($0) } + status.unknown

@@ -5,13 +5,13 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import Synchronization
 
-/// Runs the migrations of a folder, or shows what a database has seen of them.
+/// A runner of the migrations in a folder, which can also show their status.
 struct MigrationCommandRunner {
     let request: MigrationRequest
     let colors: Colors
-    /// For what is written to standard output.
+    /// The colors for standard output.
     let outputColors: Colors
-    /// Gets the names of the columns.
+    /// Creates a formatter for the given column names.
     let makeFormatter: ([String]) -> any ResultFormatter
 
     // MARK: - Showing
@@ -19,8 +19,8 @@ struct MigrationCommandRunner {
     /// Writes a table of the migrations.
     ///
     /// - Parameters:
-    ///   - status: Whether to write it.
-    ///   - check: Whether pending migrations give another exit status.
+    ///   - status: Whether to write the table.
+    ///   - check: Whether pending migrations change the exit status.
     /// - Throws: ``CommandFailure``.
     func show(status showsStatus: Bool, check: Bool) async throws -> Int32 {
         let texts = try readFolder()
@@ -43,7 +43,7 @@ struct MigrationCommandRunner {
         names.count == 1 ? "1 migration is" : "\(names.count) migrations are"
     }
 
-    /// Notes which migrations were edited after being applied.
+    /// Notes the migrations that were edited after being applied.
     private func noteEdited(_ status: ScriptMigrations.Status) {
         guard !status.edited.isEmpty else { return }
         note(
@@ -60,14 +60,14 @@ struct MigrationCommandRunner {
 
     // MARK: - Migrating
 
-    /// Runs what is pending.
+    /// Runs the pending migrations.
     ///
     /// - Throws: ``CommandFailure``.
     func migrate() async throws -> Int32 {
         let texts = try readFolder()
         let isNew = !DatabaseFile.isCluster(request.database) && !FileManager.default.fileExists(atPath: request.database)
         if isNew {
-            // Nothing is made or copied for migrations that cannot be read, or for none.
+            // Check first, so that nothing is created or copied if the migrations are missing or unreadable.
             let status = try await open(.inMemory, isReadonly: false, texts).status()
             try check(status)
             if status.names.isEmpty { return noteNothingPending(status) }
@@ -88,9 +88,9 @@ struct MigrationCommandRunner {
         return ExitStatus.success
     }
 
-    /// The migrations that are to run.
+    /// Returns the migrations to run.
     ///
-    /// - Throws: ``CommandFailure`` if the database would have to go back.
+    /// - Throws: ``CommandFailure`` if migrations would have to be undone.
     func pending(_ status: ScriptMigrations.Status, _ session: MigrationSession) async throws -> [String] {
         if !status.unknown.isEmpty {
             note("the database has applied migrations that are not in \(request.folder): \(Self.list(status.unknown))")
@@ -118,7 +118,7 @@ struct MigrationCommandRunner {
         throw CommandFailure(report)
     }
 
-    /// Returns the path of a copy that was made.
+    /// Backs up the database if necessary. Returns the path of the copy.
     func makeBackup(before name: String) throws -> String? {
         guard !request.isDryRun, request.makesBackup, try DatabaseBackup.isWorthwhile(for: request.database) else { return nil }
         let copy = try DatabaseBackup.make(of: request.database, before: name)
@@ -126,7 +126,7 @@ struct MigrationCommandRunner {
         return copy
     }
 
-    /// - Parameter isNew: Whether the file of the database is there only since the session was opened.
+    /// - Parameter isNew: Whether this session created the database file.
     private func apply(_ pending: [String], _ session: MigrationSession, _ backup: String?, isNew: Bool) async throws {
         let applied = Mutex<[(name: String, seconds: Double)]>([])
         let progress = MigrationProgress(pending)
@@ -136,7 +136,7 @@ struct MigrationCommandRunner {
         }
         progress?.end()
         let done = applied.withLock { $0 }
-        // An empty file of a mistyped path, or of failed migrations, is of no use.
+        // An empty file from a mistyped path or from failed migrations is useless.
         if isNew, done.isEmpty { DatabaseFile.removeIfEmpty(request.database) }
         if isNew, !done.isEmpty { note("created the database \(request.database)") }
         if !done.isEmpty {
@@ -146,11 +146,11 @@ struct MigrationCommandRunner {
         try finish(done.map(\.name), "applied", backup, result)
     }
 
-    /// Says what has become of the database.
+    /// Reports the result.
     ///
     /// - Parameters:
-    ///   - verb: What was done with the migrations.
-    ///   - result: What went wrong, and the migration in which it did.
+    ///   - verb: The operation on the migrations, such as "applied".
+    ///   - result: The failure and the migration in which it occurred, if any.
     func finish(
         _ done: [String], _ verb: String, _ backup: String?, _ result: (failure: CommandFailure, migration: String?)?
     ) throws {
@@ -164,7 +164,7 @@ struct MigrationCommandRunner {
         if let (failure, _) = result { throw failure }
     }
 
-    /// What is so after a failure.
+    /// Returns a description of the state after a failure.
     static func outcome(_ done: [String], failed: String?, _ verb: String = "applied") -> String {
         let kept = done.isEmpty ? "nothing was \(verb)" : "\(verb): \(list(done))"
         return failed.map { "\($0) was rolled back; \(kept)" } ?? kept
@@ -174,7 +174,7 @@ struct MigrationCommandRunner {
 
     // MARK: - Files
 
-    /// The texts of the migrations, for reports; fails if the folder cannot be used.
+    /// Reads the source texts of the migrations for error reports; fails if the folder is unusable.
     func readFolder() throws -> SourceTexts {
         var texts = SourceTexts(moduleFolder: request.folder)
         do {
@@ -185,7 +185,7 @@ struct MigrationCommandRunner {
         return texts
     }
 
-    /// The copy that a dry run migrates; `nil` if there is nothing to copy.
+    /// Copies the database for a dry run; returns `nil` if there is nothing to copy.
     func makeCopy(isNew: Bool) throws -> String? {
         guard request.isDryRun, !isNew else { return nil }
         let path = try TemporaryFolder.path("dry-run.sqlite")

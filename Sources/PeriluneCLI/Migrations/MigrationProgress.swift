@@ -1,16 +1,16 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Which migration runs, in the last line of a terminal, once they take more than a second.
+/// A progress line that shows the current migration if migrations take more than a second.
 final class MigrationProgress: Sendable {
     private let names: [String]
     private let line: ProgressLine
-    /// How many have run; `nil` at the end. Guards the line, too.
+    /// The number of finished migrations; `nil` at the end. Its lock also guards the line.
     private let done = Mutex<Int?>(0)
-    /// A migration that takes long brings no news. Only set before the others see it.
+    /// Redraws the line during long migrations. Set before the object is shared.
     private nonisolated(unsafe) let ticks: any DispatchSourceTimer
 
-    /// `nil` if errors do not go to a terminal.
+    /// Returns `nil` if standard error is not a terminal.
     init?(_ names: [String]) {
         guard let line = ProgressLine(delay: .seconds(1)) else { return nil }
         (self.names, self.line) = (names, line)

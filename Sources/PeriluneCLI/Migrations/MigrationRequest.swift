@@ -1,18 +1,18 @@
-/// What `migrate` is asked to do.
+/// The options of `migrate`.
 struct MigrationRequest: Sendable {
     var folder: String
-    /// The file of the database.
+    /// The database file.
     var database: String
     /// The paths of SQLite extensions.
     var extensions: [String] = []
-    /// The last migration to run; `nil` for all. When migrations are undone, the last one that stays; `nil` for all but one.
+    /// The last migration to run; `nil` for all. When undoing, the last migration to keep; `nil` to undo only one.
     var target: String?
-    /// Whether migrations are undone.
+    /// Whether to undo migrations.
     var isDown = false
-    /// Whether a copy is migrated, which is thrown away.
+    /// Whether to migrate a temporary copy.
     var isDryRun = false
-    /// How the report is written of what would change, on a copy as well; `nil`: no report is asked for.
+    /// The format of a report on the changes, which are then made to a copy; `nil` for no report.
     var preview: PreviewFormat?
-    /// Whether the database is copied before it is changed.
+    /// Whether to back up the database first.
     var makesBackup = true
 }

@@ -3,7 +3,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// A host that has a database and a folder of migrations for it. What goes wrong in it is a ``CommandFailure``.
+/// A host with a database and its folder of migrations. Its errors are ``CommandFailure`` values.
 struct MigrationSession {
     private let request: MigrationRequest
     private let texts: SourceTexts
@@ -23,7 +23,7 @@ struct MigrationSession {
         }
     }
 
-    /// Uses an existing host, configured as ``configuration(_:)`` says.
+    /// Uses an existing host, which must have the configuration of ``configuration(_:)``.
     init(request: MigrationRequest, texts: SourceTexts, host: ScriptHost) async {
         self.request = request
         self.texts = texts
@@ -31,7 +31,7 @@ struct MigrationSession {
         await host.listen(for: SIGUSR2)
     }
 
-    /// What migrations may do.
+    /// Returns the configuration of a host for migrations.
     static func configuration(_ request: MigrationRequest) -> ScriptHost.Configuration {
         var configuration = ScriptHost.Configuration()
         configuration.libraries = .trusted
@@ -49,9 +49,9 @@ struct MigrationSession {
         }
     }
 
-    /// Runs what is pending; Ctrl-C ends it.
+    /// Runs the pending migrations; Ctrl-C cancels them.
     ///
-    /// - Returns: What went wrong, and the migration in which it did, if it was in one.
+    /// - Returns: The failure and the migration in which it occurred, if any.
     func migrate(
         didApply: @escaping @Sendable (String, Double) -> Void
     ) async -> (failure: CommandFailure, migration: String?)? {
@@ -60,9 +60,9 @@ struct MigrationSession {
         }
     }
 
-    /// Undoes the last migration, or all after the target; Ctrl-C ends it.
+    /// Undoes the last migration, or all after the target; Ctrl-C cancels this.
     ///
-    /// - Returns: What went wrong, and the migration in which it did, if it was in one.
+    /// - Returns: The failure and the migration in which it occurred, if any.
     func migrateDown(didUndo: @escaping @Sendable (String) -> Void) async -> (failure: CommandFailure, migration: String?)? {
         await attempt { host, request in
             try await host.migrateDown(folder: request.folder, to: request.target, didUndo: didUndo)

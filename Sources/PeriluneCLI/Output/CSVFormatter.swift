@@ -1,9 +1,10 @@
 internal import PeriluneRecords
 
-/// CSV by RFC 4180: a header, CRLF after each line, fields quoted where needed; or the same with tabs and LF, as TSV.
+/// A formatter for CSV according to RFC 4180, with a header, CRLF line ends and quotes only where needed; or for TSV, with tabs and
+/// LF line ends.
 ///
-/// NULL is an empty field, the empty text is `""`; text is written byte by byte as stored, blobs as `x'00ff'`, booleans
-/// as SQLite stores them, 0 and 1, so that they can be imported again.
+/// NULL is an empty field, and empty text is `""`. Text is written byte by byte as stored, blobs as `x'00ff'`, and booleans as 0
+/// and 1 as in SQLite, so that all values can be imported again.
 struct CSVFormatter: ResultFormatter {
     private let columns: [String]
     private let separator: UInt8

@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Perilune
 
-/// A value of a result, as SQLite stored it.
+/// A value of a result in SQLite's storage classes.
 enum Cell: Equatable, Sendable {
     case null
     case integer(Int64)
     case real(Double)
-    /// Text, which may hold NULs and need not be UTF-8.
+    /// Text, which may contain NULs and invalid UTF-8.
     case text([UInt8])
     case blob([UInt8])
     /// The value 0 or 1 of a column declared BOOLEAN.
     case boolean(Bool)
 
-    /// Whether the value is aligned to the right.
+    /// Whether the value is right-aligned.
     var isNumber: Bool {
         switch self {
         case .integer, .real: true
@@ -20,7 +20,7 @@ enum Cell: Equatable, Sendable {
         }
     }
 
-    /// The value on one line of a terminal: control characters escaped, blobs as SQL writes them.
+    /// The value on one terminal line, with control characters escaped and blobs as SQL literals.
     var displayText: String {
         switch self {
         case .null: "NULL"
@@ -36,7 +36,7 @@ enum Cell: Equatable, Sendable {
 // MARK: - Parts of long values
 
 extension Cell {
-    /// The number of bytes with which two texts, or two blobs, begin alike; of texts, those of whole characters of Unicode.
+    /// Returns the length of the common prefix of two texts or blobs in bytes; for texts, of whole Unicode characters.
     func commonLength(with other: Cell) -> Int {
         switch (self, other) {
         case (.blob(let bytes), .blob(let others)): Self.commonLength(bytes, others)
@@ -45,7 +45,7 @@ extension Cell {
         }
     }
 
-    /// A text or blob without what is before and after; of texts, from the beginning of a character on.
+    /// Returns a part of a text or blob; for texts, it starts at a character boundary.
     func part(from start: Int, atMost count: Int) -> Cell {
         switch self {
         case .blob(let bytes): .blob(Array(bytes.dropFirst(start).prefix(count)))
@@ -66,22 +66,22 @@ extension Cell {
         }
     }
 
-    /// The place itself, or that before it at which a character of UTF-8 begins.
+    /// Returns the nearest character boundary of UTF-8 at or before a position.
     private static func scalarStart(in bytes: [UInt8], before place: Int) -> Int {
         let isInside = { (place: Int) in place > 0 && place < bytes.count && bytes[place] & 0xC0 == 0x80 }
         return (0...3).lazy.map { place - $0 }.first { !isInside($0) } ?? place
     }
 }
 
-/// How values are written in several formats.
+/// Text forms of values that several formats share.
 enum CellText {
-    /// The shortest digits that read back as the same double; always with a point or an exponent.
+    /// Returns the shortest digits that read back as the same double, always with a decimal point or exponent.
     static func real(_ value: Double) -> String {
         if value.isInfinite { return value < 0 ? "-Inf" : "Inf" }
         return value.description
     }
 
-    /// As SQL writes a blob: `x'00ff'`.
+    /// Returns a blob as an SQL literal: `x'00ff'`.
     static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits: StaticString = "0123456789abcdef"
         let quote = UInt8(ascii: "'")
@@ -99,7 +99,7 @@ enum CellText {
         }
     }
 
-    /// Base64 of RFC 4648, with padding.
+    /// Returns Base64 with padding according to RFC 4648.
     static func base64(_ bytes: [UInt8]) -> [UInt8] {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var text: [UInt8] = []

@@ -2,12 +2,12 @@ import ArgumentParser
 internal import PeriluneDependencies
 internal import PeriluneScenarios
 
-/// When output is colored: what `--color` takes.
+/// The values of `--color`.
 enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
     case auto, always, never
 }
 
-/// Writes text in colors, or plain.
+/// A choice of colored or plain text.
 struct Colors: Equatable, Sendable {
     let isOn: Bool
 
@@ -17,11 +17,11 @@ struct Colors: Equatable, Sendable {
         self.isOn = isOn
     }
 
-    /// Decides by the flag, then `NO_COLOR`, then `FORCE_COLOR` and `CLICOLOR_FORCE`, then whether the stream is a terminal
-    /// that knows colors.
+    /// Chooses colors by the flag, then `NO_COLOR`, then `FORCE_COLOR` and `CLICOLOR_FORCE`, then by whether the stream is a
+    /// terminal with colors.
     ///
-    /// - SeeAlso: no-color.org, force-color.org, bixense.com/clicolors. `FORCE_COLOR=0`, which some read as a wish for no
-    ///   colors and some as one for colors, forces nothing here.
+    /// - SeeAlso: no-color.org, force-color.org, bixense.com/clicolors. `FORCE_COLOR=0` has no effect, because programs disagree on
+    ///   its meaning.
     init(_ choice: ColorChoice, environment: EnvironmentVariables, isTerminal: Bool) {
         func isForced(_ name: String) -> Bool { environment.isSet(name) && environment[name] != "0" }
         switch choice {

@@ -3,9 +3,9 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// Reports of the errors that end the command.
+/// Reports for the errors that end a command.
 extension ErrorReport {
-    /// Describes an error of SQLite.
+    /// Creates a report of an SQLite error.
     init(_ error: DatabaseError) {
         let code = error.extendedResultCode
         self.init(error.reason, kind: Self.kind(of: error.resultCode))
@@ -13,10 +13,10 @@ extension ErrorReport {
         sql = error.sql
     }
 
-    /// Describes why a database could not be opened.
+    /// Creates a report of a failure to open a database.
     init(opening path: String?, error: any Error) {
         if let error = error as? LuaError {
-            // There is not even memory for the library.
+            // The library could not be loaded for lack of memory.
             self.init(error)
             return
         }
@@ -35,7 +35,7 @@ extension ErrorReport {
     /// Whether another connection holds a lock that the statement needs.
     var isLock: Bool { kind.hasPrefix("busy") || kind.hasPrefix("locked") }
 
-    /// Names the processes that hold the lock, as far as this user may see them.
+    /// Adds the processes that hold the lock, if they are visible to this user.
     mutating func addHelp(forLockOf path: String?) {
         help = "another program or connection is writing to the database, or has a transaction open; try again when it has ended"
         guard let path, !DatabaseFile.isCluster(path) else { return }
@@ -63,7 +63,7 @@ extension ErrorReport {
         }
     }
 
-    /// Reminds of the option without which the database is an empty one.
+    /// Adds a hint to name the database, because the default database is empty.
     mutating func addHelpForEmptyDatabase(_ path: String?, _ schema: SchemaNames) {
         guard help == nil, path == nil, schema.tables.isEmpty, message.hasPrefix("no such table: ") || kind == "unknown_table" else { return }
         help = "the database is empty and in memory; use --database PATH to open a file"
@@ -71,9 +71,9 @@ extension ErrorReport {
 }
 
 extension ErrorReport {
-    /// The report in lines, each ended by a line feed.
+    /// Returns the report as lines, each ending with a line feed.
     ///
-    /// - Parameter width: The columns of the terminal; `nil`: lines are as long as they are.
+    /// - Parameter width: The width of the terminal; `nil` for unlimited lines.
     func text(colors: Colors, width: Int? = nil) -> String {
         let text = text(width: width) { part, text in
             switch part {

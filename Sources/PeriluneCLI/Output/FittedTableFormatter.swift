@@ -1,4 +1,4 @@
-/// A table for a terminal: no wider than that, and it says what was cut.
+/// A formatter for tables that fit the terminal and mention hidden parts.
 struct FittedTableFormatter: ResultFormatter {
     private var rows = ConsoleRows()
     private let colors: Colors

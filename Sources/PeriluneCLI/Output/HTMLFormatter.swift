@@ -1,10 +1,10 @@
 internal import Perilune
 internal import PeriluneScenarios
 
-/// A table of HTML, which can stand in any page, or a page of its own.
+/// A formatter for an HTML table, as a fragment or a complete page.
 struct HTMLFormatter: ResultFormatter {
     private let columns: [String]
-    /// The title of the page; `nil` for the table alone.
+    /// The title of the page; `nil` for a fragment.
     private let pageTitle: String?
 
     init(columns: [String], pageTitle: String? = nil) {

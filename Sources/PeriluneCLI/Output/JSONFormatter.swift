@@ -1,6 +1,6 @@
 internal import PeriluneRecords
 
-/// An array of objects, one a line.
+/// A formatter for a JSON array with one object per line.
 struct JSONFormatter: ResultFormatter {
     private let writer: JSONRowWriter
     private var isFirst = true
@@ -24,7 +24,7 @@ struct JSONFormatter: ResultFormatter {
     }
 }
 
-/// An object a line.
+/// A formatter for JSON lines, with one object per line.
 struct JSONLinesFormatter: ResultFormatter {
     private let writer: JSONRowWriter
 
@@ -38,13 +38,13 @@ struct JSONLinesFormatter: ResultFormatter {
     }
 }
 
-/// Writes rows as JSON objects in which nothing is lost.
+/// A writer of rows as JSON objects without loss of information.
 ///
-/// Integers have all their digits, infinite numbers are `9e999` and `-9e999`, as SQLite's own JSON has them. A blob is
-/// `{"$blob":"<base64>"}`, text that is not UTF-8 `{"$text":"<base64>"}`. Of columns with the same name the second is
-/// called `name_2`.
+/// Integers keep all digits, and infinite numbers are `9e999` and `-9e999`, as in SQLite's JSON functions. A blob is
+/// `{"$blob":"<base64>"}`, and text that is not UTF-8 is `{"$text":"<base64>"}`. A second column with the same name is called
+/// `name_2`.
 struct JSONRowWriter {
-    /// The names with quotes and colon.
+    /// The names with quotes and a colon.
     private let keys: [[UInt8]]
 
     init(columns: [String]) {
@@ -88,9 +88,9 @@ struct JSONRowWriter {
         output.append("\"}")
     }
 
-    /// The names with numbers behind those that are there before, in any case of letters: they may become the names of columns.
+    /// Returns the names with numbers appended to duplicates, ignoring case, because they may become column names.
     static func unique(_ names: [String]) -> [String] {
-        // An original name wins over one made here: a, a, a_2 become a, a_3, a_2.
+        // Original names have precedence: a, a, a_2 become a, a_3, a_2.
         var taken = Set(names.map(\.foldedName))
         var seen: Set<String> = []
         return names.map { name in

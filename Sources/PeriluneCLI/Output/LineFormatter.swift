@@ -1,6 +1,6 @@
 internal import Perilune
 
-/// A line a value, names aligned, an empty line between rows.
+/// A formatter with one line per value, aligned names, and an empty line between rows.
 struct LineFormatter: ResultFormatter {
     private let names: [String]
     private let colors: Colors

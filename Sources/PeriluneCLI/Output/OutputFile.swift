@@ -2,15 +2,15 @@ internal import Foundation
 @preconcurrency internal import Glibc
 internal import Perilune
 
-/// A file that is there, with all of its contents, once all has been written: until then a former one stays.
+/// A file that is replaced atomically when all of its contents have been written.
 final class OutputFile {
     private let path: String
     private let temporaryPath: String
     private let file: UnsafeMutablePointer<FILE>
     private var isFinished = false
 
-    /// - Parameter inputs: Files that the command reads.
-    /// - Throws: ``CommandFailure`` if it cannot be written, or would replace a database or one of the inputs.
+    /// - Parameter inputs: The files that the command reads.
+    /// - Throws: ``CommandFailure`` if the file cannot be written, or would replace a database or an input.
     init(_ path: String, besides inputs: [String] = []) throws {
         self.path = path
         try Self.requireReplaceable(path, inputs)
@@ -30,14 +30,14 @@ final class OutputFile {
         guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Self.failure(path) }
     }
 
-    /// Puts the file in its place.
+    /// Moves the finished file to its path.
     func finish() throws {
         guard fflush(file) == 0, rename(temporaryPath, path) == 0 else { throw Self.failure(path) }
         isFinished = true
         fclose(file)
     }
 
-    /// Writes a whole file.
+    /// Writes a complete file.
     static func write(_ bytes: [UInt8], to path: String) throws {
         let file = try OutputFile(path)
         try file.write(bytes)
@@ -60,9 +60,9 @@ final class OutputFile {
     }
 }
 
-/// Folders into which commands write.
+/// Folders for the output of commands.
 enum OutputFolder {
-    /// Makes a folder, and those above it, where they do not exist.
+    /// Creates a folder and missing parent folders.
     ///
     /// - Throws: ``CommandFailure``.
     static func make(_ path: String) throws {
@@ -74,12 +74,12 @@ enum OutputFolder {
     }
 }
 
-/// A file, or standard output.
+/// A file or standard output.
 enum OutputDestination {
     case file(OutputFile)
     case standardOutput
 
-    /// - Parameter path: `nil`: standard output.
+    /// - Parameter path: The file; `nil` for standard output.
     /// - Throws: ``CommandFailure`` if the file cannot be written.
     init(_ path: String?) throws {
         self = if let path { .file(try OutputFile(path)) } else { .standardOutput }
@@ -87,7 +87,7 @@ enum OutputDestination {
 
     var isFile: Bool { if case .file = self { true } else { false } }
 
-    /// Has a closure write to it, through the pager if that is standard output, and finishes it.
+    /// Runs a closure that writes to the destination, using the pager for standard output, and finishes it.
     func writing<Result>(_ pager: PagerOption, _ body: () throws -> Result) throws -> Result {
         try Pager.paging(if: !pager.noPager && !isFile) {
             let result = try body()
@@ -103,7 +103,7 @@ enum OutputDestination {
         }
     }
 
-    /// To be called when all has been written.
+    /// Finishes the output when everything has been written.
     func finish() throws {
         switch self {
         case .file(let file): try file.finish()

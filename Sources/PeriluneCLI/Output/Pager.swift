@@ -2,12 +2,12 @@ internal import Foundation
 @preconcurrency internal import Glibc
 internal import PeriluneIsolation
 
-/// The size of the terminal to which output goes.
+/// The size of the output terminal.
 struct TerminalSize {
     let columns: Int
     let rows: Int
 
-    /// The width of the terminal to which standard output goes; `nil` if it goes elsewhere.
+    /// The width of the terminal for standard output; `nil` if the output goes elsewhere.
     static var outputColumns: Int? { StandardStreams.isOutputTerminal ? current.columns : nil }
 
     static var current: TerminalSize {
@@ -19,39 +19,39 @@ struct TerminalSize {
     }
 }
 
-/// The program that shows long text page by page: `PAGER`, by default `less`.
+/// The program that shows long text in pages: `PAGER`, or `less` by default.
 enum Pager {
-    /// Shows a text that does not fit the terminal. Returns whether it has done so: `false` if it fits, or no pager is found.
+    /// Shows a text that does not fit the terminal. Returns `false` without showing it if it fits or no pager is found.
     static func show(_ text: String) -> Bool {
         let size = TerminalSize.current
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let fits = lines.count <= size.rows && lines.allSatisfy { $0.count <= size.columns }
         let former = signal(SIGPIPE, SIG_IGN)
         defer { signal(SIGPIPE, former) }
-        // Long lines to the right and not below.
+        // Long lines are scrolled horizontally instead of wrapped.
         guard !fits, let process = PagerProcess(options: "FRSX") else { return false }
         try? StandardStreams.write(Array(text.utf8))
         process.end()
         return true
     }
 
-    /// Sends what a closure writes to standard output through the pager, where that is a terminal.
+    /// Runs a closure whose output goes through the pager if standard output is a terminal.
     ///
-    /// The pager itself ends at once if the text fits the screen. A reader who leaves it ends the command, as with `| less`.
+    /// The pager exits immediately if the text fits the screen. Quitting the pager ends the command, as with `| less`.
     static func paging<Result>(if isWanted: Bool, _ body: () throws -> Result) rethrows -> Result {
         let process = isWanted && StandardStreams.isOutputTerminal ? PagerProcess(options: "FRX") : nil
-        // Before an error is written.
+        // End the pager before an error is written.
         defer { process?.end() }
         return try body()
     }
 }
 
-/// A pager that runs, to which standard output goes.
+/// A running pager that receives standard output.
 private final class PagerProcess {
     private let id: pid_t
     private let output: CInt
 
-    /// - Parameter options: Those of `less` where the variable `LESS` is not set.
+    /// - Parameter options: The options for `less` if the variable `LESS` is not set.
     init?(options: String) {
         let environment = ProcessInfo.processInfo.environment
         guard environment["TERM"] != "dumb", let command = Self.command(environment) else { return nil }
@@ -71,11 +71,11 @@ private final class PagerProcess {
         for end in ends { close(end) }
     }
 
-    /// `nil` if the variable is empty, or names a program that is not found.
+    /// Returns the pager command; `nil` if the variable is empty or names a missing program.
     private static func command(_ environment: [String: String]) -> String? {
         let command = (environment["PAGER"] ?? "less").trimmingCharacters(in: .whitespaces)
         guard let program = command.split(separator: " ").first else { return nil }
-        // What is more than a name is the shell's business.
+        // Anything other than a plain name is left to the shell.
         guard program.allSatisfy({ $0.isLetter || $0.isNumber || "-_.+".contains($0) }) else { return command }
         let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
         return folders.contains { access("\($0)/\(program)", X_OK) == 0 } ? command : nil
@@ -93,7 +93,7 @@ private final class PagerProcess {
         return code == 0 ? id : nil
     }
 
-    /// Gives standard output back, and waits until the reader has left.
+    /// Restores standard output and waits until the user quits the pager.
     func end() {
         try? StandardStreams.flush()
         dup2(output, STDOUT_FILENO)

@@ -1,13 +1,13 @@
-/// How a result is written.
+/// The format of a result.
 enum ResultFormat: String, CaseIterable, Sendable {
     case table, box, csv, tsv, json, jsonl, markdown, html, insert, line
 
-    /// The default: a table for people, lines of JSON for programs.
+    /// Returns the default: a table for terminals, JSON lines for programs.
     static func standard(isTerminal: Bool) -> ResultFormat {
         isTerminal ? .table : .jsonl
     }
 
-    /// The format of a file by the end of its name; `nil` if that says nothing.
+    /// Creates the format that matches a file extension; `nil` if there is none.
     init?(fileName: String) {
         switch fileName.split(separator: ".").last?.lowercased() {
         case "csv": self = .csv
@@ -22,12 +22,12 @@ enum ResultFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Makes what writes a result in this format.
+    /// Creates a formatter for this format.
     ///
     /// - Parameters:
-    ///   - width: The columns of the terminal on which a table is shown; `nil`: nothing is cut.
-    ///   - table: The table that INSERTs name.
-    ///   - pageTitle: The title of a page of HTML; `nil`: a table for any page.
+    ///   - width: The terminal width for tables; `nil` to cut nothing.
+    ///   - table: The table named in INSERT statements.
+    ///   - pageTitle: The title of an HTML page; `nil` for a fragment.
     func makeFormatter(
         columns: [String], colors: Colors = .off, width: Int? = nil, table: String = "result", pageTitle: String? = nil
     ) -> any ResultFormatter {
@@ -48,7 +48,7 @@ enum ResultFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Writes a whole result.
+    /// Returns a complete result in this format.
     func format(columns: [String], rows: some Sequence<[Cell]>, colors: Colors = .off) -> [UInt8] {
         var formatter = makeFormatter(columns: columns, colors: colors)
         var output: [UInt8] = []
@@ -59,13 +59,13 @@ enum ResultFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// Writes a result row by row. Each row has as many cells as there are columns.
+/// A writer of a result row by row. Each row has as many cells as there are columns.
 protocol ResultFormatter {
-    /// Writes what comes before the first row.
+    /// Writes the part before the first row.
     mutating func begin(_ output: inout [UInt8])
-    /// Writes a row, or keeps it if the format needs to see all rows first.
+    /// Writes a row, or stores it if the format needs all rows first.
     mutating func write(_ row: [Cell], to output: inout [UInt8])
-    /// Writes what comes after the last row.
+    /// Writes the part after the last row.
     mutating func end(_ output: inout [UInt8])
 }
 
@@ -73,7 +73,7 @@ extension ResultFormatter {
     mutating func begin(_ output: inout [UInt8]) {}
     mutating func end(_ output: inout [UInt8]) {}
 
-    /// Writes a whole table to standard output.
+    /// Writes a complete table to standard output.
     consuming func writeTable(_ rows: [[Cell]]) throws {
         var output: [UInt8] = []
         begin(&output)

@@ -1,8 +1,8 @@
 internal import PeriluneRecords
 
-/// Values as SQL writes them.
+/// Values as SQL literals.
 enum SQLLiteral {
-    /// A value that reads back as the same, also by the shell of SQLite, which leaves out a CR before an LF wherever it stands.
+    /// Appends a literal that reads back as the same value, even in SQLite's shell, which removes each CR before an LF.
     static func append(_ cell: Cell, to output: inout [UInt8]) {
         if case .text(let bytes) = cell, bytes.contains(0x0D) { return appendWithoutCR(bytes, to: &output) }
         let value: Value =
@@ -30,11 +30,11 @@ enum SQLLiteral {
     }
 }
 
-/// An INSERT for each row.
+/// A formatter with one INSERT statement per row.
 struct InsertFormatter: ResultFormatter {
     private let start: [UInt8]
 
-    /// - Parameter table: The table that the statements name.
+    /// - Parameter table: The table named in the statements.
     init(columns: [String], table: String) {
         let names = JSONRowWriter.unique(columns).map(\.quotedName).joined(separator: ", ")
         start = Array("INSERT INTO \(table.quotedName) (\(names)) VALUES (".utf8)

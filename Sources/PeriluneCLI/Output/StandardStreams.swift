@@ -1,39 +1,40 @@
 @preconcurrency internal import Glibc
 internal import Perilune
 
-/// The streams of the process.
+/// The standard streams of the process.
 enum StandardStreams {
     static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
     static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// How wide the terminal is to which errors go.
+    /// The width of the terminal for standard error.
     static var errorColumns: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Lets writing to a closed pipe end the process quietly, whatever the parent process has set: `perilune ... | head`.
+    /// Makes writing to a closed pipe end the process silently, regardless of the parent's signal settings: `perilune ...
+    /// head`.
     static func endOnClosedPipe() {
         signal(SIGPIPE, SIG_DFL)
     }
 
-    /// Writes to standard output, through the buffer that scripts use, too.
+    /// Writes to standard output through the buffer that scripts also use.
     static func write(_ bytes: [UInt8]) throws {
         guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count else { throw failure() }
     }
 
-    /// Writes out what is buffered; fails also if something could not be written before.
+    /// Flushes the buffer; also fails if an earlier write has failed.
     static func flush() throws {
         guard fflush(stdout) == 0 else { throw failure() }
-        // The script has printed, and its print does not look: what went wrong then is not known any more.
+        // Lua's print ignores write errors, so the reason is no longer known.
         guard ferror(stdout) == 0 else { throw failure("some of the output was lost") }
     }
 
-    /// Lets what is written to standard output go to standard error.
+    /// Redirects standard output to standard error.
     ///
-    /// - Returns: What ``restoreOutput(_:)`` needs.
+    /// - Returns: The descriptor for ``restoreOutput(_:)``.
     static func redirectOutputToErrors() -> CInt? {
         fflush(stdout)
         let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -49,7 +50,7 @@ enum StandardStreams {
         close(output)
     }
 
-    /// Writes to standard error at once, what has been printed before it first.
+    /// Writes to standard error immediately, after flushing standard output.
     static func writeError(_ text: String) {
         fflush(stdout)
         var bytes = Array(text.utf8)[...]
@@ -61,7 +62,7 @@ enum StandardStreams {
         }
     }
 
-    /// The same where another thread may be writing: what has been printed is written only if that does not have to be waited for.
+    /// Writes to standard error when another thread may be writing. Flushes standard output only if this does not block.
     static func writeErrorAtOnce(_ text: String) {
         var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         if poll(&output, 1, 0) == 1, ftrylockfile(stdout) == 0 { fflush(stdout) }

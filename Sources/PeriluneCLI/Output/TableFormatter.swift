@@ -1,6 +1,6 @@
 internal import Perilune
 
-/// A table in a box for people: numbers to the right, control characters escaped, nothing cut off.
+/// A formatter for boxed tables, with right-aligned numbers and escaped control characters. Nothing is cut.
 struct TableFormatter: ResultFormatter {
     private var grid: Grid
     private let colors: Colors
@@ -23,11 +23,11 @@ struct TableFormatter: ResultFormatter {
 }
 
 extension Grid {
-    /// The table in a box.
+    /// Returns the table in a box.
     ///
     /// - Parameters:
-    ///   - header: Paints the name of a column.
-    ///   - paint: Paints a cell: row, column, and the text that is as wide as the column.
+    ///   - header: Colors the name of a column.
+    ///   - paint: Colors a cell, given by its row, column, and text padded to the column width.
     func box(indent: String = "", header: (String) -> String, paint: (Int, Int, String) -> String) -> String {
         var text = indent + border("┌", "┬", "┐")
         text += indent + line(columns.indices.map { header(padded(columns[$0], column: $0)) })
@@ -47,7 +47,7 @@ extension Grid {
     }
 }
 
-/// A table of GitHub's Markdown, aligned also as plain text.
+/// A formatter for GitHub Markdown tables that are also aligned as plain text.
 struct MarkdownFormatter: ResultFormatter {
     private var grid: Grid
 
@@ -81,7 +81,7 @@ struct MarkdownFormatter: ResultFormatter {
         "| " + cells.joined(separator: " | ") + " |\n"
     }
 
-    /// Escapes what would end the cell or be read as markup.
+    /// Escapes characters that would end the cell or be interpreted as markup.
     private static func escape(_ text: String) -> String {
         var result = ""
         for character in text {
@@ -92,7 +92,7 @@ struct MarkdownFormatter: ResultFormatter {
     }
 }
 
-/// The cells of a table as text, and the width of its columns.
+/// The cells of a table as text, with the column widths.
 struct Grid {
     struct Entry {
         let text: String
@@ -116,7 +116,7 @@ struct Grid {
         add(row.map { ($0, text($0)) })
     }
 
-    /// Adds a row of cells with the texts that stand for them.
+    /// Adds a row of cells with their texts.
     mutating func add(_ row: [(cell: Cell, text: String)]) {
         let entries = row.map { Entry(text: $0.text, isNull: $0.cell == .null) }
         for (column, entry) in entries.enumerated() {
@@ -128,7 +128,7 @@ struct Grid {
         rows.append(entries)
     }
 
-    /// Whether a column holds numbers and nothing else.
+    /// Returns whether a column contains only numbers.
     func isRight(_ column: Int) -> Bool {
         hasNumber[column] && !hasOther[column]
     }

@@ -1,10 +1,10 @@
 internal import Perilune
 
-/// Breaks lines between words, so that a terminal does not break them inside words. Escape sequences of colors take no room.
+/// Line breaking between words. Escape sequences for colors have no width.
 enum WordWrap {
-    /// Text whose lines are no wider than a terminal, unless a word alone is.
+    /// Returns the text broken to the width of a terminal; only single words may be wider.
     ///
-    /// - Parameter width: `nil`: the text as it is.
+    /// - Parameter width: The width; `nil` to return the text unchanged.
     static func wrapped(_ text: String, to width: Int?) -> String {
         guard let width, width > 20 else { return text }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { wrap($0, width) }.joined(separator: "\n")
@@ -17,7 +17,7 @@ enum WordWrap {
         for piece in pieces(of: line) {
             let pieceWidth = visibleWidth(piece)
             if piece.first == " " {
-                // What is between words is dropped at a break, and kept at the start of the line.
+                // Blanks between words are dropped at a line break but kept at the start of a line.
                 if used + pieceWidth <= width || isAtStart { lines[lines.count - 1] += piece }
                 used += pieceWidth
                 continue
@@ -34,7 +34,7 @@ enum WordWrap {
         return lines.joined(separator: "\n")
     }
 
-    /// Runs of blanks, and what is between them.
+    /// Returns the alternating runs of blanks and words.
     private static func pieces(of line: Substring) -> [Substring] {
         var pieces: [Substring] = [], start = line.startIndex
         while start < line.endIndex {
@@ -46,13 +46,13 @@ enum WordWrap {
         return pieces
     }
 
-    /// Where the lines after the first begin: below what follows a label, or a little further to the right than the first.
+    /// Returns the indentation of continuation lines: that of the text after a label, or slightly more than that of the first line.
     private static func hangingIndentation(of line: Substring, _ width: Int) -> Int {
         let plain = withoutEscapes(line)
         let leading = plain.prefix { $0 == " " }.count
         if plain.hasPrefix("error: ") { return 2 }
         var index = plain.dropFirst(leading).startIndex, column = leading
-        // A label ends with two blanks, or is a word of an error report.
+        // A label ends with two blanks or is a keyword of an error report.
         while index < plain.endIndex, column < width / 2 {
             let next = plain.index(after: index)
             if plain[index] == " ", next < plain.endIndex, plain[next] == " " {
@@ -75,7 +75,7 @@ enum WordWrap {
 }
 
 extension String {
-    /// The text with the lines of each paragraph joined, for who breaks them at the width of a terminal. Indented lines stay.
+    /// The text with the lines of each paragraph joined, to be wrapped by the terminal. Indented lines are kept.
     var paragraphs: String {
         var lines: [String] = []
         for line in split(separator: "\n", omittingEmptySubsequences: false) {

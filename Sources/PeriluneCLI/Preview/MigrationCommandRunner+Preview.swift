@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// `perilune migrate --preview`.
 extension MigrationCommandRunner {
-    /// Runs what is pending on a private copy of the database, and writes what that would change.
+    /// Runs the pending migrations on a private copy of the database and writes a report of the changes.
     ///
-    /// - Throws: ``CommandFailure``, after the report if a migration failed.
+    /// - Throws: ``CommandFailure``, after the report, if a migration failed.
     func preview(_ format: PreviewFormat) async throws -> Int32 {
         let texts = try readFolder()
         let preview = try await openPreview()
@@ -18,7 +18,7 @@ extension MigrationCommandRunner {
         let pending = try await pending(status, session)
         guard !pending.isEmpty else { return noteNothingPending(status) }
         if DatabaseFile.isMissing(request.database) { note("the database \(request.database) does not exist yet; previewing with an empty one") }
-        // Programs read the report from standard output, and nothing else.
+        // Standard output must contain only the report, for programs.
         let output = format == .json ? StandardStreams.redirectOutputToErrors() : nil
         let applied = Mutex<[String]>([])
         let result = await session.migrate { name, _ in applied.withLock { $0.append(name) } }
@@ -50,7 +50,7 @@ extension MigrationCommandRunner {
         } catch {
             throw CommandFailure(ErrorReport("the changes cannot be shown: \(error)", kind: "host"))
         }
-        // Which migrations were applied is reported anyway.
+        // The applied migrations are listed separately.
         report.tables.removeAll { Self.bookkeeping.contains($0.name) }
         report.schema.removeAll { Self.bookkeeping.contains($0.table) }
         switch format {
@@ -64,6 +64,6 @@ extension MigrationCommandRunner {
         try StandardStreams.flush()
     }
 
-    /// The tables in which names and checksums of migrations are kept.
+    /// The tables with names and checksums of migrations.
     private static let bookkeeping = [OwnTables.migrations, OwnTables.checksums]
 }

@@ -1,15 +1,15 @@
 internal import Perilune
 
-/// Writes a report for people.
+/// A formatter of preview reports as text.
 struct PreviewFormatter {
     /// `nil` means a private database in memory.
     let database: String?
-    /// Who has failed, if anybody, so that the report shows only what was committed before: "Before it failed, the script".
+    /// The subject of a report after a failure, which covers only committed changes: "Before it failed, the script".
     let incompleteSubject: String?
-    /// Whether obstacles to a plan are worth a line.
+    /// Whether a plan was requested, so that its obstacles are reported as an error instead of in notes.
     let wantsPlan: Bool
     let colors: Colors
-    /// The columns of the terminal; `nil`: tables are as wide as they are.
+    /// The width of the terminal; `nil` for unlimited tables.
     var width: Int?
 
     func format(_ report: PreviewReport) -> [UInt8] {
@@ -35,7 +35,7 @@ struct PreviewFormatter {
         return "\(subject): \(Self.headline(report))"
     }
 
-    /// How much is changed: `2 rows inserted, 1 deleted`.
+    /// Returns a summary of the changes: `2 rows inserted, 1 deleted`.
     static func headline(_ report: PreviewReport) -> String {
         guard report.hasChanges else { return "nothing" }
         var parts: [String] = []
@@ -54,7 +54,7 @@ struct PreviewFormatter {
 
     private func obstacles(_ report: PreviewReport) -> [String] {
         guard !report.obstacles.isEmpty else { return [] }
-        if wantsPlan { return [] }  // The error that follows says it.
+        if wantsPlan { return [] }  // Reported by the error that follows.
         return report.tables.compactMap { table in
             table.unrecordable.map { "note: \(table.name) cannot be part of a plan: \($0)" }
         }
@@ -70,7 +70,7 @@ struct PreviewFormatter {
         return text
     }
 
-    /// `+3 ~1 -2`.
+    /// Returns the counts of a table: `+3 ~1 -2`.
     static func counts(of table: TableChanges, _ colors: Colors = .off) -> String {
         guard table.isCounted else { return "changed" }
         var parts: [String] = []
@@ -116,7 +116,7 @@ struct PreviewFormatter {
 
     private static func text(_ cell: Cell, was old: Cell?) -> String {
         guard let old else { return shortened(cell.part(from: 0, atMost: bytesRead).displayText) }
-        // Of long values, the part where they begin to differ.
+        // For long values, show the part where the difference starts.
         let skipped = max(0, cell.commonLength(with: old) - bytesRead / 2)
         let before = old.part(from: skipped, atMost: bytesRead).displayText
         let after = cell.part(from: skipped, atMost: bytesRead).displayText
@@ -125,7 +125,7 @@ struct PreviewFormatter {
         return "\(shortened(before, from: start)) → \(shortened(after, from: start))"
     }
 
-    /// More bytes than those that are shown.
+    /// More bytes than are shown.
     private static let bytesRead = 1000
     private static let width = 40
 

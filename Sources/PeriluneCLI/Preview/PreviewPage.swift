@@ -3,15 +3,15 @@ internal import PeriluneRecords
 internal import PeriluneScenarios
 internal import Synchronization
 
-/// What a script would change, as a page for browsers.
+/// A web page with the changes that a script would make.
 struct PreviewPage {
-    /// What has run.
+    /// The name of the script.
     let name: String
     /// `nil` means a private database in memory.
     let database: String?
     let report: PreviewReport
     let statements: [StatementRecord]
-    /// Why the script has failed, if it has.
+    /// The failure of the script, if any.
     var failure: ErrorReport?
     var duration = Duration.zero
 
@@ -71,7 +71,7 @@ struct PreviewPage {
         }
     }
 
-    /// The slowest first.
+    /// The statements, slowest first.
     private var statementEntries: [ReportPage.Entry] {
         statements.sorted { $0.duration > $1.duration }.map { statement in
             let times = statement.count > 1 ? ["\(statement.count) times"] : []
@@ -82,24 +82,24 @@ struct PreviewPage {
         }
     }
 
-    /// A statement that has run, perhaps several times.
+    /// A statement with all of its executions.
     struct StatementRecord {
         let sql: String
         var count = 0
-        /// Of all runs together.
+        /// The total duration of all executions.
         var duration = Duration.zero
         var plan: [String] = []
     }
 }
 
-/// Keeps the statements of a run with their times, for its page.
+/// A log of executed statements and their durations, for the page.
 final class StatementLog: Sendable {
     private let statements = Mutex<(order: [String], times: [String: PreviewPage.StatementRecord])>(([], [:]))
-    /// More different ones are not kept.
+    /// The maximum number of distinct statements.
     private static let mostStatements = 500
 
     func take(_ event: SQLTrace.Event) {
-        // Begins and ends of transactions and looks at the schema are the host's in most runs.
+        // Transaction control and schema queries mostly come from the host.
         guard let duration = event.duration, !event.sql.withCString(SQLScreening.isBookkeeping) else { return }
         statements.withLock { statements in
             if statements.times[event.sql] == nil {
@@ -112,7 +112,7 @@ final class StatementLog: Sendable {
         }
     }
 
-    /// The statements with their query plans.
+    /// Returns the statements with their query plans.
     func records(on host: ScriptHost) async -> [PreviewPage.StatementRecord] {
         var records = statements.withLock { statements in statements.order.compactMap { statements.times[$0] } }
         for index in records.indices { records[index].plan = await host.queryPlan(of: records[index].sql) ?? [] }

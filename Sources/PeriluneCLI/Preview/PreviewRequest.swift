@@ -1,20 +1,20 @@
 import ArgumentParser
 
-/// How a report is written.
+/// The format of a preview report.
 enum PreviewFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case text, json
 }
 
-/// What `run --preview` is asked to do.
+/// The options of `run --preview`.
 struct PreviewRequest: Sendable {
-    /// Where the plan is written; `nil`: nowhere.
+    /// The file for the plan; `nil` for none.
     var planPath: String?
-    /// Whether the exit status says that something would change.
+    /// Whether the exit status indicates changes.
     var isChecking = false
     var format = PreviewFormat.text
-    /// Where a page for browsers is written; `nil`: nowhere.
+    /// The file for a web page; `nil` for none.
     var pagePath: String?
-    /// How many rows of each kind are shown for a table.
+    /// The number of rows of each kind to show per table.
     var rowLimit = 10
     /// Whether scripts may change files and run programs.
     var allowsEffects = false

@@ -4,10 +4,10 @@ internal import PeriluneLua
 
 /// `perilune run --preview`.
 extension ScriptRunner {
-    /// Runs the scripts on a copy of the database, and writes what they would change.
+    /// Runs the scripts on a copy of the database and writes a report of the changes.
     ///
     /// - Returns: The exit status.
-    /// - Throws: ``CommandFailure``, after the report if a script failed.
+    /// - Throws: ``CommandFailure``, after the report, if a script failed.
     func preview(_ request: PreviewRequest, _ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
         if let path = request.planPath { try Self.savingPlan { try PreviewPlan.checkPath(path) } }
         let trace = makeTrace(), start = ContinuousClock.now
@@ -15,7 +15,7 @@ extension ScriptRunner {
         let timeLimit = self.request.timeout.map { TimeLimit($0) }
         let interruption = PreviewInterruption()
         let preview = try await openPreview(request, trace, log, interruption, within: timeLimit)
-        // Programs read the report from standard output, and nothing else.
+        // Standard output must contain only the report, for programs.
         let output = request.format == .json ? StandardStreams.redirectOutputToErrors() : nil
         let ending = await run(scripts, on: preview.host, texts, within: timeLimit)
         await trace?.writeSlowStatements(of: preview.host)
@@ -36,7 +36,7 @@ extension ScriptRunner {
         return request.isChecking && report.hasChanges ? ExitStatus.pending : ExitStatus.success
     }
 
-    /// Runs the scripts on a copy of the database that is discarded.
+    /// Runs the scripts on a temporary copy of the database.
     func runOnCopy(_ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
         let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0) } : nil
         let preview = try await openPreview(PreviewRequest(), nil, nil, PreviewInterruption(), within: timeLimit)
@@ -56,7 +56,7 @@ extension ScriptRunner {
         let source = self.request.database.map { PreviewSource.live($0) } ?? .empty
         var configuration = makeConfiguration(trace)
         if let log {
-            // Both hear of each statement; the page shows no values.
+            // Both traces receive each statement; the page does not show values.
             let former = configuration.trace
             configuration.trace = SQLTrace((former?.events ?? []).union(.profile), showsValues: former?.showsValues ?? false) { event in
                 former?.receive(event)
@@ -72,7 +72,7 @@ extension ScriptRunner {
         Interrupts.onFirst { interruption.interrupt() }
         do {
             let preview = try await TimeLimit.bounding(timeLimit) { try await opening.value }
-            // Not the preview itself, which removes the copy when it goes.
+            // Captures the host instead of the preview, which removes the copy when it is deallocated.
             interruption.set { [host = preview.host] in host.cancelRunOrNext() }
             return preview
         } catch let failure as CommandFailure {
@@ -85,7 +85,7 @@ extension ScriptRunner {
         }
     }
 
-    /// Shows how far the copying of a database is; the line is gone when all of it is copied.
+    /// Returns a closure that shows the progress of copying a database and removes the line at the end.
     static func showCopying(_ database: String?) -> (@Sendable (Double) -> Void)? {
         guard let database, let line = ProgressLine(delay: .seconds(1)) else { return nil }
         return { part in
@@ -93,8 +93,8 @@ extension ScriptRunner {
         }
     }
 
-    /// Looks at what has changed. That may take long, and ends with the time limit or at Ctrl-C; where the script has used up the time
-    /// itself, it may take as long again.
+    /// Compares the databases. This may take long and is subject to the time limit and Ctrl-C. If the script has used up its time
+    /// limit, the comparison gets the same time again.
     private func finish(
         _ preview: ScriptPreview, _ interruption: PreviewInterruption, within timeLimit: TimeLimit?
     ) async throws -> (report: PreviewReport, plan: PreviewPlan?) {
@@ -149,7 +149,7 @@ extension ScriptRunner {
     }
 }
 
-/// What Ctrl-C does, which changes from the copying to the running.
+/// The action for Ctrl-C, which changes when the preview proceeds from copying to running to comparing.
 private final class PreviewInterruption: Sendable {
     private let lock = NSLock()
     /// Guarded by the lock.
@@ -161,7 +161,7 @@ private final class PreviewInterruption: Sendable {
         if lock.withLock({ isInterrupted }) { action() }
     }
 
-    /// Replaces the action, after which the next interruption counts: what the script was interrupted for is still reported.
+    /// Replaces the action and forgets an earlier interruption, so that the changes of an interrupted script are still reported.
     func begin(_ action: @escaping @Sendable () -> Void) {
         lock.withLock { (self.action, isInterrupted) = (action, false) }
     }
@@ -176,7 +176,7 @@ private final class PreviewInterruption: Sendable {
 }
 
 extension ErrorReport {
-    /// Describes why a plan cannot be read, written or applied.
+    /// Creates a report of why a plan cannot be read, written or applied.
     init(_ error: PlanError) {
         let kind =
             switch error.code {

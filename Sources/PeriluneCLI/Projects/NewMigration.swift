@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Perilune
 
-/// A file for a migration that is yet to be written.
+/// A file for a new migration.
 struct NewMigration {
     let folder: String
     let name: String
     var isSQL = false
 
-    /// Makes the file, and with SQL the one that undoes it. Returns the paths.
+    /// Creates the file and, for SQL, a second file to undo it. Returns the paths.
     ///
     /// - Throws: ``CommandFailure``.
     func make() throws -> [String] {
@@ -19,13 +19,13 @@ struct NewMigration {
         return files.map(\.0)
     }
 
-    /// The name as part of a file's: `Add prices` is `add_prices`.
+    /// The name as part of a file name: `Add prices` becomes `add_prices`.
     private var slug: String {
         let words = name.lowercased().split { !($0.isLetter || $0.isNumber) }
         return words.joined(separator: "_")
     }
 
-    /// The number after the highest that the files begin with, of as many digits.
+    /// Returns the next number after the highest prefix of the files, with the same number of digits.
     static func number(after files: [String]) -> String {
         let numbers = files.compactMap { $0.hasPrefix(".") ? nil : $0.prefix { $0.isASCII && $0.isNumber } }.filter { !$0.isEmpty }
         let highest = numbers.compactMap { Int($0) }.max() ?? 0

@@ -1,19 +1,19 @@
 import ArgumentParser
 
-/// A value for a parameter of a statement, as `-p` gives it.
+/// A value for a statement parameter, as given by `-p`.
 struct QueryParameter: Equatable {
-    /// The name, without the sign before it.
+    /// The name without its prefix character.
     let name: String
     let value: Cell
 
-    /// Reads `name=value` or `name:type=value`, as an option of the command line.
+    /// Parses `name=value` or `name:type=value` as a command-line option.
     init(_ text: String) throws {
         try self.init(text, bytes: RawArguments.bytes(ofValueAfterEqualsIn: text))
     }
 
-    /// Reads `name=value` or `name:type=value`.
+    /// Parses `name=value` or `name:type=value`.
     ///
-    /// - Parameter bytes: Those of the value, if the text does not say them: they are not UTF-8.
+    /// - Parameter bytes: The bytes of the value if they are not UTF-8.
     init(_ text: String, bytes: [UInt8]?) throws {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw ValidationError("expected name=value")
@@ -39,7 +39,7 @@ struct QueryParameter: Equatable {
         case "false": return .boolean(false)
         default: break
         }
-        // Only what is written back the same: 007 and +49 are text, like numbers of more than 64 bits.
+        // Only numbers that are written back unchanged: 007, +49 and integers of more than 64 bits are text.
         if let integer = Int64(text), String(integer) == text { return .integer(integer) }
         if text.contains(where: { ".eE".contains($0) }), let real = real(text) { return .real(real) }
         return .text(Array(text.utf8))
@@ -59,7 +59,7 @@ struct QueryParameter: Equatable {
         return value
     }
 
-    /// A finite decimal number: Swift reads `inf`, `nan` and hexadecimal numbers, too.
+    /// Returns a finite decimal number. Swift would also accept `inf`, `nan` and hexadecimal numbers.
     private static func real(_ text: String) -> Double? {
         guard text.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), let value = Double(text) else {
             return nil

@@ -7,7 +7,7 @@ internal import PeriluneCluster
 internal import PeriluneRecords
 internal import Synchronization
 
-/// Runs one statement and writes its rows.
+/// A runner of one statement that writes its rows.
 struct QueryRunner {
     let sql: String
     /// `nil` means a private database in memory.
@@ -19,9 +19,9 @@ struct QueryRunner {
     var isWriting = false
     /// Whether error reports show the bound values.
     var showsArguments = false
-    /// Is given what is to be said beside the rows.
+    /// Receives messages other than the rows.
     var note: (String) -> Void = { _ in }
-    /// Where the rows go.
+    /// Receives the output.
     var sink: ([UInt8]) throws -> Void = StandardStreams.write
 
     init(sql: String, database: String?, parameters: [QueryParameter]) {
@@ -32,8 +32,8 @@ struct QueryRunner {
 
     /// Runs the statement.
     ///
-    /// - Parameter makeFormatter: Gets the names of the columns.
-    /// - Returns: The number of rows changed, if the statement returns no rows.
+    /// - Parameter makeFormatter: Creates a formatter for the column names.
+    /// - Returns: The number of changed rows if the statement returns no rows.
     /// - Throws: ``CommandFailure``.
     func run(_ makeFormatter: ([String]) -> any ResultFormatter) throws -> Int? {
         guard !sql.utf8.contains(0) else {
@@ -67,7 +67,7 @@ struct QueryRunner {
         }
     }
 
-    /// Runs the statement in a cluster.
+    /// Runs the statement in a cluster database.
     private func run(in cluster: ClusterDatabase, _ queue: DatabaseQueue, _ makeFormatter: ([String]) -> any ResultFormatter) throws -> Int? {
         try queue.writeWithoutTransaction { db in
             defer { cluster.endAccess() }
@@ -97,7 +97,7 @@ struct QueryRunner {
         var configuration = Configuration()
         configuration.readonly = !isWriting
         configuration.busyMode = .timeout(5)
-        // Else GRDB stops the process after a statement such as BEGIN. Closing the connection rolls back.
+        // Otherwise GRDB crashes the process after statements such as BEGIN. Closing the connection rolls back.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { db in
             UnicodeCollation.install(on: db)
@@ -137,7 +137,7 @@ struct QueryRunner {
         return DeclaredType(String(cString: type)).content == .boolean
     }
 
-    /// Reads the current row; SQLite's own functions give text byte by byte.
+    /// Reads the current row. SQLite's functions return text byte by byte.
     private static func cells(of statement: Statement, _ booleans: [Bool]) -> [Cell] {
         let handle = statement.sqliteStatement
         return booleans.indices.map { index in
@@ -156,14 +156,14 @@ struct QueryRunner {
         }
     }
 
-    /// Copies the bytes, whose count must be asked for after their address.
+    /// Copies the bytes. Their count must be read after their address.
     private static func bytes(_ start: UnsafePointer<UInt8>?, _ handle: OpaquePointer, _ column: CInt) -> [UInt8] {
         Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column))))
     }
 
     // MARK: - Parameters
 
-    /// The values in the order of the statement's parameters, each of which must have one.
+    /// Returns a value for each parameter of the statement in order; fails if one is missing.
     private static func values(of parameters: [QueryParameter], for statement: Statement) throws -> [DatabaseValue] {
         let names = names(ofParametersOf: statement)
         for (index, parameter) in parameters.enumerated() {
@@ -181,13 +181,13 @@ struct QueryRunner {
         }
     }
 
-    /// The names without the signs before them; numbers for `?`; `nil` for numbers that the statement leaves out.
+    /// Returns the names without their prefix characters; numbers for `?`; `nil` for numbers that the statement skips.
     private static func names(ofParametersOf statement: Statement) -> [String?] {
         let handle = statement.sqliteStatement
         let names = (0..<sqlite3_bind_parameter_count(handle)).map { index in
             sqlite3_bind_parameter_name(handle, index + 1).map { String(cString: $0).dropFirst() }.map(String.init)
         }
-        // After ?5 the parameters 1 to 4 may be unused ones, which have no name either.
+        // After ?5, parameters 1 to 4 may be unused and also have no names.
         let hasNumbers = names.contains { $0.flatMap(Int.init) != nil }
         return names.enumerated().map { index, name in name ?? (hasNumbers ? nil : "\(index + 1)") }
     }
@@ -206,10 +206,10 @@ struct QueryRunner {
     // MARK: - Errors
 
     private func report(_ error: DatabaseError, _ db: Database) -> ErrorReport {
-        // Before anything else is done on the connection.
+        // Read the offset before anything else happens on the connection.
         let offset = Int(sqlite3_error_offset(db.sqliteConnection))
         var report = ErrorReport(error)
-        // What GRDB says of several statements, and of none.
+        // GRDB's errors for several statements and for none.
         if error.resultCode == .SQLITE_MISUSE || error.message == "empty statement" {
             report = ErrorReport("expected one SQL statement", kind: "sql")
             report.help = "to run several, use perilune run -e 'db:execute[[...]]'; for a dump, perilune restore FILE"
@@ -246,7 +246,7 @@ extension Cell {
     }
 }
 
-/// Whether the statement is to end; set by a signal.
+/// A flag, set by a signal, that ends the statement.
 private final class Flag: Sendable {
     private let value = Atomic(false)
 

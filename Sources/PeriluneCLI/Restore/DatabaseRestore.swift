@@ -3,17 +3,17 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Perilune
 
-/// Runs a dump: SQL as `perilune dump` and the shell of SQLite write it, all of it or nothing.
+/// A restore of a dump by `perilune dump` or SQLite's shell, in one transaction.
 struct DatabaseRestore {
     let db: Database
-    /// The name of the dump in messages.
+    /// The name of the dump for messages.
     let path: String
-    /// Called with the part that has run, from 0 to 1.
+    /// Called with the completed fraction from 0 to 1.
     var progress: (Double) -> Void = { _ in }
 
     /// Runs the statements of a dump in one transaction.
     ///
-    /// - Throws: ``CommandFailure`` with the line of the statement that failed; then nothing was changed.
+    /// - Throws: ``CommandFailure`` with the line of the failed statement; nothing has been changed then.
     func run(_ dump: [UInt8]) throws {
         if let zero = dump.firstIndex(of: 0) {
             guard let file = BinaryFile(dump) else { throw failure("it holds a NUL byte in line \(Self.line(of: zero, in: dump))") }
@@ -30,7 +30,8 @@ struct DatabaseRestore {
         }
     }
 
-    /// A dump has the rows that triggers wrote, and rows that no longer satisfy a CHECK or a foreign key.
+    /// Disables triggers and checks: a dump already contains rows written by triggers, and may contain rows that violate a CHECK or
+    /// foreign key.
     private func prepareConnection() {
         let connection = db.sqliteConnection
         _ = psql_enable_triggers(connection, 0)
@@ -77,7 +78,7 @@ struct DatabaseRestore {
         }
     }
 
-    /// The statements of a dump that begin and end its own transaction, in place of which there is that of the restore.
+    /// Statements that begin and end the transaction of the dump, which are replaced by that of the restore.
     private enum TransactionWord {
         case begin, end, rollback
 
@@ -94,7 +95,7 @@ struct DatabaseRestore {
         }
     }
 
-    /// The position of the first word of a statement, after blanks and comments.
+    /// Returns the position of the first word in a statement, after blanks and comments.
     private static func start(of sql: UnsafeBufferPointer<CChar>) -> Int {
         let byte = { (index: Int) -> UInt8 in index < sql.count ? UInt8(bitPattern: sql[index]) : 0 }
         var position = 0

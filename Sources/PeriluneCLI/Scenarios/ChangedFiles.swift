@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Perilune
 
-/// What git sees as changed since the last commit, for `--only-changed`.
+/// The files changed since the last Git commit, for `--only-changed`.
 enum ChangedFiles {
-    /// The files of scenarios to be run; `nil` means all of them, since something that they use was changed.
+    /// Returns the scenario files to run; `nil` for all of them, because a file that they use has changed.
     ///
-    /// - Throws: ``CommandFailure`` if git does not say.
+    /// - Throws: ``CommandFailure`` if Git fails.
     static func scenarioFiles() throws -> Set<String>? {
         let changed = try git("diff", "--name-only", "--relative", "-z", "HEAD") + git("ls-files", "--others", "--exclude-standard", "-z")
         var files: Set<String> = []

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneScenarios
 
-/// The coverage of lines as lcov and its kin read it.
+/// Line coverage in the format of lcov.
 ///
 /// - SeeAlso: geninfo(1), "TRACEFILE FORMAT".
 struct LCOVFile {
@@ -23,7 +23,7 @@ struct LCOVFile {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// - Returns: What went wrong.
+    /// - Returns: An error message, if writing failed.
     func write(to path: String) -> String? {
         do {
             try Data(text.utf8).write(to: URL(filePath: path))

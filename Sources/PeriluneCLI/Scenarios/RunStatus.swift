@@ -3,7 +3,7 @@ internal import Perilune
 internal import PeriluneScenarios
 internal import Synchronization
 
-/// The run that is going on, for those who ask for it from outside: signals, keys, Ctrl-C.
+/// The status of the current run, for requests by signals, keys and Ctrl-C.
 final class RunStatus: Sendable {
     private struct State {
         var run: ScenarioRun?
@@ -13,10 +13,10 @@ final class RunStatus: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether the program is to end.
+    /// Whether the program must end.
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
-    /// - Parameter write: Writes what is asked for, between the lines of the run.
+    /// - Parameter write: Writes a status between the lines of the run.
     func begin(_ run: ScenarioRun, write: @escaping @Sendable (String) -> Void) {
         let isInterrupted = state.withLock { state in
             (state.run, state.write) = (run, write)
@@ -33,7 +33,7 @@ final class RunStatus: Sendable {
         run?.interrupt()
     }
 
-    /// Shows what is running and since when, a line for each.
+    /// Shows the running scenarios and their durations, one per line.
     func show() {
         let (run, write) = state.withLock { ($0.run, $0.write) }
         let status = run?.status ?? []
@@ -44,11 +44,11 @@ final class RunStatus: Sendable {
     }
 }
 
-/// Asks what is running: the signal USR1, or the key `t`.
+/// Requests to show the running scenarios: the signal USR1 or the key `t`.
 enum StatusRequests {
-    /// Calls a closure at each request from now on, on another thread, until the process ends.
+    /// Calls a closure on another thread at each request until the process ends.
     ///
-    /// To be called once.
+    /// Must be called only once.
     static func forEach(_ show: @escaping @Sendable () -> Void) {
         SignalPipe.forEach(of: [SIGUSR1]) { _ in
             show()
@@ -57,21 +57,21 @@ enum StatusRequests {
         TerminalKeys.forEach { key in if key == UInt8(ascii: "t") { show() } }
     }
 
-    /// Leaves the signal to the process that has started this one: `pkill -USR1 perilune` sends it to both.
+    /// Leaves the signal to the parent process: `pkill -USR1 perilune` sends it to both.
     static func ignore() {
         signal(SIGUSR1, SIG_IGN)
     }
 }
 
-/// Reads single keys from the terminal, until the process ends.
+/// Single key presses on the terminal, read until the process ends.
 private enum TerminalKeys {
-    /// What the terminal was set to before, for the end of the process. Written once, before `atexit` is called.
+    /// The previous terminal settings, to be restored at exit. Written once, before `atexit` is called.
     ///
-    /// In memory of its own: for a static property that begins as `termios()`, Swift 6.3 reserves the sum of the fields, 57 bytes,
-    /// without the three between them that C has, and `tcgetattr` writes 60.
+    /// Allocated separately: for a static property initialized with `termios()`, Swift 6.3 reserves only the sum of the fields, 57
+    /// bytes, without the three bytes of padding in C, but `tcgetattr` writes 60.
     private nonisolated(unsafe) static let former = UnsafeMutablePointer<termios>.allocate(capacity: 1)
 
-    /// Does nothing if standard input is not a terminal, or belongs to another job.
+    /// Calls a closure for each key. Does nothing if standard input is not a terminal or belongs to another job.
     static func forEach(_ press: @escaping @Sendable (UInt8) -> Void) {
         guard StandardStreams.isInputTerminal, tcgetpgrp(STDIN_FILENO) == getpgrp(), tcgetattr(STDIN_FILENO, former) == 0
         else { return }

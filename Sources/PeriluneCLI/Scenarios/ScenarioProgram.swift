@@ -3,12 +3,12 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneScenarios
 
-/// This command once more, in processes that run scenarios for it: with the same arguments, so that it selects the same.
+/// Worker processes that run scenarios: the same command with the same arguments, so that it selects the same scenarios.
 enum ScenarioProgram {
-    /// The variable by which such a process knows what it is. Its value is the seed of the run.
+    /// The variable that marks a worker process. Its value is the seed of the run.
     private static let mark = "PERILUNE_SCENARIO_PROCESS"
 
-    /// The seed of the run of which this process is a part; `nil`: it is the whole command.
+    /// The seed of the run, in a worker process; `nil` in the main process.
     static var seed: RunSeed? {
         guard WorkerEntry.isConnected else { return nil }
         return EnvironmentVariables.ofProcess[mark].flatMap { RunSeed($0) }

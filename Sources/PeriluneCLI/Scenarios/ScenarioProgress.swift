@@ -1,6 +1,6 @@
 internal import PeriluneScenarios
 
-/// How far a run of scenarios is. Used by one thread at a time.
+/// A progress line for a run of scenarios. Used by one thread at a time.
 final class ScenarioProgress: @unchecked Sendable {
     private let line: ProgressLine
     private var total = 0
@@ -8,16 +8,16 @@ final class ScenarioProgress: @unchecked Sendable {
     private var failed = 0
     private var title = ""
 
-    /// `nil` if errors do not go to a terminal.
+    /// Returns `nil` if standard error is not a terminal.
     init?() {
         guard let line = ProgressLine() else { return nil }
         self.line = line
     }
 
-    /// Takes the line away, before something else is written.
+    /// Removes the line before other output.
     func erase() { line.erase() }
 
-    /// Takes in what has happened, and draws the line anew, if that is due.
+    /// Updates the line for an event, if a redraw is due.
     func receive(_ event: ScenarioEvent) {
         switch event {
         case .started(let run): total = run.count
@@ -30,7 +30,7 @@ final class ScenarioProgress: @unchecked Sendable {
         draw()
     }
 
-    /// Draws the line anew, if that is due: a scenario that takes long brings no news.
+    /// Redraws the line if due, because long scenarios cause no events.
     func tick() {
         if total > 0 { draw() }
     }

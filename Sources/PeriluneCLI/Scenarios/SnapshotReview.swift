@@ -2,7 +2,7 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneScenarios
 
-/// Shows the snapshots that are new or differ, one after the other, and asks what becomes of each.
+/// A review that shows each new or different snapshot and asks whether to accept it.
 struct SnapshotReview {
     let paths: [String]
     let colors: Colors
@@ -57,7 +57,7 @@ struct SnapshotReview {
         return names.filter { $0.hasSuffix(Self.suffix) }.sorted().map { folder + "/" + $0 }
     }
 
-    /// The name without `.new`.
+    /// Returns the name without `.new`.
     private func accepted(_ file: String) -> String { String(file.dropLast(4)) }
 
     private func move(_ file: String) throws {
@@ -107,11 +107,11 @@ struct SnapshotReview {
     }
 }
 
-/// What has become of the lines of a text, with a few that are the same around.
+/// The differences between two texts by line, with a few unchanged lines around them.
 struct LineDifference {
     enum Line: Equatable {
         case same(String), removed(String), added(String)
-        /// Lines that are the same, left out.
+        /// Omitted unchanged lines.
         case gap
     }
 
@@ -144,7 +144,7 @@ struct LineDifference {
         lines = Self.shortened(all)
     }
 
-    /// Leaves out what is far from every change.
+    /// Omits lines that are far from every change.
     private static func shortened(_ lines: [Line]) -> [Line] {
         let changes = lines.indices.filter { if case .same = lines[$0] { false } else { true } }
         var near: Set<Int> = []

@@ -2,13 +2,13 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneRecords
 
-/// A migration in Lua that makes a schema again, by the schema builder where that makes just the same, else by SQL.
+/// A Lua migration that recreates a schema, with the schema builder if its result is identical, otherwise with SQL.
 ///
-/// Whether it makes the same is not supposed but tried: both are made in databases in memory, and compared.
+/// Identity is tested by creating both in databases in memory and comparing them.
 struct SchemaMigration {
-    /// The migration for tables in their order, and for other statements.
+    /// Returns the migration for sorted tables and for other statements.
     ///
-    /// - Parameter statements: All that make the schema, tables first.
+    /// - Parameter statements: All statements that create the schema, tables first.
     static func text(_ tables: [TableDescription], _ statements: [String]) async throws -> String {
         let bySQL = Dictionary(tables.map { ($0.sql, $0) }) { first, _ in first }
         var parts: [String] = []
@@ -16,7 +16,7 @@ struct SchemaMigration {
             if let table = bySQL[statement], let lua = builder(table), try await makesSame(lua, as: table, among: tables) {
                 parts.append(indented(lua))
             } else {
-                // The text stays as it is: it is what the schema keeps.
+                // The text is kept unchanged, because the schema stores it.
                 parts.append("  db:execute(\(longString(statement)))")
             }
         }
@@ -27,12 +27,12 @@ struct SchemaMigration {
         lua.split(separator: "\n").map { "  " + $0 }.joined(separator: "\n")
     }
 
-    /// What the builder does not say, or what cannot be read from the schema other than as text.
+    /// Keywords for features that the builder lacks, or that the schema exposes only as text.
     private static let unspoken: Set<String> = [
         "check", "collate", "conflict", "deferrable", "generated", "as", "virtual", "match", "temp", "temporary",
     ]
 
-    /// The call of the builder for a table; `nil` if it says less than the statement.
+    /// Returns the builder call for a table; `nil` if it cannot express the whole statement.
     private static func builder(_ table: TableDescription) -> String? {
         guard table.kind == "table" else { return nil }
         let words = SolidTokens(table.sql).list.filter { $0.kind == .word }.map { $0.text.lowercased() }
@@ -75,9 +75,9 @@ struct SchemaMigration {
 
     // MARK: - Comparing
 
-    /// Whether a call makes the same table as its statement does.
+    /// Returns whether a builder call creates the same table as its statement.
     private static func makesSame(_ lua: String, as table: TableDescription, among tables: [TableDescription]) async throws -> Bool {
-        // The tables that it refers to, whose keys the builder asks for.
+        // The referenced tables, because the builder reads their keys.
         let names = Set(table.foreignKeys.map { $0.table.lowercased() }).subtracting([table.name.lowercased()])
         let others = tables.filter { names.contains($0.name.lowercased()) && $0.kind == "table" }
         let start = others.map { "db:execute(\(longString($0.sql)))\n" }.joined()
@@ -93,7 +93,7 @@ struct SchemaMigration {
         }
     }
 
-    /// A table that was made, and the columns of its indexes that descend.
+    /// Creates a table and returns its description and the descending columns of its indexes.
     private static func made(_ name: String, by lua: String) async throws -> (table: TableDescription, descending: [String])? {
         let queue = try DatabaseQueue()
         let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))
@@ -105,8 +105,8 @@ struct SchemaMigration {
         }
     }
 
-    /// What may differ: the text, the case of types, the names of indexes that SQLite makes itself, and whether the key that is referred
-    /// to is named.
+    /// Removes differences that are allowed: the text, the case of types, the names of automatic indexes, and whether a foreign key
+    /// names the referenced columns.
     private static func normalize(_ table: inout TableDescription, _ others: [TableDescription]) {
         let columns = table.columns.map {
             TableDescription.Column(
@@ -136,11 +136,11 @@ struct SchemaMigration {
         "{ " + names.map(quoted).joined(separator: ", ") + " }"
     }
 
-    /// The text in long brackets that do not occur in it.
+    /// Returns the text in long brackets that do not occur in it.
     private static func longString(_ text: String) -> String {
         var level = ""
         while text.contains("]\(level)]") || text.hasSuffix("]\(level)") { level += "=" }
-        // Lua leaves out a line end right after the bracket.
+        // Lua ignores a line end right after the opening bracket.
         return "[\(level)[\n\(text)]\(level)]"
     }
 }

@@ -1,7 +1,7 @@
 internal import Perilune
 internal import PeriluneRecords
 
-/// A schema as text in several languages.
+/// A schema as text in several formats.
 enum SchemaText {
     // MARK: - JSON
 
@@ -44,7 +44,7 @@ enum SchemaText {
 
     // MARK: - Mermaid
 
-    /// An entity relationship diagram: a table a box, a foreign key a line.
+    /// Returns an entity relationship diagram with a box per table and a line per foreign key.
     ///
     /// - SeeAlso: mermaid.js.org/syntax/entityRelationshipDiagram.html
     static func diagram(_ tables: [TableDescription]) -> String {
@@ -77,7 +77,7 @@ enum SchemaText {
         return isPlain ? name : "\"" + name.replacing("\"", with: "'") + "\""
     }
 
-    /// Types and columns consist of letters, digits, `_`, `-`, `()` and `[]` there.
+    /// Returns a word for Mermaid, where types and columns consist of letters, digits, `_`, `-`, `()` and `[]`.
     private static func mermaidWord(_ text: String) -> String {
         let characters = text.map { $0.isLetter || $0.isNumber || "_-()[]".contains($0) ? $0 : "_" }
         let word = String(characters)

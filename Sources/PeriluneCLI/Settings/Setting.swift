@@ -2,7 +2,7 @@ import ArgumentParser
 internal import PeriluneDependencies
 internal import Perilune
 
-/// What a project can set in `perilune.toml`, by its name there.
+/// The settings of a project by their names in `perilune.toml`.
 enum Setting: String, CaseIterable, Sendable {
     case database
     case context
@@ -15,7 +15,7 @@ enum Setting: String, CaseIterable, Sendable {
     case output = "limits.output"
     case disk = "limits.disk"
 
-    /// The environment variable that has precedence over the file.
+    /// The environment variable that takes precedence over the file.
     var variable: String? {
         switch self {
         case .database: "PERILUNE_DATABASE"
@@ -24,7 +24,7 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// What holds without any setting; `nil`: nothing.
+    /// The default value; `nil` for none.
     var standard: String? {
         switch self {
         case .context: DependencyContext.live.rawValue
@@ -35,7 +35,7 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the value is a path, which is relative to the folder of the file.
+    /// Whether the value is a path relative to the folder of the settings file.
     var isPath: Bool {
         switch self {
         case .database, .extensions, .migrations, .scenarios, .types: true
@@ -43,12 +43,12 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether there may be any number of values.
+    /// Whether the setting accepts a list of values.
     var takesList: Bool { self == .extensions }
 
     var takesNumbers: Bool { [.timeout, .memory, .output, .disk].contains(self) }
 
-    /// Why a value cannot be used; `nil` if it can.
+    /// Returns why a value is invalid; `nil` if it is valid.
     func problem(with value: String) -> String? {
         do {
             switch self {

@@ -3,19 +3,19 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneDependencies
 
-/// The settings of the project in which the command runs: by the environment, else by `perilune.toml` in the current folder or in
-/// the nearest one above, else the standard.
+/// The settings of the current project: from the environment, then from `perilune.toml` in the current folder or its nearest
+/// parent, then the defaults.
 struct Settings: Sendable {
     static let fileName = "perilune.toml"
 
-    /// Where a value comes from.
+    /// The source of a value.
     enum Source: Equatable, Sendable {
         case option(String)
         case variable(String)
         case file(String, line: Int)
         case standard
 
-        /// The source for people.
+        /// A description of the source.
         var text: String {
             switch self {
             case .option(let name), .variable(let name): name
@@ -26,7 +26,7 @@ struct Settings: Sendable {
     }
 
     struct Value: Equatable, Sendable {
-        /// One, but of a setting that takes a list.
+        /// The values; a single one unless the setting accepts a list.
         let items: [String]
         let source: Source
 
@@ -40,13 +40,13 @@ struct Settings: Sendable {
 
         var text: String { items.joined(separator: ", ") }
 
-        /// Where it comes from, to be put behind it: ` (--database)`; nothing where nothing has set it.
+        /// The source as a suffix such as ` (--database)`; empty for defaults.
         var origin: String { source == .standard ? "" : " (\(source.text))" }
     }
 
-    /// The file; `nil` if there is none.
+    /// The settings file; `nil` if there is none.
     let file: SettingsFile?
-    /// The way from the current folder to that of the file, with a slash at its end; empty if that is the same.
+    /// The relative path from the current folder to the folder of the file, with a trailing slash; empty if they are the same.
     private let prefix: String
     private let environment: EnvironmentVariables
 
@@ -54,7 +54,7 @@ struct Settings: Sendable {
         (self.file, self.prefix, self.environment) = (file, prefix, environment)
     }
 
-    /// What holds without options; `nil` if nothing does.
+    /// The value without options; `nil` if there is none.
     subscript(setting: Setting) -> Value? {
         if let name = setting.variable, let text = environment[name], !text.isEmpty {
             return Value(text: text, source: .variable(name))
@@ -69,39 +69,40 @@ struct Settings: Sendable {
         return setting.standard.map { Value(text: $0, source: .standard) }
     }
 
-    /// Whether the file, or a variable, has a value of its own for a setting.
+    /// Returns whether the file or a variable sets a value.
     func isSet(_ setting: Setting) -> Bool { self[setting].map { $0.source != .standard } ?? false }
 
     // MARK: - Those of the process
 
     private static let loaded = Result { try find(environment: .ofProcess) }
 
-    /// The settings of the process. Without the file, if that cannot be used: commands that matter end before, by ``require()``.
+    /// The settings of the process. An invalid file is ignored here, because commands that depend on it fail earlier, in
+    /// ``require()``.
     static var current: Settings {
         (try? loaded.get()) ?? Settings(environment: .ofProcess)
     }
 
-    /// The value of an option, else what holds without it; `nil` if nothing does.
+    /// Returns the value of an option or, without one, of the setting; `nil` if there is none.
     ///
-    /// - Parameter name: What messages call the option.
+    /// - Parameter name: The name of the option in messages.
     static func value(_ setting: Setting, option: String?, named name: String) -> Value? {
         option.map { Value(text: $0, source: .option(name)) } ?? current[setting]
     }
 
-    /// A setting for `--verbose`: `context: test (PERILUNE_CONTEXT)`; `nil` if nothing has set it.
+    /// Returns a setting for `--verbose`: `context: test (PERILUNE_CONTEXT)`; `nil` for defaults.
     static func note(_ setting: Setting, option: String? = nil, named name: String = "") -> String? {
         guard let value = value(setting, option: option, named: name), value.source != .standard else { return nil }
         return "\(setting.rawValue): \(value.text)\(value.origin)"
     }
 
-    /// Refuses a file that cannot be used.
+    /// Rejects an invalid settings file.
     ///
     /// - Throws: ``CommandFailure`` with the line.
     static func require() throws { _ = try loaded.get() }
 
-    /// Looks for the file in a folder and those above it.
+    /// Searches a folder and its parents for the settings file.
     ///
-    /// Files above in folders that everyone can write to, such as `/tmp`, are left alone: they may be another user's.
+    /// Files in world-writable parent folders such as `/tmp` are ignored, because they may belong to another user.
     static func find(in start: String = ".", environment: EnvironmentVariables) throws -> Settings {
         var prefix = ""
         while true {

@@ -3,23 +3,23 @@ internal import Perilune
 internal import PeriluneRecords
 internal import PeriluneTOML
 
-/// What `perilune.toml` says: the settings that it has, each with its line.
+/// The contents of `perilune.toml`: its settings with their lines.
 struct SettingsFile: Sendable {
-    /// A value, as text, and where it stands.
+    /// A value as text with its line.
     struct Entry: Equatable, Sendable {
-        /// One, but of a setting that takes a list.
+        /// The values; a single one unless the setting accepts a list.
         let values: [String]
-        /// From 1.
+        /// The line number, from 1.
         let line: Int
     }
 
-    /// The file as messages name it.
+    /// The path in messages.
     let path: String
     private(set) var entries: [Setting: Entry] = [:]
 
-    /// Reads the text of a file.
+    /// Parses the text of a settings file.
     ///
-    /// - Throws: ``CommandFailure`` with the line, if it is not TOML, or has something that is not a setting.
+    /// - Throws: ``CommandFailure`` with the line, if it is not TOML or contains unknown settings.
     init(_ bytes: [UInt8], path: String) throws {
         self.path = path
         guard let text = String(bytes: bytes, encoding: .utf8) else {
@@ -37,7 +37,7 @@ struct SettingsFile: Sendable {
     }
 
     private mutating func read(_ table: [String: TOMLNode], at path: [String], _ lines: SettingsLines) throws {
-        // The first mistake of the file is the one that is reported.
+        // Sorted by line, so that the first mistake is reported.
         for (key, value) in table.sorted(by: { lines.line(of: path + [$0.key]) < lines.line(of: path + [$1.key]) }) {
             let place = path + [key], name = place.joined(separator: ".")
             let line = lines.line(of: place)
@@ -53,7 +53,7 @@ struct SettingsFile: Sendable {
 
     private func unknown(_ name: String, _ line: Int, _ lines: SettingsLines) -> CommandFailure {
         let names = Setting.allCases.map(\.rawValue)
-        // A setting that stands in the wrong table, as `migrations` without `[folders]`, is near to its whole name.
+        // A setting in the wrong table, such as `migrations` without `[folders]`, resembles its full name.
         let moved = names.first { $0.split(separator: ".").last == name.split(separator: ".").last }
         var failure = failure("unknown setting `\(name)`", line: line, lines)
         failure.report.suggest(moved ?? name, among: names, otherwise: "available: " + names.joined(separator: ", "))
@@ -61,7 +61,7 @@ struct SettingsFile: Sendable {
         return failure
     }
 
-    /// The values as options would have them.
+    /// Returns the values in the form of command-line options.
     private func texts(of value: TOMLNode, for setting: Setting, _ line: Int, _ lines: SettingsLines) throws -> [String] {
         guard setting.takesList else { return [try text(of: value, for: setting, line, lines)] }
         guard case .list(let values) = value else {
@@ -70,7 +70,7 @@ struct SettingsFile: Sendable {
         return try values.map { try text(of: $0, for: setting, line, lines) }
     }
 
-    /// The value as an option would have it.
+    /// Returns the value in the form of a command-line option.
     private func text(of value: TOMLNode, for setting: Setting, _ line: Int, _ lines: SettingsLines) throws -> String {
         let text: String? =
             switch value {
@@ -109,7 +109,7 @@ struct SettingsFile: Sendable {
     }
 }
 
-/// Where the keys of a TOML file stand: the reader of TOML does not say.
+/// The line numbers of keys in a TOML file, which the TOML parser does not provide.
 private struct SettingsLines {
     private let lines: [Substring]
 
@@ -121,7 +121,7 @@ private struct SettingsLines {
         lines.indices.contains(line - 1) ? String(lines[line - 1]) : nil
     }
 
-    /// The line at which a key is set, or the table in which it stands.
+    /// Returns the line where a key is set, or of the table that contains it.
     func line(of path: [String]) -> Int {
         var header: [String] = []
         var found = (line: 1, length: 0)

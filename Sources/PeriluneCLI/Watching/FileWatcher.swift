@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Perilune
 
-/// Waits until a file in the current folder changes. Hidden folders and what the command writes itself are left out.
+/// A watcher for changes of files in the current folder, except hidden folders and files that the command writes itself.
 final class FileWatcher {
     private let inotify: Inotify
     private var folders: [CInt: String] = [:]
-    /// Beyond that, one change more or less is not worth the time.
+    /// A limit on the number of folders, because more are not worth the time.
     private static let mostFolders = 5000
     private static let ignoredFolders: Set<String> = ["__snapshots__", "node_modules"]
     private static let suffixes = [".lua", ".sql", ".sqlite"]
@@ -27,10 +27,10 @@ final class FileWatcher {
         }
     }
 
-    /// Waits for a change, and then until there was none for a moment: editors write several files.
+    /// Waits for a change and then for a pause, because editors write several files.
     ///
-    /// - Parameter isEnded: Asked now and then; ends the wait.
-    /// - Returns: The files that have changed; empty if the wait was ended.
+    /// - Parameter isEnded: Called periodically; returns whether to stop waiting.
+    /// - Returns: The changed files; empty if the wait was stopped.
     func wait(unless isEnded: () -> Bool) -> [String] {
         var changed: Set<String> = []
         while !isEnded() {

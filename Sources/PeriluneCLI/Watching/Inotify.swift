@@ -1,12 +1,12 @@
 @preconcurrency internal import Glibc
 internal import Perilune
 
-/// Changes of files in folders, as Linux reports them.
+/// Changes of files in folders, as reported by Linux.
 ///
 /// - SeeAlso: inotify(7)
 final class Inotify {
     struct Event {
-        /// What ``add(_:)`` returned for the folder.
+        /// The result of ``add(_:)`` for the folder.
         let watch: CInt
         let name: String
         private let mask: UInt32
@@ -16,7 +16,7 @@ final class Inotify {
         }
 
         var isFolder: Bool { mask & UInt32(IN_ISDIR) != 0 }
-        /// Whether it is there since now. A new file is not written yet: another event follows.
+        /// Whether the file was just created. It has no contents yet; another event follows.
         var isNew: Bool { mask & UInt32(IN_CREATE) != 0 }
         var isMovedHere: Bool { mask & UInt32(IN_MOVED_TO) != 0 }
     }
@@ -36,13 +36,13 @@ final class Inotify {
         close(descriptor)
     }
 
-    /// Watches a folder, without those in it. Returns its number, which is the same each time; `nil` if it cannot be watched.
+    /// Watches a folder without its subfolders. Returns its number, which is stable; `nil` if it cannot be watched.
     func add(_ folder: String) -> CInt? {
         let watch = inotify_add_watch(descriptor, folder, Self.mask)
         return watch >= 0 ? watch : nil
     }
 
-    /// Waits for events; returns none if time passes without any.
+    /// Waits for events; returns an empty list after a timeout.
     func events(within milliseconds: CInt) -> [Event] {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&request, 1, milliseconds) > 0 ? read() : []

@@ -4,20 +4,20 @@ internal import Perilune
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// The list of files that a script uses, which `--watch` reads while the script runs in another process.
+/// The list of files used by a script, which `--watch` reads while the script runs in another process.
 enum UsedFiles {
-    /// The variable that names the file of the list.
+    /// The variable with the path of the list.
     private static let variable = "PERILUNE_USED_FILES"
 
     static func environment(list: String) -> [String: String] { [variable: list] }
 
-    /// Keeps the list in a process that is watched: the files of the scripts, those that `require` looks for, and those that
-    /// `dofile` and `loadfile` read.
+    /// Records the used files in a watched process: the scripts, the files that `require` searches for, and those read by `dofile`
+    /// and `loadfile`.
     ///
     /// - Parameter paths: The scripts.
     static func noteIfWatched(_ paths: [String], in configuration: inout ScriptHost.Configuration) {
         guard let list = EnvironmentVariables.ofProcess[variable] else { return }
-        // Programs that the script runs are not watched.
+        // Programs started by the script are not watched.
         unsetenv(variable)
         let note: @Sendable (String) -> Void = { path in append(path, to: list) }
         for path in paths + [Settings.current.file?.path].compactMap({ $0 }) { note(path) }
@@ -29,7 +29,7 @@ enum UsedFiles {
         }
     }
 
-    /// Keeps the files of the scripts only, for scripts that another process runs and that can load no others.
+    /// Records only the scripts, for those that run in another process and cannot load other files.
     static func noteIfWatched(_ paths: [String]) {
         guard let list = EnvironmentVariables.ofProcess[variable] else { return }
         for path in paths + [Settings.current.file?.path].compactMap({ $0 }) { append(path, to: list) }
@@ -51,17 +51,17 @@ enum UsedFiles {
         _ = try state.load(wrapping, named: "watch").call([.function(function)])
     }
 
-    /// Calls of the originals are tail calls, so that errors name the same lines.
+    /// Calls the originals with tail calls, so that errors name the same lines.
     private static let wrapping = """
         local note, dofile, loadfile = ..., dofile, loadfile
         if dofile then _G.dofile = function(...) if type((...)) == "string" then note((...)) end return dofile(...) end end
         if loadfile then _G.loadfile = function(...) if type((...)) == "string" then note((...)) end return loadfile(...) end end
         """
 
-    /// The files of a list.
+    /// Returns the files of a list.
     static func read(_ list: String) -> [String] {
         let text = (try? String(contentsOfFile: list, encoding: .utf8)) ?? ""
-        // The last line may be on its way.
+        // The last line may be incomplete.
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 }

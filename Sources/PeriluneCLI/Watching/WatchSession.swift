@@ -5,26 +5,26 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import Synchronization
 
-/// `run --watch`: runs a script in a process of its own, and again whenever a file that it has used changes.
+/// A session of `run --watch`: it runs a script in a separate process, again whenever a file that it used changes.
 ///
-/// A process, so that each run begins from nothing, and one that does not end can be ended.
+/// A process starts each run with a clean state and can always be killed.
 final class WatchSession: Sendable {
     private let arguments: [[UInt8]]
     private let file: String
     private let colors: Colors
-    /// The signal by which the session is ended.
+    /// The signal that ended the session.
     private let signal = Mutex<CInt?>(nil)
-    /// How long a script that is to end may take for it.
+    /// The time that a script has to stop.
     private static let patience = Duration.seconds(5)
 
     /// - Parameters:
-    ///   - arguments: Those of `perilune` for one run.
+    ///   - arguments: The `perilune` arguments for one run.
     ///   - file: The script.
     init(arguments: [[UInt8]], file: String, colors: Colors) {
         (self.arguments, self.file, self.colors) = (arguments, file, colors)
     }
 
-    /// The arguments of `perilune` for one run, as those of the process have them.
+    /// Returns the `perilune` arguments for one run, derived from those of this process.
     static func arguments(of process: [String]) -> [String] {
         var arguments = ["run"] + RunArguments.arranged(Array(process.dropFirst()))
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
@@ -55,7 +55,7 @@ final class WatchSession: Sendable {
         return ExitStatus.success
     }
 
-    /// Waits until a file changes, and ends a run that is still going on. Returns the files; `nil` when the session is to end.
+    /// Waits until a file changes, and ends a run that is still active. Returns the files; `nil` when the session must end.
     private func waitForChanges(_ child: ChildProcess, _ files: WatchedFiles, _ list: String) -> [String]? {
         let (start, date) = (ContinuousClock.now, Date())
         var status: Int32?
@@ -68,20 +68,20 @@ final class WatchSession: Sendable {
                 showEnd(hasEnded, after: ContinuousClock.now - start)
             }
             if let signal = signal.withLock({ $0 }) {
-                // What is typed on a terminal reaches both processes.
+                // Ctrl-C on a terminal reaches both processes.
                 if status == nil { child.end(by: signal == SIGINT && StandardStreams.isInputTerminal ? nil : signal, within: Self.patience) }
                 return nil
             }
             let events = files.changes(within: 50)
             changed.formUnion(events)
-            // Editors write several files.
+            // Wait for more events, because editors write several files.
             guard events.isEmpty, !changed.isEmpty else { continue }
             if status == nil { child.end(by: SIGTERM, within: Self.patience) }
             return changed.sorted()
         }
     }
 
-    /// Whether a file was written after the run began, and before it was watched.
+    /// Returns whether a file was written after the run started but before it was watched.
     private static func hasChanged(_ path: String, since date: Date) -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.modificationDate] as? Date).map { $0 > date } ?? false
@@ -99,7 +99,7 @@ final class WatchSession: Sendable {
     }
 }
 
-/// `perilune` in another process, with the streams of this one.
+/// A `perilune` process that shares the streams of this one.
 struct ChildProcess {
     private let id: pid_t
 
@@ -118,16 +118,16 @@ struct ChildProcess {
         self.id = id
     }
 
-    /// How it has ended, as shells say it; `nil` if it has not.
+    /// Returns the exit status as in a shell; `nil` while the process is running.
     func status() -> Int32? {
         var state: CInt = 0
         guard waitpid(id, &state, WNOHANG) == id else { return nil }
         return state & 0x7F == 0 ? (state >> 8) & 0xFF : 128 + (state & 0x7F)
     }
 
-    /// Waits for the end, and forces it when time is up.
+    /// Waits for the end and kills the process after a timeout.
     ///
-    /// - Parameter signal: What asks for it; `nil`: it was asked.
+    /// - Parameter signal: The signal to send first; `nil` if it has already been sent.
     func end(by signal: CInt?, within time: Duration) {
         if let signal { kill(id, signal) }
         let end = ContinuousClock.now + time
