@@ -120,7 +120,7 @@ struct ImportSource {
 
     private var rows: Int { json?.rows.count ?? 0 }
 
-    /// Returns a list for `--columns` that omits the unnamed columns; `nil` if it contains other unknown names.
+    /// Returns a list for `--columns` that omits the unnamed columns; `nil` if another column is unknown as well.
     func namesWithoutUnnamed(in known: Set<String>) -> String? {
         let names = columns.filter { !$0.isUnnamed }.map(\.name.foldedName)
         guard names.allSatisfy(known.contains) else { return nil }
