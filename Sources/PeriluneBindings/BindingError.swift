@@ -1,6 +1,6 @@
 package import PeriluneLua
 
-/// A mistake of a script, as it sees it: a kind to decide by and a message to read.
+/// A mistake in a script, with a kind for programs and a message for people.
 package struct BindingError: LuaErrorDescribing {
     package let luaKind: String
     package let luaMessage: String
@@ -14,7 +14,7 @@ package struct BindingError: LuaErrorDescribing {
 }
 
 extension LuaValue {
-    /// The value as messages show it: short, with its type.
+    /// A short description of the value with its type, for messages.
     package var shortDescription: String {
         switch self {
         case .nil: "nil"

@@ -1,12 +1,12 @@
 internal import PeriluneLua
 
-/// The modules of the library as functions.
+/// The library modules as functions.
 enum LibraryChunks {
-    /// Returns the chunk of a module; `nil` if no library has one of that name.
+    /// Returns the chunk of a module; `nil` if no library has a module with this name.
     ///
-    /// Bytecode that the build has made loads in a sixth of the time that its text takes to compile.
+    /// Bytecode compiled by the build loads in a sixth of the time of source text.
     ///
-    /// - Parameter environment: The globals that the chunk sees; `nil` means those of the state.
+    /// - Parameter environment: The globals of the chunk; `nil` for those of the state.
     static func function(
         of name: String, in libraries: [LibraryModules], environment: LuaTable?, state: LuaState
     ) throws -> LuaFunction? {

@@ -7,9 +7,9 @@ package import PeriluneModules
     internal import Foundation
 #endif
 
-/// Lua modules that are shipped inside the binary: those whose names begin with the name of one folder of `lib`.
+/// Lua modules embedded in the binary whose names share a prefix, the name of a folder in `lib`.
 package struct LibraryModules: Sendable {
-    /// The first part of the names of the modules.
+    /// The first component of the module names.
     package let folder: String
     private let embedded: EmbeddedModules
 
@@ -21,10 +21,10 @@ package struct LibraryModules: Sendable {
     /// The modules of every state.
     package static let perilune = LibraryModules(folder: "perilune", embeddedPeriluneModules)
 
-    /// The source text of a module, `folder.records.writing`, or `nil` if no module has that name.
+    /// Returns the source text of a module such as `folder.records.writing`; `nil` if it does not exist.
     ///
-    /// In debug builds the environment variable `PERILUNE_LIBRARY` may name the folder `lib/perilune`. The modules are then read
-    /// from it, and those of other folders from beside it, so that a change of them needs no build.
+    /// In debug builds, the environment variable `PERILUNE_LIBRARY` may name the folder `lib/perilune`. Modules are then read from
+    /// it, and those of other folders from next to it, so that changes need no build.
     package func source(of name: String) -> String? {
         guard hasName(name) else { return nil }
         #if DEBUG
@@ -35,7 +35,7 @@ package struct LibraryModules: Sendable {
         return embedded.module(name)?.source.description
     }
 
-    /// The bytecode of a module; `nil` if it has none, or if another release of Lua than the loaded one has made it.
+    /// Returns the bytecode of a module; `nil` if there is none or it was compiled by another Lua release.
     package func bytecode(of name: String) -> [UInt8]? {
         #if DEBUG
             if Self.folderOfSources != nil { return nil }
@@ -52,7 +52,7 @@ package struct LibraryModules: Sendable {
         private static var folderOfSources: String? { EnvironmentVariables.ofProcess["PERILUNE_LIBRARY"] }
     #endif
 
-    /// The path of a module in `lib`, by which errors call it.
+    /// Returns the path of a module in `lib`, as used in errors.
     func file(of name: String) -> String {
         (name == folder ? name + "/init" : name.replacing(".", with: "/")) + ".lua"
     }

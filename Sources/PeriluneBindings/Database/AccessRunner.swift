@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneCluster
 
-/// Opens the access that a request of the row path asks for, runs the request in it, and ends it: with nothing left open.
+/// The execution of an access request of the row path: it opens the access, runs the request, and leaves nothing open.
 struct AccessRunner {
     let request: UnsafeMutablePointer<pdb_access_request>
     let database: ScriptDatabase
@@ -19,7 +19,7 @@ struct AccessRunner {
         }
     }
 
-    /// The connection that the request needs.
+    /// The kind of connection that the request needs.
     private var use: ConnectionTurns.Use {
         if database.keepsTransactions { return .writing }
         return switch request.pointee.mode {
@@ -53,7 +53,7 @@ struct AccessRunner {
         }
     }
 
-    /// In the transaction that a snapshot is in from its beginning on.
+    /// Runs the request in the transaction that a snapshot keeps open.
     private func openSnapshot() throws {
         let mode = request.pointee.mode
         guard mode == PDB_READ_STATEMENT || mode == PDB_READ || mode == PDB_WRITE_STATEMENT else {
@@ -68,8 +68,8 @@ struct AccessRunner {
         }
     }
 
-    /// In a database that keeps transactions: in the transaction that SQL has begun, if one is open. One that the body begins stays open
-    /// unless the body fails.
+    /// Runs the request in a database that keeps transactions, inside an open transaction if SQL has started one. A transaction
+    /// started by the body stays open unless the body fails.
     private func openKeeping() throws {
         try writer.writeWithoutTransaction { db in
             try db.requireOpen()
@@ -93,7 +93,7 @@ struct AccessRunner {
         }
     }
 
-    /// Makes the block of the request run in a savepoint of the transaction that is open.
+    /// Makes the block of the request run in a savepoint of the open transaction.
     private func enclose() throws {
         switch request.pointee.mode {
         case PDB_READ, PDB_READ_STATEMENT, PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION: break
@@ -103,8 +103,8 @@ struct AccessRunner {
         }
     }
 
-    /// Prepares the connection, runs the body, and leaves the connection with no transaction open, whatever has happened on the way:
-    /// GRDB would stop the process.
+    /// Prepares the connection, runs the body, and ends any transaction that is still open, even after errors. GRDB would crash the
+    /// process otherwise.
     private func leaving(_ db: Database, _ body: () throws -> Void) throws {
         defer { db.endTransaction() }
         try preparing(db, body)
@@ -121,7 +121,8 @@ struct AccessRunner {
         try body()
     }
 
-    /// Has the script prepare the connection if it has never used it: now, on the thread of its state, and in no transaction.
+    /// Runs the preparation function of the script if it has never used this connection: on the thread of the state and outside of
+    /// transactions.
     private func prepare(_ db: Database) throws {
         if pdb_is_prepared(request.pointee.database, try db.openHandle()) { return }
         let status = pdb_prepare_connection(request, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
@@ -137,14 +138,14 @@ struct AccessRunner {
         try reader.read(body)
     }
 
-    /// Runs the body. Throws if it failed; its error is on the Lua stack then.
+    /// Runs the body. If it fails, its error is on the Lua stack and this function throws.
     private func runBody(_ db: Database) throws {
         database.releaseLeftover()
         let status = pdb_run_access(request, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
         if status != 0 { throw BodyFailure() }
     }
 
-    /// Runs what ends transactions, and then notifies their observers, before anything else writes.
+    /// Runs a body that ends transactions, and then notifies their observers before anything else can write.
     private func settling(_ db: Database, _ body: () throws -> Void) throws {
         try db.requireOpen()
         do {
@@ -160,7 +161,7 @@ struct AccessRunner {
         pdb_end_observed_access(request, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque(), hasFailed)
     }
 
-    /// Without a transaction; one that the body has left open is rolled back.
+    /// Runs the body without a transaction. A transaction that it leaves open is rolled back.
     private func runInAutocommit(_ db: Database) throws {
         try db.requireOpen()
         defer { db.endTransaction() }
@@ -173,12 +174,13 @@ struct AccessRunner {
         }
     }
 
-    /// What `isInsideTransaction` says, without its look at the queue, which every statement outside of blocks would pay for.
+    /// Returns whether a transaction is open. GRDB's `isInsideTransaction` also checks the queue, which costs time in every
+    /// statement outside of blocks.
     private static func isInTransaction(_ db: Database) -> Bool {
         sqlite3_get_autocommit(db.sqliteConnection) == 0
     }
 
-    /// In a deferred transaction of its own, which sees one state. The row path refuses everything that writes.
+    /// Runs the body in a deferred transaction, which sees a single state of the database. The row path rejects writes.
     private func runReading(_ db: Database) throws {
         try db.requireOpen()
         try database.cluster.map { try ClusterAccess($0, request, database).begin(.deferred, db) }
@@ -212,10 +214,10 @@ struct AccessRunner {
         }
     }
 
-    /// Runs a request in a transaction or savepoint inside the access that is open.
+    /// Runs a request in a transaction or savepoint inside the open access.
     static func runNested(_ request: UnsafeMutablePointer<pdb_access_request>, in db: Database) throws {
         func body() throws -> Database.TransactionCompletion {
-            // What GRDB does next, to undo or keep what the body did, must not be refused.
+            // GRDB's next statement, which undoes or keeps the changes of the body, must not be interrupted.
             defer { pdb_end_interruption(db.sqliteConnection) }
             if pdb_run_nested_access(request) != 0 { throw BodyFailure() }
             return request.pointee.completion == PDB_COMMIT ? .commit : .rollback
@@ -243,9 +245,10 @@ extension Database {
         return sqliteConnection!
     }
 
-    /// Rolls back the transaction that is open, if one is, even while statements run and the connection is interrupted.
+    /// Rolls back any open transaction, even while statements are running and the connection is interrupted.
     ///
-    /// Through GRDB, so that observers hear of it. A host that interrupts the connection all the time may hit each attempt.
+    /// GRDB executes the rollback, so that observers are notified. It is repeated, because a host that keeps interrupting may hit
+    /// each attempt.
     func endTransaction() {
         var attempts = 1000
         while sqliteConnection != nil, sqlite3_get_autocommit(sqliteConnection) == 0, attempts > 0 {
@@ -255,7 +258,7 @@ extension Database {
         }
     }
 
-    /// Throws if the program has closed the connection: GRDB gives it out still, and SQLite would not survive it.
+    /// Throws if the program has closed the connection. GRDB still returns it, and SQLite would crash.
     func requireOpen() throws {
         guard sqliteConnection != nil else { throw BindingError("closed", "the database is closed: the host program closed it") }
     }

@@ -3,7 +3,7 @@ internal import GRDB
 package import PeriluneCluster
 package import PeriluneLua
 
-/// An access to a database in a cluster: begun with the schema that the cluster has, and ended with nothing open there.
+/// An access to a cluster database. It starts with the current schema of the cluster and leaves nothing open there.
 struct ClusterAccess {
     private let cluster: ClusterDatabase
     private let request: UnsafeMutablePointer<pdb_access_request>
@@ -13,13 +13,13 @@ struct ClusterAccess {
         (self.cluster, self.request, self.database) = (cluster, request, database)
     }
 
-    /// Runs what an access does on the connection that stands for the cluster.
+    /// Runs an access on the local connection that represents the cluster.
     ///
-    /// - Throws: What the closure throws; ``ClusterFailure``.
+    /// - Throws: Errors of the closure; ``ClusterFailure``.
     func run(_ db: Database, _ body: () throws -> Void) throws {
         let (session, L) = (cluster.session, request.pointee.L!)
         session.isCancelled = { plua_is_run_cancelled() }
-        // A statement fails with SQLite's error: what the script is to see is kept.
+        // The statement fails with an SQLite error, so the error for the script is stored.
         session.onFailure = { failure in DatabaseCallbacks.keep(failure, on: L) }
         defer {
             session.onFailure = { _ in }
@@ -32,7 +32,7 @@ struct ClusterAccess {
         try telling(body)
     }
 
-    /// Begins the transaction in the cluster, before that here: if the schema has changed, no statement has been compiled yet.
+    /// Begins the transaction in the cluster before the local one, because no statement may be compiled with an outdated schema.
     func begin(_ kind: TransactionKind, _ db: Database) throws {
         try cluster.begin(kind)
         try refresh(db)
@@ -55,12 +55,12 @@ struct ClusterAccess {
         pdb_reset_running_statements(db.sqliteConnection)
     }
 
-    /// Runs a closure whose errors of the cluster scripts see as errors of SQLite.
+    /// Runs a closure and converts cluster errors to SQLite errors, as scripts see them.
     private func telling(_ body: () throws -> Void) throws { try ClusterDatabase.asDatabaseErrors(body) }
 }
 
 extension ClusterDatabase {
-    /// What the row path is given of the cluster.
+    /// The cluster functions for the row path.
     var remote: pdb_remote {
         pdb_remote(
             context: Unmanaged.passUnretained(self).toOpaque(), change_count: session.changes,

@@ -1,11 +1,11 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// Refuses a commit once the run is to end: that of a statement outside of blocks, which commits as it ends, and that of COMMIT in SQL.
+/// A check that rejects commits when the run must end: those of statements outside of blocks and those of COMMIT in SQL.
 ///
-/// SQLite looks at its progress handler every few thousand instructions, and a statement may have fewer.
+/// SQLite calls its progress handler only every few thousand instructions, and short statements may have fewer.
 final class CommitCheck: TransactionObserver {
-    /// Runs statements on a connection, if there is one, whose commits are checked.
+    /// Runs statements on a connection, if there is one, with a check of their commits.
     static func checking(_ db: Database?, _ body: () throws -> Void) throws {
         guard let db else { return try body() }
         let check = CommitCheck()

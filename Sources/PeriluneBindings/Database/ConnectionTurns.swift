@@ -5,20 +5,21 @@ internal import GRDB
 internal import PeriluneLua
 internal import Synchronization
 
-/// The waiting of scripts for the connections of a database that others use too.
+/// The queue of scripts that wait for connections of a shared database.
 ///
-/// GRDB makes threads wait in queues of libdispatch, where neither a limit of time nor a cancellation reaches them. So a script enters such
-/// a queue only when it is free, and waits here until then: for other scripts in line, and for Swift by what it puts into the queue.
+/// GRDB makes threads wait in libdispatch queues, where neither time limits nor cancellation reach them. Therefore a script enters
+/// such a queue only when it is free. Until then it waits here: in line with other scripts, and for Swift code by adding a block to
+/// the queue.
 final class ConnectionTurns: Sendable {
-    /// What an access needs.
+    /// The connection that an access needs.
     enum Use {
-        /// A connection of its own.
+        /// A separate connection.
         case none
-        /// A connection that reads.
+        /// A reader.
         case reading
-        /// The connection that writes.
+        /// The writer.
         case writing
-        /// The connection that writes, with no reader in use.
+        /// The writer, with no reader in use.
         case alone
     }
 
@@ -38,7 +39,7 @@ final class ConnectionTurns: Sendable {
 
     private static let known = Mutex<[ObjectIdentifier: Known]>([:])
 
-    /// Those of a database, which all its users share. They last as long as one of these keeps both.
+    /// Returns the object shared by all users of a database. It exists as long as any of them keeps both.
     static func of(_ writer: any DatabaseWriter) -> ConnectionTurns {
         known.withLock { known in
             let key = ObjectIdentifier(writer)
@@ -50,12 +51,12 @@ final class ConnectionTurns: Sendable {
         }
     }
 
-    /// Whether the connection that writes is free now.
+    /// Whether the writer is free.
     var isFree: Bool { queue?.isFree != false && !writing.isTaken }
 
-    /// Runs a closure that enters the queue of a connection, once that is free.
+    /// Runs a closure that enters the queue of a connection, as soon as it is free.
     ///
-    /// - Throws: `DatabaseError` with code `SQLITE_INTERRUPT` if the run on this thread is to end before.
+    /// - Throws: `DatabaseError` with code `SQLITE_INTERRUPT` if the run on this thread must end first.
     func taking<Result>(_ use: Use, in writer: any DatabaseWriter, _ body: () throws -> Result) throws -> Result {
         switch use {
         case .none: return try body()
@@ -73,7 +74,7 @@ final class ConnectionTurns: Sendable {
         }
     }
 
-    /// Lets the next script look for a reader. Called by an access as soon as it has one.
+    /// Lets the next script wait for a reader. Called by an access as soon as it has one.
     func endWaitForReader() { reading.leave() }
 
     private func waitForReaders(_ wait: (PoolReaders, DispatchTime) -> Bool) throws {
@@ -83,12 +84,12 @@ final class ConnectionTurns: Sendable {
 
     private func waitForQueue(of writer: any DatabaseWriter) throws {
         guard let queue else { return }
-        // After that many turns others use it without pause, each for a short time only.
+        // After so many turns, others use the queue without pause, but only for a short time each.
         for _ in 0..<8 where !queue.isFree {
             let turn = DispatchSemaphore(value: 0)
             writer.asyncWriteWithoutTransaction { _ in turn.signal() }
             while turn.wait(timeout: .now() + .milliseconds(10)) == .timedOut { try Self.checkRun() }
-            // The thread that had the turn gives the queue back.
+            // Wait until the thread that had the turn leaves the queue.
             for _ in 0..<200 where !queue.isFree { sched_yield() }
         }
     }
@@ -98,7 +99,7 @@ final class ConnectionTurns: Sendable {
     }
 }
 
-/// Threads that wait for each other, in the order in which they came.
+/// A line of threads that proceed in the order of their arrival.
 private final class Line: Sendable {
     private let condition = NSCondition()
     /// All guarded by the condition.
@@ -108,9 +109,9 @@ private final class Line: Sendable {
 
     var isTaken: Bool { condition.withLock { owner != 0 && owner != psql_thread_number() } }
 
-    /// Waits. Returns `false` if this thread was first already.
+    /// Waits for the turn of this thread. Returns `false` if it already has the turn.
     ///
-    /// - Throws: `DatabaseError` if the run on this thread is to end before.
+    /// - Throws: `DatabaseError` if the run on this thread must end first.
     @discardableResult
     func enter() throws -> Bool {
         try condition.withLock {
@@ -138,7 +139,7 @@ private final class Line: Sendable {
         }
     }
 
-    /// Lets the next thread go on, if this one has not done so.
+    /// Lets the next thread proceed, unless this one has already done so.
     func leave() {
         condition.withLock {
             guard owner == psql_thread_number() else { return }

@@ -6,9 +6,9 @@ internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What the row path asks of Swift. None of these raises: they leave an error on the stack and answer `PLUA_RAISE`.
+/// The callbacks of the row path into Swift. They do not raise: they leave an error on the stack and return `PLUA_RAISE`.
 enum DatabaseCallbacks {
-    /// Makes a state able to hold databases.
+    /// Installs the callbacks in a state, which enables databases.
     static func open(in state: LuaState) throws {
         var callbacks = pdb_callbacks(
             enter: { DatabaseCallbacks.enter($0!) },
@@ -61,7 +61,7 @@ enum DatabaseCallbacks {
     ) -> CInt {
         let db = connection(grdb)
         return guarding(L, preparingOn: db) {
-            // Not makeStatement, which refuses texts of several statements: the row path goes on with the rest.
+            // `makeStatement` would reject text with several statements; the row path continues with the rest.
             prepared.pointee = pdb_prepared()
             let text = String(cString: sql)
             func compile() throws -> Statement? {
@@ -99,7 +99,7 @@ enum DatabaseCallbacks {
         }
     }
 
-    /// Whether the text has more statements.
+    /// Returns whether the text contains more statements.
     private static func hasTail(_ sql: UnsafePointer<CChar>, after statement: Statement) -> Bool {
         let rest = UnsafeRawPointer(sql).advanced(by: strlen(sqlite3_sql(statement.sqliteStatement)))
         return !SQLScreening.isBlank(UnsafeBufferPointer(start: rest.assumingMemoryBound(to: UInt8.self), count: strlen(sql) - (rest - UnsafeRawPointer(sql))))
@@ -140,7 +140,7 @@ enum DatabaseCallbacks {
 
     // MARK: - Errors
 
-    /// Gives the error object that the row path has made of a failure the error that Swift would have thrown.
+    /// Attaches the corresponding Swift error to the error object of the row path.
     private static func attachError(
         _ L: OpaquePointer, code: CInt, message: UnsafePointer<CChar>?, sql: UnsafePointer<CChar>?
     ) {
@@ -150,9 +150,10 @@ enum DatabaseCallbacks {
         LuaCore.of(L).entering(L) { LuaCore.of(L).attachToErrorObject(error) }
     }
 
-    /// Runs a closure; what it throws becomes the error on the stack.
+    /// Runs a closure and converts a thrown error to a Lua error on the stack.
     ///
-    /// - Parameter db: Where the closure prepares a statement, if it does: SQLite knows where in the text it has failed.
+    /// - Parameter db: The connection on which the closure prepares a statement, if it does. SQLite knows the position of a syntax
+    ///   error.
     private static func guarding(_ L: OpaquePointer, preparingOn db: Database? = nil, _ body: () throws -> Void) -> CInt {
         do {
             try body()
@@ -163,19 +164,19 @@ enum DatabaseCallbacks {
     }
 
     private static func raise(_ error: any Error, on L: OpaquePointer, offset: CInt = -1) -> CInt {
-        // The body of a block has failed, and its error is on the stack already.
+        // The body of a block has failed and its error is already on the stack.
         if error is BodyFailure { return CInt(PLUA_RAISE) }
         let core = LuaCore.of(L)
         core.entering(L) {
             guard let error = error as? DatabaseError else { return core.push(error) }
-            // Where it was raised is for the row path to say.
+            // The row path adds the location where it was raised.
             SQLiteError(error: error, offset: offset).pushErrorObject(on: L)
             core.attachToErrorObject(error)
         }
         return CInt(PLUA_RAISE)
     }
 
-    /// Keeps an error for the statement that runs now, which fails with SQLite's.
+    /// Stores an error for the running statement, which fails with an SQLite error.
     static func keep(_ error: any Error, on L: OpaquePointer) {
         let core = LuaCore.of(L)
         core.entering(L) {
@@ -189,5 +190,5 @@ enum DatabaseCallbacks {
     }
 }
 
-/// The body of a block has failed: its error is on the Lua stack, and the transaction is to be rolled back.
+/// The failure of a block whose error is on the Lua stack. The transaction must be rolled back.
 struct BodyFailure: Error {}

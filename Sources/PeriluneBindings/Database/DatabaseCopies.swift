@@ -4,15 +4,15 @@ internal import GRDB
 internal import PeriluneCluster
 internal import PeriluneLua
 
-/// Whole databases as copies: `backup_to`, and as bytes: `serialize`, `perilune.deserialize`.
+/// Copies of whole databases with `backup_to`, and as bytes with `serialize` and `perilune.deserialize`.
 struct DatabaseCopies {
-    /// The numbers in an image's header that say how it is written and read: 1 for a rollback journal, 2 for a write-ahead log.
+    /// The header fields with the read and write versions: 1 for a rollback journal, 2 for a write-ahead log.
     private static let versionOffsets = [18, 19]
     private static let header = Array("SQLite format 3\0".utf8)
 
-    /// Adds them to the tables of methods and of native functions.
+    /// Adds the functions to the tables of methods and native functions.
     static func install(in methods: LuaTable, copies: LuaTable) throws {
-        // (database, target, pages of a step, seconds to wait between two, function or nil)
+        // (database, target, pages per step, seconds between steps, function or nil)
         try copies.setFunction("backup") { arguments in
             let source = try DatabaseHandle(arguments, 1, for: "db:backup_to")
             let target = try DatabaseHandle(arguments, 2, for: "db:backup_to: argument 1")
@@ -29,15 +29,15 @@ struct DatabaseCopies {
 
     // MARK: - Backups
 
-    /// How a backup goes on.
+    /// The options of a backup.
     private struct Steps {
         let pages: Int
-        /// In seconds.
+        /// The pause between two steps in seconds.
         let pause: Double
         let progress: LuaFunction?
         let state: LuaState
 
-        /// Between two steps: reports to the script, waits, and throws if the run is to end.
+        /// Runs between two steps: reports progress to the script, waits, and throws if the run must end.
         func after(_ backup: DatabaseBackupProgress) throws {
             if let progress {
                 let values = [backup.completedPageCount, backup.totalPageCount].map { LuaValue.integer(Int64($0)) }
@@ -67,7 +67,7 @@ struct DatabaseCopies {
         guard !target.writer.configuration.readonly else {
             throw BindingError("readonly", "db:backup_to: the target is read-only")
         }
-        // GRDB leaves out what is thrown after the last step.
+        // GRDB ignores errors thrown after the last step.
         var last: (any Error)?
         try source.entering {
             try target.entering(.alone) {
@@ -93,7 +93,7 @@ struct DatabaseCopies {
                 try cluster.withCopy { try $0.backup(to: target.writer, pagesPerStep: CInt(steps.pages), progress: after) }
             }
         }
-        // A snapshot is in a transaction already, which GRDB would begin.
+        // GRDB would begin a transaction, but a snapshot already has one.
         guard source.isSnapshot else {
             return try source.writer.backup(to: target.writer, pagesPerStep: CInt(steps.pages), progress: after)
         }
@@ -134,7 +134,7 @@ struct DatabaseCopies {
         }
         var length: Int64 = 0
         guard let start = sqlite3_serialize(db.sqliteConnection, "main", &length, 0) else {
-            // An empty database in memory has no bytes.
+            // An empty database in memory has no image.
             if size == 0 { return [] }
             throw DatabaseError(resultCode: .SQLITE_NOMEM, message: "db:serialize: not enough memory for \(size) bytes")
         }
@@ -144,12 +144,12 @@ struct DatabaseCopies {
         return bytes
     }
 
-    /// A database in memory has no write-ahead log: SQLite would not open an image that asks for one.
+    /// Clears the WAL mode of an image: SQLite cannot open it in memory otherwise.
     private static func useRollbackJournal(_ bytes: inout [UInt8]) {
         for offset in versionOffsets where bytes.count >= 100 { bytes[offset] = 1 }
     }
 
-    /// Has a database take over what an image holds, which is checked first.
+    /// Replaces the contents of a database by an image after checking it.
     static func fill(_ queue: DatabaseQueue, with image: [UInt8]) throws {
         if image.isEmpty { return }
         guard image.count >= 512, image.starts(with: header) else {
@@ -161,7 +161,7 @@ struct DatabaseCopies {
         try scratch.inDatabase { db in
             guard let copy = sqlite3_malloc64(UInt64(bytes.count)) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
             copy.copyMemory(from: bytes, byteCount: bytes.count)
-            // SQLite frees the copy, in any case.
+            // SQLite frees the copy in any case.
             let code = sqlite3_deserialize(
                 db.sqliteConnection, "main", copy.assumingMemoryBound(to: UInt8.self), Int64(bytes.count), Int64(bytes.count),
                 UInt32(SQLITE_DESERIALIZE_FREEONCLOSE))

@@ -2,14 +2,14 @@ internal import CPeriluneRows
 package import GRDB
 package import PeriluneLua
 
-/// A database as a function of Swift has it that a script has called with it.
+/// A database passed by a script to a Swift function.
 package struct DatabaseHandle {
     package let database: ScriptDatabase
-    /// What the row path knows of it.
+    /// The database in the row path.
     let pointer: OpaquePointer
     package let state: LuaState
 
-    /// The database behind a value: a database object, or a handle that is alive.
+    /// Creates the handle for a database object or a live block handle.
     package init?(_ value: LuaValue, in state: LuaState) {
         guard case .userdata = value,
             let pointer = try? state.withUnsafeStack([value], { L, index in pdb_database_at(L, index) })
@@ -17,9 +17,9 @@ package struct DatabaseHandle {
         (database, self.pointer, self.state) = (ScriptDatabase.of(pointer), pointer, state)
     }
 
-    /// The database that a function is given.
+    /// Creates the handle for an argument.
     ///
-    /// - Parameter place: What messages call the argument.
+    /// - Parameter place: The name of the function in messages.
     package init(_ arguments: LuaArguments, _ position: Int, for place: String) throws {
         let (value, state) = (arguments[position], try arguments.state)
         if let found = DatabaseHandle(value, in: state) {
@@ -32,22 +32,22 @@ package struct DatabaseHandle {
         throw BindingError("dead_handle", "this database handle was used after its block ended")
     }
 
-    /// The innermost access to the database that is open in the state.
+    /// The innermost open access to the database in this state.
     var access: UnsafeMutablePointer<pdb_access>? {
-        // A state that runs a function is open, and has room.
+        // A state that runs a function is open and has stack space.
         try? state.withUnsafeStack { L, _ in pdb_current_access(L, pointer) }
     }
 
-    /// GRDB's connection in that access.
+    /// The GRDB connection of the innermost access.
     package var connection: Database? {
         guard let access, let grdb = pdb_access_grdb(access) else { return nil }
         return Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue()
     }
 
-    /// Whether that access may only read.
+    /// Whether the innermost access is read-only.
     package var isReadonly: Bool { access?.pointee.is_readonly ?? false }
 
-    /// Runs a closure on that connection, or in a short access of its own.
+    /// Runs a closure on the connection of the innermost access, or in a short new access.
     package func withConnection<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try SchemaBinding.withConnection(of: self, body)
     }
@@ -59,7 +59,7 @@ package struct DatabaseHandle {
         return open.filter { $0.pointee.connection == innermost.pointee.connection && $0.pointee.in_transaction }.last
     }
 
-    /// Calls a function of a script while SQLite calls Swift: no database may be used in it.
+    /// Calls a script function from within an SQLite callback, where databases cannot be used.
     package static func calling(
         _ function: LuaFunction, _ arguments: [LuaValue], at place: ScriptPlace, in state: LuaState
     ) throws -> [LuaValue] {
@@ -69,7 +69,7 @@ package struct DatabaseHandle {
     }
 }
 
-/// Where a function of a script runs that may not use a database.
+/// A callback in which scripts cannot use databases.
 package enum ScriptPlace {
     case backupProgress, conflict
 

@@ -3,11 +3,11 @@ internal import CPeriluneSQLite
 internal import GRDB
 internal import PeriluneLua
 
-/// Snapshots of pools: databases that show one state, to as many reads as there are, while others write on.
+/// Snapshots of pools: databases that show one state to any number of reads while others write.
 ///
-/// A snapshot has a connection of its own, in a transaction that reads from its beginning to its end.
+/// A snapshot has its own connection with a read transaction that stays open.
 enum DatabaseSnapshots {
-    /// Adds `snapshot` to the table of methods.
+    /// Adds the method `snapshot`.
     static func install(in methods: LuaTable) throws {
         try methods.setFunction("snapshot") { arguments in
             let handle = try DatabaseHandle(arguments, 1, for: "db:snapshot")
@@ -34,12 +34,12 @@ enum DatabaseSnapshots {
         configuration.readonly = true
         configuration.allowsUnsafeTransactions = true
         configuration.observesSuspensionNotifications = false
-        // As pools have it: readers of a WAL wait for recoveries only.
+        // As in pools: readers of a WAL database wait only for recovery.
         configuration.busyMode = .timeout(10)
         let queue = try DatabaseQueue(path: pool.path, configuration: configuration)
         try queue.unsafeRead { db in
             var code = pdb_begin_read(db.sqliteConnection)
-            // The transaction begins, for SQLite, with the first page that it reads.
+            // SQLite begins the transaction when the first page is read.
             if code == SQLITE_OK { code = sqlite3_exec(db.sqliteConnection, PSQL_FIRST_PAGE, nil, nil, nil) }
             guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         }

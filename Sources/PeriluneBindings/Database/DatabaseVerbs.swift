@@ -3,14 +3,14 @@ internal import GRDB
 internal import PeriluneCluster
 internal import PeriluneLua
 
-/// The methods of databases that act on the whole: `close`, `interrupt`, `checkpoint`, `path`.
+/// The methods that act on a whole database: `close`, `interrupt`, `checkpoint`, `path`.
 enum DatabaseVerbs {
-    /// Adds them to the table of methods.
+    /// Adds the methods to the table.
     static func install(in methods: LuaTable) throws {
         try add("close", to: methods) { handle, _ in try close(handle) }
         try add("interrupt", to: methods) { handle, _ in
             try handle.database.requireOpen()
-            // GRDB may be opening a connection, under the lock that it takes to interrupt them all.
+            // GRDB may be opening a connection while holding the lock that interrupting all connections requires.
             guard !isInTrace(handle) else {
                 throw BindingError("nested_access", "db:interrupt: a database cannot be used inside a trace function")
             }
@@ -78,7 +78,7 @@ enum DatabaseVerbs {
         return found.mode
     }
 
-    /// Returns a table: how many frames the log has, and how many of them are in the database.
+    /// Returns a table with the number of frames in the log and the number of checkpointed frames.
     private static func checkpoint(
         _ handle: DatabaseHandle, _ mode: Database.CheckpointMode, in state: LuaState
     ) throws -> [LuaValue] {
@@ -98,7 +98,7 @@ enum DatabaseVerbs {
             }
         }
         let table = try state.makeTable(fieldCount: 2)
-        // Without a log SQLite says -1.
+        // Without a log, SQLite returns -1.
         try table.rawSet("frames", .integer(Int64(max(counts.walFrameCount, 0))))
         try table.rawSet("checkpointed", .integer(Int64(max(counts.checkpointedFrameCount, 0))))
         return [.table(table)]

@@ -3,17 +3,17 @@ internal import CPeriluneSQLite
 package import GRDB
 internal import PeriluneRecords
 
-/// Strings in double quotes in the triggers and views of a database, as in `strftime("%s")`.
+/// Support for double-quoted strings in triggers and views, as in `strftime("%s")`.
 ///
-/// SQLite reads a double-quoted name that names nothing as a string, unless a connection says otherwise, as those of GRDB do. A trigger
-/// or view of another program that relies on it would make its tables unusable, so a connection accepts such strings if the schema
-/// appears to have one. CREATE statements never do.
+/// SQLite reads an unknown double-quoted name as a string, unless this is disabled for the connection, as GRDB does. A trigger or
+/// view of another program that relies on it would make its tables unusable, so a connection accepts such strings if the schema
+/// seems to contain one. They are never accepted in CREATE statements.
 package enum DoubleQuotedStrings {
     package static func install(on db: Database) {
         if let connection = db.sqliteConnection { install(on: connection) }
     }
 
-    /// - Returns: Whether they are accepted since now.
+    /// - Returns: Whether they have just been enabled.
     @discardableResult
     static func install(on connection: OpaquePointer) -> Bool {
         guard psql_accept_double_quoted_strings(connection, -1) == 0, schemaHasString(connection) else { return false }
@@ -21,8 +21,8 @@ package enum DoubleQuotedStrings {
         return true
     }
 
-    /// Runs a closure that compiles SQL, and runs it again if it failed because of a trigger or view that was created after the connection
-    /// was opened.
+    /// Runs a closure that compiles SQL. Runs it again if it failed because of a trigger or view created after the connection was
+    /// opened.
     static func compiling<Result>(on db: Database, _ compile: () throws -> Result) throws -> Result {
         do {
             return try compile()
@@ -37,7 +37,7 @@ package enum DoubleQuotedStrings {
         (SELECT 1 FROM main.sqlite_master WHERE type IN ('trigger', 'view') AND instr(sql, '"') > 0)
         """
 
-    /// Whether a trigger or view has something in double quotes that is the name of nothing in the schema.
+    /// Returns whether a trigger or view contains a double-quoted word that is not a name in the schema.
     private static func schemaHasString(_ connection: OpaquePointer) -> Bool {
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }

@@ -3,16 +3,16 @@ internal import Dispatch
 package import GRDB
 @_spi(Reflection) internal import Swift
 
-// All that Perilune has of GRDB beside what GRDB promises: what it keeps to itself, read where it is, and names with an underscore.
-// The package is pinned to GRDB 7.10 for its sake; GRDBInternalsTests fail by the name of the part that another version lacks.
+// All uses of GRDB internals: private state read from memory, and underscored names.
+// Because of them the package is pinned to GRDB 7.10; GRDBInternalsTests name the part that another version lacks.
 
 extension Database {
     private static let transactionObservations = HiddenArray(at: "observationBroker", "transactionObservations", in: Database.self)
 
-    /// Whether observers of transactions may be registered.
+    /// Whether transaction observers may be registered.
     ///
-    /// Read of `Database.observationBroker.transactionObservations`. Where that is not found, the answer is yes, which costs time but
-    /// nothing else.
+    /// Read from `Database.observationBroker.transactionObservations`. If that is not found, the answer is yes, which only costs
+    /// time.
     package var mayBeObserved: Bool {
         Self.transactionObservations?.count(in: self) != 0
     }
@@ -20,34 +20,34 @@ extension Database {
 
 /// The savepoints that Swift has opened on a connection.
 ///
-/// Read of `Database.observationBroker.savepointStack.savepoints`.
+/// Read from `Database.observationBroker.savepointStack.savepoints`.
 package struct OpenSavepoints {
     private static let savepoints = HiddenArray(at: "observationBroker", "savepointStack", "savepoints", in: Database.self)
 
     private unowned let db: Database
     private let savepoints: HiddenArray
 
-    /// `nil` if GRDB keeps them elsewhere.
+    /// Returns `nil` if GRDB stores them elsewhere.
     package init?(on db: Database) {
         guard let savepoints = Self.savepoints, savepoints.count(in: db) != nil else { return nil }
         self.db = db
         self.savepoints = savepoints
     }
 
-    /// How many are open.
+    /// The number of open savepoints.
     package var count: Int { savepoints.count(in: db) ?? 0 }
 }
 
-/// The queue on which GRDB serializes the accesses to a connection, to find out whether one of them is under way.
+/// The queue on which GRDB serializes the accesses to a connection, used to check whether an access is running.
 ///
-/// Read of `DatabaseQueue.writer.queue` and `DatabasePool.writer.queue`.
+/// Read from `DatabaseQueue.writer.queue` and `DatabasePool.writer.queue`.
 struct AccessQueue: Sendable {
     private static let ofQueues = HiddenObject(at: "writer", "queue", in: DatabaseQueue.self)
     private static let ofPools = HiddenObject(at: "writer", "queue", in: DatabasePool.self)
 
     private let state: DispatchQueueState
 
-    /// `nil` if GRDB keeps it elsewhere, or if the state of a dispatch queue cannot be read.
+    /// Returns `nil` if GRDB stores the queue elsewhere or the state of a dispatch queue cannot be read.
     init?(of writer: any DatabaseWriter) {
         let field = writer is DatabasePool ? Self.ofPools : Self.ofQueues
         guard writer is DatabasePool || writer is DatabaseQueue, let queue = field?.find(in: writer) as? DispatchQueue,
@@ -56,14 +56,14 @@ struct AccessQueue: Sendable {
         self.state = state
     }
 
-    /// Whether an access could begin at once: no thread has the queue, or this one has.
+    /// Whether an access could begin immediately: the queue is free or owned by this thread.
     var isFree: Bool { state.isFree }
 }
 
-/// The readers of a pool, to find out whether one of them is free.
+/// The readers of a pool, used to check whether one is free.
 ///
-/// Read of `DatabasePool.readerPool`: `itemsSemaphore`, which counts the free ones, `itemsGroup`, which the busy ones have entered, and
-/// `barrierQueue`.
+/// Read from `DatabasePool.readerPool`: `itemsSemaphore` counts the free readers, the busy ones have entered `itemsGroup`, and
+/// `barrierQueue` excludes all of them.
 struct PoolReaders: Sendable {
     private static let semaphore = HiddenObject(at: "readerPool", "itemsSemaphore", in: DatabasePool.self)
     private static let group = HiddenObject(at: "readerPool", "itemsGroup", in: DatabasePool.self)
@@ -73,7 +73,7 @@ struct PoolReaders: Sendable {
     private let group: DispatchGroup
     private let barrier: DispatchQueueState
 
-    /// `nil` if GRDB keeps them elsewhere, or if the pool is closed.
+    /// Returns `nil` if GRDB stores the readers elsewhere or the pool is closed.
     init?(of pool: DatabasePool) {
         guard let semaphore = Self.semaphore?.find(in: pool) as? DispatchSemaphore,
             let group = Self.group?.find(in: pool) as? DispatchGroup,
@@ -82,33 +82,33 @@ struct PoolReaders: Sendable {
         (self.semaphore, self.group, self.barrier) = (semaphore, group, barrier)
     }
 
-    /// Waits a moment for a reader. Returns whether one is free.
+    /// Waits briefly for a reader. Returns whether one is free.
     func waitForOne(_ timeout: DispatchTime) -> Bool {
         guard barrier.isFree, semaphore.wait(timeout: timeout) == .success else { return false }
         semaphore.signal()
         return true
     }
 
-    /// Waits a moment until no reader is in use. Returns whether that is so.
+    /// Waits briefly until no reader is in use. Returns whether this is so.
     func waitForAll(_ timeout: DispatchTime) -> Bool {
         barrier.isFree && group.wait(timeout: timeout) == .success
     }
 }
 
-/// The state of a dispatch queue, which says whether a thread has it. There is no function for that: a thread that asks for a queue has to
-/// wait, whatever happens in the meantime.
+/// The state of a dispatch queue, which shows whether a thread owns it. There is no public function for this: a thread that enters
+/// a queue has to wait, whatever happens in the meantime.
 ///
-/// Read of the field `dq_state` of libdispatch, whose lower half is the number of the thread that has the queue.
+/// Read from the field `dq_state` of libdispatch, whose lower half is the number of the owning thread.
 ///
 /// `@unchecked Sendable`: the field is read atomically.
 private struct DispatchQueueState: @unchecked Sendable {
     private static let wrapped = HiddenField("__wrapped", of: DispatchQueue.self)
 
     private let queue: DispatchQueue
-    /// The object of libdispatch, which belongs to the queue.
+    /// The libdispatch object, which the queue owns.
     private let object: UnsafeRawPointer
 
-    /// `nil` if another version of libdispatch keeps it elsewhere.
+    /// Returns `nil` if this version of libdispatch stores the state elsewhere.
     init?(of queue: DispatchQueue) {
         guard Self.isKnown else { return nil }
         self.init(unchecked: queue)
@@ -127,7 +127,7 @@ private struct DispatchQueueState: @unchecked Sendable {
         return owner == 0 || owner == psql_thread_number()
     }
 
-    /// Whether the state is where it is expected: found out with a queue whose owner is known.
+    /// Whether the state is at the expected address, tested with a queue whose owner is known.
     private static let isKnown: Bool = {
         let queue = DispatchQueue(label: "perilune.probe", qos: .userInitiated)
         guard let state = DispatchQueueState(unchecked: queue), state.owner == 0 else { return false }
@@ -135,12 +135,12 @@ private struct DispatchQueueState: @unchecked Sendable {
     }()
 }
 
-/// A field of a class, by its name.
+/// A field of a class, found by name.
 private struct HiddenField: Sendable {
     let offset: Int
     let type: Any.Type
 
-    /// `nil` if there is none.
+    /// Returns `nil` if the field does not exist.
     init?(_ name: String, of owner: AnyClass) {
         let ofClasses = _EachFieldOptions(rawValue: 1)
         var found: (offset: Int, type: Any.Type)?
@@ -152,17 +152,17 @@ private struct HiddenField: Sendable {
         (offset, type) = found
     }
 
-    /// The class of the objects that it holds.
+    /// The class of the field's value.
     var objectType: AnyClass? { type as? AnyClass ?? (type as? any OptionalObject.Type)?.objectType }
 }
 
-/// An object to which fields lead from another one, each found by its name, once for a class.
+/// An object reached through a path of fields. The path is resolved once per class.
 private struct HiddenObject: Sendable {
     private let offsets: [Int]
     /// The class of the object.
     let type: AnyClass
 
-    /// `nil` if there is no such field on the way, or if one holds no object.
+    /// Returns `nil` if a field of the path is missing or is not an object.
     init?(at path: String..., in root: AnyClass) {
         self.init(path, root)
     }
@@ -177,7 +177,7 @@ private struct HiddenObject: Sendable {
         (self.offsets, type) = (offsets, owner)
     }
 
-    /// The address of the object; `nil` where there is none on the way.
+    /// Returns the address of the object; `nil` if an object on the path is missing.
     func address(in object: AnyObject) -> UnsafeRawPointer? {
         var address = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
         for offset in offsets {
@@ -194,16 +194,16 @@ private struct HiddenObject: Sendable {
     }
 }
 
-/// An array that an object keeps to itself, or that another object keeps to which it leads.
+/// A private array of an object, reached through a path of fields.
 ///
-/// It is found by the names of fields, once for a class. `Mirror`, which looks for names and types at each reading, takes 60,000
-/// instructions for one: more than a whole transaction.
+/// The path is resolved once per class. `Mirror`, which searches names and types at each access, takes 60,000 instructions: more
+/// than a whole transaction.
 private struct HiddenArray: Sendable {
     private let owner: HiddenObject
     private let offset: Int
     private let type: any FoundArray.Type
 
-    /// `nil` if there is no such field on the way, if one holds no object, or if the last one holds no array.
+    /// Returns `nil` if a field of the path is missing or is not an object, or if the last one is not an array.
     init?(at path: String..., in root: AnyClass) {
         guard let owner = HiddenObject(path.dropLast(), root), let field = HiddenField(path[path.count - 1], of: owner.type),
             let type = field.type as? any FoundArray.Type
@@ -211,9 +211,9 @@ private struct HiddenArray: Sendable {
         (self.owner, offset, self.type) = (owner, field.offset, type)
     }
 
-    /// How many elements it has; `nil` where there is no object on the way.
+    /// Returns the number of elements; `nil` if an object on the path is missing.
     func count(in object: AnyObject) -> Int? {
-        // The object keeps alive what it leads to, and nothing changes it meanwhile: it belongs to the thread that asks.
+        // The root object keeps the others alive and belongs to the calling thread, so nothing changes in the meantime.
         withExtendedLifetime(object) { owner.address(in: object).map { type.count(at: $0 + offset) } }
     }
 }
@@ -236,10 +236,10 @@ extension Optional: OptionalObject where Wrapped: AnyObject {
     fileprivate static var objectType: AnyClass { Wrapped.self }
 }
 
-/// Steps a statement through GRDB, again and again, without taking its values.
+/// A loop over the rows of a statement that uses GRDB without decoding values.
 ///
-/// `DatabaseCursor` is public; what a type needs to be one (`_statement`, `_isDone`, `_element`) has underscores. A cursor of GRDB's own
-/// would reset the arguments, which the row path has bound.
+/// `DatabaseCursor` is public, but its requirements (`_statement`, `_isDone`, `_element`) have underscores. GRDB's own cursors
+/// would reset the arguments that the row path has bound.
 package final class StatementSteps {
     private let cursor: Cursor
 
@@ -247,9 +247,9 @@ package final class StatementSteps {
         cursor = Cursor(statement)
     }
 
-    /// Steps to the end.
+    /// Executes the statement to its end.
     ///
-    /// - Parameter takeRow: Called for each row that the statement returns.
+    /// - Parameter takeRow: Called for each row.
     package func forEach(_ takeRow: () -> Void) throws {
         cursor._isDone = false
         try cursor.forEach { takeRow() }

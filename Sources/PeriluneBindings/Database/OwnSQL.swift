@@ -5,13 +5,13 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Statements that Perilune executes to prepare a connection for limits, which no trace shows.
+/// Statements that Perilune executes to prepare a connection for limits. They are hidden from traces.
 package enum OwnSQL {
-    /// Marks a statement as one of these.
+    /// Returns the statement with the mark that identifies it.
     package static func marked(_ sql: String) -> String { PSQL_OWN_SQL + sql }
 
     package static func contains(_ sql: String) -> Bool { sql.hasPrefix(PSQL_OWN_SQL) }
 
-    /// - Parameter sql: Ends with a NUL byte.
+    /// - Parameter sql: A NUL-terminated statement.
     package static func contains(_ sql: UnsafePointer<CChar>) -> Bool { strncmp(sql, PSQL_OWN_SQL, PSQL_OWN_SQL.utf8.count) == 0 }
 }

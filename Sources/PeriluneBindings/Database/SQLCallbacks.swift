@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import Foundation
 internal import PeriluneRecords
 
-/// What the row path asks about SQL text, types and names, which PeriluneRecords decides. None of these raises.
+/// The callbacks of the row path about SQL text, types and names, implemented by PeriluneRecords. They do not raise.
 enum SQLCallbacks {
     static var all: pdb_sql_callbacks {
         pdb_sql_callbacks(
@@ -31,7 +31,7 @@ enum SQLCallbacks {
         }
     }
 
-    /// Of names that are equally near, the first by the alphabet: the order in which Lua has them is another each time.
+    /// Returns the nearest name. Ties are resolved alphabetically, because the order in Lua varies.
     private static func nearest(
         _ name: UnsafePointer<CChar>, _ names: UnsafePointer<UnsafePointer<CChar>?>, _ count: CInt
     ) -> CInt {
@@ -51,7 +51,7 @@ extension pdb_screening {
         tells_files = screening.tellsFiles
         opens_file = screening.opensFile
         withUnsafeMutableBytes(of: &word) { word in
-            // Cut where it is too long, between characters; the last byte stays 0.
+            // Truncated between characters if it is too long; the last byte stays 0.
             var text = screening.words.unicodeScalars
             if text.count >= word.count { text = .init(text.prefix(word.count - 1)) }
             while String(text).utf8.count >= word.count { text.removeLast() }

@@ -2,10 +2,10 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// An error of SQLite that scripts see as that of a statement: with its codes, its SQL, and what it is about.
+/// An SQLite error that scripts see as the error of a statement: with codes, SQL and details.
 struct SQLiteError: LuaErrorPushing {
     let error: DatabaseError
-    /// Where in the text SQLite has found the mistake; -1 if it does not know.
+    /// The position of the mistake in the text; -1 if SQLite does not know it.
     var offset: CInt = -1
 
     var underlying: any Error { error }
@@ -15,7 +15,7 @@ struct SQLiteError: LuaErrorPushing {
             L, error.extendedResultCode.rawValue, error.messageOfCode, error.sql, offset)
     }
 
-    /// Runs a closure whose errors of SQLite scripts see so.
+    /// Runs a closure and converts its SQLite errors to this type.
     static func telling<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

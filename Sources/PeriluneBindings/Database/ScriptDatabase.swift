@@ -7,64 +7,63 @@ package import PeriluneLua
 internal import PeriluneCluster
 internal import PeriluneRecords
 
-/// A database as one Lua state uses it.
+/// A database as used by one Lua state.
 ///
-/// Its connections, transactions and statements are GRDB's. The row path in C asks it, by the callbacks of
-/// ``DatabaseCallbacks``, to open accesses and to prepare and run statements; what GRDB would stop the process for has been
-/// checked before.
+/// Its connections, transactions and statements belong to GRDB. The row path in C uses the callbacks in ``DatabaseCallbacks`` to
+/// open accesses and to prepare and run statements. Everything for which GRDB would crash the process is checked before.
 package final class ScriptDatabase {
     let writer: any DatabaseWriter
-    /// Where scripts wait for its connections.
+    /// The queue of scripts that wait for its connections.
     let turns: ConnectionTurns
-    /// The connection whose waits for locks end with the run.
+    /// The connection whose waits for locks end together with the run.
     private var cancellablyWaiting: SQLiteConnection?
-    /// Reads single statements, if the database is a pool.
+    /// The reader for single statements, if the database is a pool.
     let statementReader: StatementReader?
     private(set) var isClosed = false
-    /// What is known of its tables.
+    /// The known part of the schema.
     var schema = DatabaseSchema(generation: 0)
-    /// What its requests were compiled to.
+    /// The compiled requests.
     let requestPlans = PlanCache()
-    /// Its tables as the Lua part sees them, by folded name, with the id of what they were made from.
+    /// The Lua tables for its tables by folded name, with the ids of the schemas they were made from.
     var schemaTables: [String: (id: UInt32, table: LuaTable)] = [:]
-    /// Why nothing may open an access now: the state is in one, or opens or ends one.
+    /// The reason why no access may be opened now: the state is inside one, or is opening or ending one.
     private var enteredFor: String?
-    /// Whether the script has opened it, so that nothing but this object uses it.
+    /// Whether the script has opened the database, so that this object is its only user.
     private let isOwn: Bool
-    /// What its connections load before the script uses them.
+    /// The extensions that its connections load before first use.
     let extensions: SQLiteExtensions
-    /// The cluster for which it stands, if it does.
+    /// The cluster that it represents, if any.
     let cluster: ClusterDatabase?
-    /// How often the schema of the cluster had been loaded when statements were compiled.
+    /// The load count of the cluster's schema when statements were last compiled.
     var clusterLoads = 0
-    /// Whether it shows one state of another database; see ``DatabaseSnapshots``.
+    /// Whether it is a snapshot of another database; see ``DatabaseSnapshots``.
     let isSnapshot: Bool
-    /// Whether a transaction that SQL begins stays open between calls, until SQL ends it.
+    /// Whether a transaction started by SQL stays open between calls until SQL ends it.
     let keepsTransactions: Bool
-    /// Statements of the row path that belong to no access any more, to be released on the database's queue.
+    /// Statements of the row path without an access, to be released on the queue of the database.
     private let leftover: UnsafeMutablePointer<pdb_release_list>
-    /// What observes its values.
+    /// The observers of its values.
     private var valueObservers: [WeakObserver] = []
-    /// What those have left that have ended.
+    /// The transaction observers of ended value observers.
     private var retired: [any TransactionObserver] = []
 
     private struct WeakObserver {
         weak var observer: ValueObserver?
     }
 
-    /// What a script may do with a database, beyond reading and writing it.
+    /// The rights of a script in a database beyond reading and writing.
     package struct Rights: Sendable {
-        /// SQL that reaches files: `ATTACH`, `VACUUM INTO`.
+        /// Whether SQL may access files: `ATTACH`, `VACUUM INTO`.
         var allowsFiles: Bool
-        /// `close()`: for databases that the script has opened itself.
+        /// Whether `close()` is allowed, as for databases opened by the script itself.
         var allowsClosing: Bool
-        /// Whether SQL that opens other files is refused, even if files are allowed.
+        /// Whether SQL that opens other files is rejected even if files are allowed.
         var isPreview = false
-        /// Whether it can only be read, in the transaction that its connection is in.
+        /// Whether the database is read-only, in the transaction that its connection has open.
         var isSnapshot = false
-        /// What its connections load.
+        /// The extensions that its connections load.
         var extensions = SQLiteExtensions.none
-        /// Whether a transaction that SQL begins stays open between calls. Its GRDB configuration must allow unsafe transactions.
+        /// Whether a transaction started by SQL stays open between calls. The GRDB configuration must allow unsafe transactions.
         var keepsTransactions = false
     }
 
@@ -84,7 +83,7 @@ package final class ScriptDatabase {
     }
 
     deinit {
-        // Nothing else knows the list and the reader any more.
+        // Nothing else refers to the list and the reader any more.
         nonisolated(unsafe) let list = leftover.pointee, reader = statementReader
         leftover.deallocate()
         guard !isClosed, list.count > 0 else {
@@ -92,20 +91,20 @@ package final class ScriptDatabase {
             reader?.close {}
             return
         }
-        // This waits for the accesses that use the connections now, which may need the threads of Swift's concurrency to end: one of these
-        // must not wait without end.
+        // This waits for running accesses, which may need the threads of Swift concurrency. Therefore such a thread must not wait
+        // indefinitely.
         let isDone = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [writer, isOwn] in
             writer.unsafeReentrantWriteOnQueue { _ in Self.release(list) }
             reader?.close {}
-            // Not by letting go of it, which this thread may do later than the other.
+            // Close explicitly, because this thread may release the last reference later than the waiting one.
             if isOwn { try? writer.close() }
             isDone.signal()
         }
         _ = isDone.wait(timeout: .now() + 1)
     }
 
-    /// Makes the value through which scripts use a database. The value keeps the database.
+    /// Creates the Lua value for a database. The value keeps the database alive.
     package static func makeValue(
         for writer: any DatabaseWriter, rights: Rights, in state: LuaState
     ) throws -> (database: ScriptDatabase, value: LuaValue) {
@@ -135,7 +134,7 @@ package final class ScriptDatabase {
         return isInMemory(path) ? nil : path
     }
 
-    /// Whether a path is SQLite's name for a database in memory, or a URI that asks for one.
+    /// Returns whether a path is SQLite's name or a URI for a database in memory.
     private static func isInMemory(_ path: String) -> Bool {
         path.isEmpty || path == ":memory:" || path.hasPrefix("file::memory:") || path.contains("mode=memory")
     }
@@ -148,12 +147,12 @@ package final class ScriptDatabase {
         if isClosed { throw BindingError("closed", "the database is closed") }
     }
 
-    /// Runs what opens an access. Nothing may do so while another one is opened or ended, for which GRDB would stop the
-    /// process; callbacks like a trace function come here then.
+    /// Runs a closure that opens an access. While an access is being opened or ended, no other one can be opened, because GRDB
+    /// would crash the process. Callbacks such as trace functions may try to.
     ///
     /// - Parameters:
-    ///   - use: The connection that is needed. Waiting for it ends with the run.
-    ///   - reason: Why nothing else may, for messages.
+    ///   - use: The required connection. Waiting for it ends together with the run.
+    ///   - reason: The reason for excluding others, for messages.
     func entering<Result>(
         _ use: ConnectionTurns.Use = .writing, _ reason: String = "a transaction is beginning or ending", _ body: () throws -> Result
     ) throws -> Result {
@@ -163,7 +162,7 @@ package final class ScriptDatabase {
         return try turns.taking(use, in: writer, body)
     }
 
-    /// Has a connection that waits for locks by SQLite's own timeout end such a wait with the run.
+    /// Makes the lock waits of a connection with SQLite's own timeout end together with the run.
     func makeWaitsCancellable(_ db: Database) {
         guard cancellablyWaiting != db.sqliteConnection else { return }
         cancellablyWaiting = db.sqliteConnection
@@ -171,14 +170,14 @@ package final class ScriptDatabase {
         _ = psql_wait_cancellably(db.sqliteConnection, CInt(clamping: Int(seconds * 1000)), plua_is_run_cancelled)
     }
 
-    /// Has an observer end with the database.
+    /// Ends an observer together with the database.
     func add(_ observer: ValueObserver) {
         valueObservers.removeAll { $0.observer?.isEnded != false }
         valueObservers.append(WeakObserver(observer: observer))
         observer.onRetire = { [weak self] retired in self?.retired.append(retired) }
     }
 
-    /// Removes what observers that have ended have left, from the connection that writes.
+    /// Removes the transaction observers of ended observers from the writer.
     func removeRetired(from db: Database) {
         for observer in retired { db.remove(transactionObserver: observer) }
         retired = []
@@ -189,20 +188,20 @@ package final class ScriptDatabase {
         for item in valueObservers { item.observer?.end() }
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         closeReader()
-        // The last connection to be closed empties the log and removes it: not one that only reads, as GRDB has it.
+        // The last closed connection empties and removes the log, so it must not be a read-only one, as in GRDB's order.
         (writer as? DatabasePool)?.invalidateReadOnlyConnections()
         try writer.close()
         isClosed = true
     }
 
-    /// Lets no script use the database any more, which others will close.
+    /// Ends the use by scripts; the owner closes the database later.
     func abandon() {
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         closeReader()
         isClosed = true
     }
 
-    /// Closes the connection for single statements, which no statement uses any more; the next one opens it anew.
+    /// Closes the reader for single statements, which must not be in use. The next statement reopens it.
     func closeReader() {
         statementReader?.close { releaseLeftover() }
     }
@@ -212,7 +211,7 @@ package final class ScriptDatabase {
         statementReader?.interrupt()
     }
 
-    /// Releases statements. On the database's queue, or when it is closed.
+    /// Releases statements. Called on the queue of the database, or when it is closed.
     func releaseLeftover() {
         guard leftover.pointee.count > 0 else { return }
         let list = leftover.pointee
@@ -229,7 +228,7 @@ package final class ScriptDatabase {
 extension DatabaseWriter {
     /// Runs a closure while no connection is in use.
     fileprivate func unsafeReentrantWriteOnQueue(_ body: (Database) -> Void) {
-        // A barrier on a pool waits for its readers, whose statements may be among those that are released.
+        // A barrier on a pool waits for its readers, which may use the statements to be released.
         if let pool = self as? DatabasePool {
             try? pool.barrierWriteWithoutTransaction { body($0) }
         } else {

@@ -1,26 +1,26 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// Reads the single statements of one state that uses a pool, on a connection of its own.
+/// A connection for the single statements that one state reads from a pool.
 ///
-/// GRDB hands the readers of a pool out under locks that put threads to sleep: states that took one for each statement would
-/// wait for each other most of the time. The connection is like those readers, and lives no longer than they do: a pool that
-/// is closed, or reopens its readers, lets go of the one that is kept in sight.
+/// GRDB assigns pool readers under locks that put threads to sleep, so states that took a reader for each statement would mostly
+/// wait for each other. This connection is configured like the readers of the pool and does not outlive them: when the pool is
+/// closed or reopens its readers, the weakly referenced sibling disappears.
 final class StatementReader {
     private let pool: DatabasePool
     private let turns: ConnectionTurns
-    /// A reader of the pool.
+    /// A reader of the pool, which indicates that the pool is unchanged.
     private weak var sibling: Database?
-    /// `nil` if it could not be opened: the readers of the pool will do.
+    /// `nil` if it could not be opened; then the readers of the pool are used.
     private var connection: DatabaseQueue?
-    /// SQLite's handle of the connection.
+    /// The SQLite handle of the connection.
     private var handle: SQLiteConnection?
 
     init(_ pool: DatabasePool, _ turns: ConnectionTurns) {
         (self.pool, self.turns) = (pool, turns)
     }
 
-    /// Runs a closure with a connection that reads, without a transaction.
+    /// Runs a closure with the connection, without a transaction.
     func read(_ body: (Database) throws -> Void) throws {
         if sibling == nil { try open() }
         if let connection { return try connection.unsafeRead(body) }
@@ -32,25 +32,25 @@ final class StatementReader {
         }
     }
 
-    /// The connection if the pool has let go of those that it is like: it is to be closed.
+    /// The connection if the pool has closed its readers, so that it must be closed too.
     var outdated: SQLiteConnection? { sibling == nil ? handle : nil }
 
     private func open() throws {
-        // Fails if the pool is closed.
+        // Throws if the pool is closed.
         try turns.taking(.reading, in: pool) { try pool.unsafeRead { db in sibling = db } }
         var configuration = pool.configuration
         configuration.readonly = true
         configuration.allowsUnsafeTransactions = false
         configuration.observesSuspensionNotifications = false
-        // As pools have it: readers of a WAL wait for recoveries only.
+        // As in pools: readers of a WAL database wait only for recovery.
         configuration.busyMode = .timeout(10)
         connection = try? DatabaseQueue(path: pool.path, configuration: configuration)
         handle = connection?.unsafeRead { db in db.sqliteConnection }
     }
 
-    /// Closes the connection; the next statement opens another one.
+    /// Closes the connection; the next statement opens a new one.
     ///
-    /// - Parameter release: Releases what is left of its statements.
+    /// - Parameter release: Releases the remaining statements.
     func close(_ release: () -> Void) {
         connection?.unsafeRead { _ in release() }
         connection = nil

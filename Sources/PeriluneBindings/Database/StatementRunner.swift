@@ -2,14 +2,14 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneCluster
 
-/// Steps a statement through GRDB, which notifies its observers and keeps track of transactions. The arguments are bound already.
+/// A runner of statements through GRDB, which notifies observers and tracks transactions. The arguments are already bound.
 final class StatementRunner {
     let statement: Statement
     private let steps: StatementSteps
-    /// How it runs in a cluster, if it does.
+    /// The statement compiled for the cluster, if any.
     private let compiled: ClusterDatabase.Compiled?
     private weak var cluster: ClusterDatabase?
-    /// The text as it was written, if the statement stands for one in a cluster.
+    /// The original text, if the statement represents one in a cluster.
     let source: UnsafeMutablePointer<CChar>?
 
     init(_ statement: Statement) {
@@ -19,9 +19,9 @@ final class StatementRunner {
     }
 
     /// - Parameters:
-    ///   - statement: Compiled on the connection that stands for the cluster.
-    ///   - cluster: What compiles it for the cluster.
-    /// - Throws: ``ClusterFailure`` for what a cluster cannot do.
+    ///   - statement: The statement compiled on the local connection of the cluster.
+    ///   - cluster: The cluster that compiles it.
+    /// - Throws: ``ClusterFailure`` for operations that clusters do not support.
     init(_ statement: Statement, in cluster: ClusterDatabase, _ db: Database) throws {
         let compiled = try cluster.compile(statement, in: db)
         self.compiled = compiled
@@ -38,14 +38,14 @@ final class StatementRunner {
 
     deinit { free(source) }
 
-    /// Whether it stands for a statement that only reads; `nil` if it stands for none.
+    /// Whether the represented statement only reads; `nil` if it represents none.
     var carriesReading: Bool? {
         if case .carried(let carrier) = compiled { carrier.remote.isReading } else { nil }
     }
 
-    /// Steps to the end.
+    /// Executes the statement to its end.
     ///
-    /// - Parameter takeRow: Called for each row that the statement returns.
+    /// - Parameter takeRow: Called for each row.
     func run(_ takeRow: () -> Void) throws {
         switch compiled {
         case nil: try steps.forEach(takeRow)

@@ -2,9 +2,9 @@ internal import CPeriluneRows
 internal import Foundation
 package import GRDB
 
-/// The collations beside SQLite's own, which know the letters of ASCII only, by the names that scripts and SQL call them.
+/// The Unicode collations by their names in scripts and SQL. SQLite's own collations only know ASCII letters.
 ///
-/// In tables that scripts define they go by GRDB's names, which programs with GRDB know too.
+/// In tables defined by scripts they have GRDB's names, which GRDB programs also know.
 package enum UnicodeCollation: String, CaseIterable {
     case unicode
     case unicodeCaseInsensitive = "unicode_case_insensitive"
@@ -12,7 +12,7 @@ package enum UnicodeCollation: String, CaseIterable {
     case localizedCaseInsensitive = "localized_case_insensitive"
     case localizedStandard = "localized_standard"
 
-    /// Defines them for a connection of GRDB.
+    /// Defines the collations for a GRDB connection.
     package static func install(on db: Database) {
         if let connection = db.sqliteConnection { install(on: connection) }
     }
@@ -23,7 +23,7 @@ package enum UnicodeCollation: String, CaseIterable {
         }
     }
 
-    /// What SQLite calls, without a context.
+    /// The C function for SQLite, which uses no context.
     private var function: @convention(c) (UnsafeMutableRawPointer?, CInt, UnsafeRawPointer?, CInt, UnsafeRawPointer?) -> CInt {
         switch self {
         case .unicode: { UnicodeCollation.compare($1, $2, $3, $4) { $0 < $1 ? .orderedAscending : $0 == $1 ? .orderedSame : .orderedDescending } }

@@ -2,8 +2,8 @@ public import Foundation
 public import PeriluneLua
 internal import PeriluneRecords
 
-/// In hosts, dates of Swift are `perilune.date` in Lua, in other states text. They are read from that, and from whatever a
-/// database may hold: text, a Julian day, Unix seconds.
+/// In hosts, Swift dates are `perilune.date` values in Lua; in other states they are text. They are decoded from these and from any
+/// value that a database may contain: text, a Julian day, Unix seconds.
 extension Date: LuaCoded {
     public static var luaTypeName: String { "a date" }
 

@@ -3,15 +3,15 @@ internal import Foundation
 package import GRDB
 package import PeriluneDependencies
 
-/// The clock and the random numbers of a database, for those that must not get the machine's.
+/// A controlled clock and random numbers for databases.
 ///
-/// SQLite asks for the present through the file system that a database is opened with: so these are opened by a name that
-/// tells theirs. All of SQLite's functions follow it, on all connections; so do the durations of its profiles.
+/// SQLite asks for the current time through the VFS with which a database was opened, so databases are opened with a name that
+/// selects these sources. All SQLite functions on all connections use them, and so do the durations in profiles.
 package struct SQLEnvironment: Sendable {
-    /// The name of SQLite's file system.
+    /// The name of the VFS.
     private let name: String
 
-    /// Makes an environment, which the caller releases when the database is open.
+    /// Creates an environment, which the caller releases when the database is open.
     package init(date: DateSource, random: RandomSource) throws {
         let sources = Sources(date: date, random: random)
         var environment = sources.environment
@@ -24,12 +24,12 @@ package struct SQLEnvironment: Sendable {
         self.name = String(cString: name)
     }
 
-    /// Ends what ``init(date:random:)`` began; the connections that are open keep the environment.
+    /// Releases the environment; open connections keep it.
     package func release() {
         psql_release_environment(name)
     }
 
-    /// What opens a file with this environment; `nil` stands for a database in memory.
+    /// Returns the URI that opens a file with this environment; `nil` stands for a database in memory.
     package func uri(of path: String?) -> String {
         guard let path else { return "file::memory:?vfs=\(name)" }
         var plain = CharacterSet.alphanumerics
@@ -38,7 +38,7 @@ package struct SQLEnvironment: Sendable {
         return "file:\(path.addingPercentEncoding(withAllowedCharacters: ascii) ?? path)?vfs=\(name)"
     }
 
-    /// Has the connections of a database follow the environment.
+    /// Makes the connections of a database use the environment.
     package func configure(_ configuration: inout Configuration, date: DateSource) {
         configuration.prepareDatabase { db in
             let code = psql_install_environment(db.sqliteConnection, name)
@@ -47,7 +47,7 @@ package struct SQLEnvironment: Sendable {
         configuration.transactionClock = .custom { _ in date() }
     }
 
-    /// The path of a file, of which a database knows its URI.
+    /// Returns the path of a file whose database reports a URI.
     package static func plainPath(of path: String) -> String {
         guard path.hasPrefix("file:"), let end = path.range(of: "?vfs=\(PSQL_ENVIRONMENT_PREFIX)") else { return path }
         let name = path[path.index(path.startIndex, offsetBy: 5)..<end.lowerBound]
@@ -56,12 +56,12 @@ package struct SQLEnvironment: Sendable {
 }
 
 extension ScriptEnvironment {
-    /// Opens a database that sees the clock and the random numbers of this environment, if they are not the machine's.
+    /// Opens a database with the clock and random numbers of this environment, unless they are the system's.
     ///
     /// - Parameters:
-    ///   - path: The file, `nil` for a database in memory. A URI is used unchanged, and sees the time of the machine.
-    ///   - open: Opens it by the name that it gets.
-    /// - Throws: What `open` throws; the message of a `DatabaseError` names the path.
+    ///   - path: The file, or `nil` for a database in memory. A URI is used unchanged with the system clock.
+    ///   - open: Opens the database with the given name.
+    /// - Throws: Errors of `open`; the message of a `DatabaseError` contains the path.
     package func opening<Writer>(
         _ path: String?, _ configuration: Configuration, _ open: (String, Configuration) throws -> Writer
     ) throws -> Writer {
@@ -78,14 +78,14 @@ extension ScriptEnvironment {
         guard isControlled, path?.hasPrefix("file:") != true else { return try open(path ?? ":memory:", configuration) }
         var configuration = configuration
         let sources = try SQLEnvironment(date: date, random: random)
-        // The connections that are open keep it.
+        // Open connections keep the environment.
         defer { sources.release() }
         sources.configure(&configuration, date: date)
         return try open(sources.uri(of: path), configuration)
     }
 }
 
-/// What a thread has databases see that do not get the machine's clock: that of the scripts which run on it.
+/// The clock and random numbers that databases use on a thread, for scripts running there.
 package final class ThreadEnvironment: Sendable {
     private let sources: Sources
     /// Written only by `init`.
@@ -101,13 +101,14 @@ package final class ThreadEnvironment: Sendable {
         record.deallocate()
     }
 
-    /// Begins on the calling thread, to its end; this object must live as long as the thread uses databases.
+    /// Activates the environment on the calling thread until the thread ends. This object must live as long as the thread uses
+    /// databases.
     package func begin() {
         psql_use_environment(record)
     }
 }
 
-/// What SQLite asks.
+/// The sources that SQLite queries.
 private final class Sources: Sendable {
     let date: DateSource
     let random: RandomSource
@@ -117,7 +118,7 @@ private final class Sources: Sendable {
         self.random = random
     }
 
-    /// Without ownership.
+    /// The C structure without ownership.
     var environment: psql_environment {
         psql_environment(
             object: Unmanaged.passUnretained(self).toOpaque(),
@@ -126,7 +127,7 @@ private final class Sources: Sendable {
             release: nil)
     }
 
-    /// In milliseconds since the epoch of Julian days.
+    /// Returns the current time in milliseconds since the epoch of Julian days.
     private func now() -> Int64 {
         let milliseconds = (date().timeIntervalSince1970 * 1000).rounded() + 210_866_760_000_000
         return Int64(exactly: milliseconds) ?? (milliseconds < 0 ? 0 : .max)

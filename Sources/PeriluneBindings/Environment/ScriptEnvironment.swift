@@ -2,7 +2,7 @@ package import Logging
 package import PeriluneDependencies
 package import PeriluneRecords
 
-/// What scripts get from the container of dependencies beside the database: resolved once, for the whole life of a state.
+/// The dependencies of scripts other than the database, resolved once for the lifetime of a state.
 package struct ScriptEnvironment: Sendable {
     package var context: DependencyContext
     package var date: DateSource
@@ -10,11 +10,11 @@ package struct ScriptEnvironment: Sendable {
     package var random: RandomSource
     package var logger: Logger
 
-    /// That of the machine, for states without a container.
+    /// The environment of the machine, for states without a dependency container.
     package static let machine = ScriptEnvironment(
         context: .live, date: .system, uuid: .random, random: .system, logger: Logger(label: "perilune"))
 
-    /// What a container has.
+    /// Resolves the environment in a container.
     package static func resolve(in container: Dependencies) async throws -> ScriptEnvironment {
         ScriptEnvironment(
             context: try container.context,
@@ -24,10 +24,10 @@ package struct ScriptEnvironment: Sendable {
             logger: try await container.value(for: LoggerKey.self))
     }
 
-    /// Whether the present or random numbers are not the machine's.
+    /// Whether the clock or the random numbers are not the system's.
     package var isControlled: Bool { !date.isSystem || !random.isSystem }
 
-    /// The present.
+    /// Returns the current time.
     package func now() throws -> DateTime {
         if date.isSystem { return try SystemClock.now() }
         let microseconds = (date().timeIntervalSince1970 * 1_000_000).rounded()

@@ -1,9 +1,9 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// `perilune.native.bells`: wakes workers in all states of this process that wait for work on a database.
+/// `perilune.native.bells`: wakes workers in all states of this process that wait for jobs in a database.
 enum BellBinding {
-    /// The functions to signal, by the name of the bell and a number.
+    /// The functions to call, by the name of the bell and a number.
     private static let listeners = Mutex<(last: Int, bells: [String: [Int: @Sendable () -> Void]])>((0, [:]))
 
     static func makeFunctions(in state: LuaState, loop: ScriptLoop) throws -> LuaTable {

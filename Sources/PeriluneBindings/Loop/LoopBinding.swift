@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What the modules of the loop in Lua are built on: `perilune.native.loop`.
+/// The native functions of the Lua loop modules: `perilune.native.loop`.
 struct LoopBinding {
     let loop: ScriptLoop
 
@@ -16,7 +16,7 @@ struct LoopBinding {
         let table = try state.makeTable(fieldCount: 16)
         try defineSources(in: table)
         try defineWaits(in: table, of: state)
-        // (error, scope) returns whether a handler of the script, or the program, hears of an error that ends nothing.
+        // (error, scope) returns whether a handler of the script or the program receives an error that ends nothing.
         try table.setFunction("report") { [loop] arguments in
             let state = try arguments.state
             return [.boolean(try loop.report(arguments[1], Self.error(raising: arguments[1], in: state), in: arguments.get(2)))]
@@ -25,12 +25,12 @@ struct LoopBinding {
             loop.errorHandlers[loop.currentScope] = arguments[1].isNil ? nil : try arguments.get(1, as: LuaFunction.self)
             return []
         }
-        // () returns the number of what is started now ends with; raises if that has ended.
+        // () returns the scope of sources that are started now; raises if it has ended.
         try table.setFunction("scope") { [loop] _ in
             try loop.requireLive(loop.currentScope)
             return [.integer(Int64(loop.currentScope))]
         }
-        // (scope or nil) makes what is called from now on belong to it, inside of the same run; returns what was said last.
+        // (scope or nil) sets the scope of the following calls within the same run; returns the previous one.
         try table.setFunction("enter_scope") { [loop] arguments in
             let former = loop.enteredScope
             loop.enteredScope = arguments[1].isNil ? nil : try arguments.get(1)
@@ -56,9 +56,9 @@ struct LoopBinding {
             source.onEnd = { timers.remove(timer) }
             return [.integer(Int64(source.id))]
         }
-        // (function, what gets its error or nil, whether to keep a journal, scope or nil) returns the number of the source, which is
-        // called at once, and once, and a function that returns the SQL that it has executed, the number of statements, what it has printed,
-        // and the traceback of its error.
+        // (function, error handler or nil, whether to keep a journal, scope or nil) returns the number of a source that is called
+        // once, immediately, and a function that returns the executed SQL, the number of statements, the printed output, and the
+        // traceback of an error.
         try table.setFunction("start") { [loop] arguments in
             let function: LuaFunction = try arguments.get(1)
             let scope = arguments[4].isNil ? loop.currentScope : try arguments.get(4, as: Int.self)
@@ -79,9 +79,9 @@ struct LoopBinding {
             }
             return [.integer(Int64(source.id)), .function(read)]
         }
-        // () returns the number of the source that is called now, if a journal of it is kept.
+        // () returns the number of the running source, if a journal is kept for it.
         try table.setFunction("current") { [loop] _ in [loop.journal.map { .integer(Int64($0.source)) } ?? .nil] }
-        // (text) adds to what the run that goes on has printed, if a journal of it is kept.
+        // (text) adds printed output to the journal of the current run, if there is one.
         try table.setFunction("note_output") { [loop] arguments in
             guard let journal = loop.journal else { return [] }
             let text: LuaString = try arguments.get(1)
@@ -100,7 +100,7 @@ struct LoopBinding {
         try table.setFunction("is_live") { [loop] arguments in
             [.boolean(try loop.source(arguments.get(1)) != nil)]
         }
-        // (number, whether a call that goes on is interrupted) returns whether the source was live, and whether it is being called.
+        // (number, whether to interrupt a running call) returns whether the source was live, and whether it is running.
         try table.setFunction("stop") { [loop] arguments in
             guard let source = try loop.source(arguments.get(1)) else { return [.boolean(false), .boolean(false)] }
             loop.end(source)
@@ -110,7 +110,7 @@ struct LoopBinding {
         try table.setFunction("now") { [loop] _ in [.number(loop.timers.clock.now)] }
     }
 
-    /// The error that comes out of Lua where a value is raised.
+    /// Returns the error that Lua creates when a value is raised.
     private static func error(raising value: LuaValue, in state: LuaState) -> LuaError {
         do throws(LuaError) {
             try state.loadLibrary("error(..., 0)", named: "report").call([value])

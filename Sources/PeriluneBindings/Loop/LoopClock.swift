@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import PeriluneDependencies
 
-/// The time that timers go by: a monotonic clock of the machine, or a clock that is set by hand.
+/// The clock for timers: the monotonic system clock, or a clock that is set manually.
 enum LoopClock: Sendable {
     case machine
     case manual(ManualClock)
@@ -11,7 +11,7 @@ enum LoopClock: Sendable {
         self = date.manualClock.map { .manual($0) } ?? .machine
     }
 
-    /// Seconds since some moment.
+    /// The current time in seconds since an arbitrary moment.
     var now: Double {
         switch self {
         case .machine:

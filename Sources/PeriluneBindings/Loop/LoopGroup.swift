@@ -2,15 +2,15 @@ internal import Foundation
 package import PeriluneDependencies
 package import PeriluneLua
 
-/// The loops of several states that share a thread and a clock, which is set by hand.
+/// The loops of several states that share a thread and a manual clock.
 ///
-/// What is due is called loop by loop, in the order in which they were added. When nothing is left to be done at a moment the clock
-/// goes on to the next timer of any of them, if a script waits for that. So all comes in one order, whatever else the machine does.
+/// Due functions are called loop by loop, in the order in which the loops were added. When nothing is left to do, the clock
+/// advances to the next timer of any loop if a script waits for it. The order of calls is therefore independent of the machine.
 package final class LoopGroup {
-    /// A waiter for the moment when nothing is left to do.
+    /// A waiter for a moment at which nothing is left to do.
     private struct Waiter {
         let id: Int
-        /// That moment, in seconds since 1970.
+        /// The moment in seconds since 1970.
         let moment: Double
         let resume: @Sendable () -> Void
     }
@@ -21,20 +21,20 @@ package final class LoopGroup {
     private let wake: @Sendable () -> Void
     private var loops: [ScriptLoop] = []
     private var waiters: [Waiter] = []
-    /// The calls that go on.
+    /// The tasks of running calls.
     private var tasks: [Int: Task<Void, Never>] = [:]
     private var count = 0
     private var isProceeding = false
     private var isEnded = false
     /// Receives unhandled errors.
     package var onFailure: ((ScriptLoop, any Error) -> Void)?
-    /// Called before a function is called.
+    /// Called before each call of a function.
     package var willCall: ((ScriptLoop) -> Void)?
 
     /// - Parameters:
-    ///   - thread: To which the states of the loops belong.
-    ///   - start: Runs ``ScriptLoop/call(_:)`` in a task of its own on the thread, and then the closure.
-    ///   - wake: Sees to it, from any thread, that ``proceed()`` is called soon.
+    ///   - thread: The thread to which the states of the loops belong.
+    ///   - start: Runs ``ScriptLoop/call(_:)`` in a new task on the thread, followed by the closure.
+    ///   - wake: Schedules a call of ``proceed()``. Called on any thread.
     package init(
         clock: ManualClock, thread: LuaThread, wake: @escaping @Sendable () -> Void,
         start: @escaping (ScriptLoop, LoopSource, _ didEnd: @escaping () -> Void) -> Task<Void, Never>
@@ -42,7 +42,7 @@ package final class LoopGroup {
         (self.clock, self.thread, self.start, self.wake) = (clock, thread, start, wake)
     }
 
-    /// Adds a loop, whose timers go by the same clock.
+    /// Adds a loop, whose timers use the same clock.
     package func add(_ loop: ScriptLoop) {
         loop.group = self
         loop.setThread(thread)
@@ -52,7 +52,7 @@ package final class LoopGroup {
 
     // MARK: - Going on
 
-    /// Starts what is due, and lets time pass if nothing is.
+    /// Starts due calls, and advances the clock if there are none.
     package func proceed() {
         for loop in loops { loop.assertThread() }
         guard !isProceeding, !isEnded else { return }
@@ -81,12 +81,12 @@ package final class LoopGroup {
         }
     }
 
-    /// Returns whether something may be due then.
+    /// Advances the clock if everything waits. Returns whether something may be due then.
     private func letTimePass() -> Bool {
         guard loops.allSatisfy(\.isQuiet), loops.contains(where: { $0.runs > 0 }) else { return false }
         let next = loops.compactMap(\.timers.nextDeadline).min()
         guard let first = waiters.min(by: { ($0.moment, $0.id) < ($1.moment, $1.id) }) else {
-            // Nothing will happen by itself any more.
+            // Nothing will happen without external events.
             guard let next else { return false }
             goOn(to: next)
             return true
@@ -106,8 +106,8 @@ package final class LoopGroup {
 
     // MARK: - Waiting
 
-    /// Waits, on behalf of a script, until all that is due has been done: calls have ended or wait themselves. The clock goes on to
-    /// a later moment, from one timer to the next; it stands if none is given.
+    /// Waits, for a script, until all due calls have ended or are waiting themselves. The clock advances to the given moment from
+    /// one timer to the next; by default it does not advance.
     nonisolated(nonsending) package func waitUntilQuiet(
         after seconds: Double = 0, for loop: ScriptLoop
     ) async throws {
@@ -120,12 +120,12 @@ package final class LoopGroup {
         }
     }
 
-    /// Whether there is anybody to whom the time matters: timers, observations, calls that go on beside the one that asks.
+    /// Whether anything else depends on the time: timers, observations, or running calls other than the caller.
     package var hasOthers: Bool { loops.contains(where: \.hasSources) || loops.reduce(0) { $0 + $1.runs } > 1 }
 
     // MARK: - Ending
 
-    /// Ends all that is left, and waits for the calls that go on: they are cancelled.
+    /// Ends all sources and waits for running calls, which are cancelled.
     nonisolated(nonsending) package func end() async {
         isEnded = true
         for loop in loops { loop.endAll() }

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Places where it is waited until they are released. Used from any thread.
+/// Places at which tasks wait until they are released. Thread-safe.
 package final class LoopParking: Sendable {
-    /// Where several may wait; a release that comes before the first of them is kept for it.
+    /// A place for any number of waiters. A release before the first waiter is stored for it.
     package struct Place: Hashable, Sendable {
         let number: Int
-        /// Where a host waits for any change of its loop.
+        /// The place where a host waits for any change of its loop.
         static let change = Place(number: 0)
     }
 
@@ -17,14 +17,15 @@ package final class LoopParking: Sendable {
     private struct State {
         var waiting: [Place: [Waiting]] = [:]
         var released: Set<Place> = []
-        /// Whether ``Place/change`` is released: at the end of each run, and for most it is the only one.
+        /// Whether ``Place/change`` is released. Stored separately, because it is released after each run and most loops use no
+        /// other place.
         var hasChanged = false
 
         mutating func keepRelease(of place: Place) {
             if place == .change { hasChanged = true } else { released.insert(place) }
         }
 
-        /// Whether there was one.
+        /// Removes a stored release. Returns whether there was one.
         mutating func takeRelease(of place: Place) -> Bool {
             guard place == .change else { return released.remove(place) != nil }
             defer { hasChanged = false }
@@ -35,7 +36,7 @@ package final class LoopParking: Sendable {
 
     private let state = Mutex(State())
 
-    /// Makes a place.
+    /// Creates a place.
     package func makePlace() -> Place {
         state.withLock { state in
             state.count += 1
@@ -43,7 +44,8 @@ package final class LoopParking: Sendable {
         }
     }
 
-    /// Has a closure called, once, when the place is released: at once if it was. Returns what ``remove(_:at:)`` takes.
+    /// Registers a closure to be called once, when the place is released; immediately if it already was. Returns an id for
+    /// ``remove(_:at:)``.
     func add(at place: Place, _ resume: @escaping @Sendable () -> Void) -> Int {
         let (id, isReleased) = state.withLock { state in
             state.count += 1
@@ -55,7 +57,7 @@ package final class LoopParking: Sendable {
         return id
     }
 
-    /// Has it called no more. Returns whether it would have been.
+    /// Unregisters a closure. Returns whether it was still registered.
     @discardableResult
     func remove(_ id: Int, at place: Place) -> Bool {
         state.withLock { state in
@@ -79,7 +81,7 @@ package final class LoopParking: Sendable {
         }
     }
 
-    /// Resumes all waiters at the place; without waiters, lets the next one pass.
+    /// Resumes all waiters; without waiters, stores the release for the next one.
     package func release(_ place: Place) {
         let waiting = state.withLock { state -> [Waiting] in
             guard let waiting = state.waiting.removeValue(forKey: place), !waiting.isEmpty else {
@@ -91,13 +93,13 @@ package final class LoopParking: Sendable {
         for item in waiting { item.resume() }
     }
 
-    /// Forgets a place that will have no more waiters.
+    /// Removes a place that will have no more waiters.
     package func forget(_ place: Place) {
         state.withLock { _ = $0.takeRelease(of: place) }
     }
 }
 
-/// What one task waits at, until another opens it.
+/// A gate at which one task waits until another one opens it.
 private final class Gate: Sendable {
     private enum State {
         case closed
@@ -107,7 +109,7 @@ private final class Gate: Sendable {
 
     private let state = Mutex<State>(.closed)
 
-    /// Only the first call counts.
+    /// Opens the gate. Only the first call has an effect.
     func open(_ result: Result<Void, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
             switch state {

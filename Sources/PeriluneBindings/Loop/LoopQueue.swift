@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// The sources of a loop that have something to call, in the order in which they said so. Used from any thread.
+/// The due sources of a loop in the order of their signals. Thread-safe.
 package final class LoopQueue: Sendable {
     private struct State {
         var due: [Int] = []
         var listed: Set<Int> = []
-        /// Whether the host was woken because something is due, and has not come yet.
+        /// Whether the host was woken and has not yet responded.
         var isAwake = false
         var wake: (@Sendable () -> Void)?
 
-        /// The function that wakes the host; `nil` if it was woken already, or no host is attached.
+        /// Returns the function that wakes the host; `nil` if it was already woken or no host is attached.
         mutating func takeWakeFunction() -> (@Sendable () -> Void)? {
             guard !isAwake else { return nil }
             isAwake = wake != nil
@@ -21,7 +21,7 @@ package final class LoopQueue: Sendable {
 
     package init() {}
 
-    /// Sets the function that is called, on any thread, when something is due.
+    /// Sets the function that is called on any thread when a source is due.
     package func setWake(_ wake: @escaping @Sendable () -> Void) {
         let isDue = state.withLock { state in
             state.wake = wake
@@ -31,7 +31,7 @@ package final class LoopQueue: Sendable {
         if isDue { wake() }
     }
 
-    /// Has a source called soon: once, however often it is said before that.
+    /// Marks a source as due. Repeated signals before its call are combined.
     package func signal(_ id: Int) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             guard state.listed.insert(id).inserted else { return nil }
@@ -41,13 +41,13 @@ package final class LoopQueue: Sendable {
         wake?()
     }
 
-    /// Has the loop look whether anything has changed.
+    /// Makes the loop check for changes.
     package func wake() {
         let wake = state.withLock { $0.takeWakeFunction() }
         wake?()
     }
 
-    /// Takes what is due.
+    /// Removes and returns the due sources.
     package func take() -> [Int] {
         state.withLock { state in
             defer {

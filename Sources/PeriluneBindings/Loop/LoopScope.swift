@@ -1,23 +1,23 @@
 internal import PeriluneLua
 
-/// What one version of a file has started: it ends as a whole when another version takes its place.
+/// The scope of everything that one version of a file has started. It ends as a whole when another version replaces the file.
 ///
-/// A source belongs to the scope in which it is added; what it calls is in that scope too, and so is what that adds. 0 is the scope of
-/// the host, which does not end.
+/// A source belongs to the scope in which it is added. Its calls run in this scope, and so do the sources that they add. Scope 0
+/// belongs to the host and never ends.
 package enum LoopScope {
     @TaskLocal package static var current = 0
 }
 
 extension ScriptLoop {
-    /// Begins a scope. It is current where ``LoopScope/current`` says so.
+    /// Creates a scope, which callers activate with ``LoopScope/current``.
     package func makeScope() -> Int {
         scopeCount += 1
         liveScopes.insert(scopeCount)
         return scopeCount
     }
 
-    /// Ends all sources of a scope, and the calls that go on: what a task waits for raises an error of kind `cancelled`, after which it
-    /// may clean up, but not wait; the others are cancelled.
+    /// Ends all sources and running calls of a scope. The wait of a task raises an error of kind `cancelled`, after which it may
+    /// clean up but not wait; other calls are cancelled.
     package func endScope(_ scope: Int) {
         liveScopes.remove(scope)
         errorHandlers[scope] = nil
@@ -27,16 +27,16 @@ extension ScriptLoop {
         }
     }
 
-    /// Whether a scope has not ended; that of scripts, 0, never does.
+    /// Returns whether a scope has not ended. Scope 0 never ends.
     func isLive(_ scope: Int) -> Bool { scope == 0 || liveScopes.contains(scope) }
 
-    /// The scope of what is called now.
+    /// The scope of the current call.
     var currentScope: Int {
         assertThread()
         return enteredScope ?? LoopScope.current
     }
 
-    /// Raises in what an ended scope has left.
+    /// Throws if a scope has ended.
     func requireLive(_ scope: Int) throws {
         guard isLive(scope) else {
             throw BindingError("cancelled", "the file was reloaded, and everything that its previous version started was stopped")

@@ -1,24 +1,24 @@
 internal import Synchronization
 
-/// The signals of the system that scripts want to hear of. Used from any thread.
+/// The system signals that scripts handle. Thread-safe.
 package final class LoopSignals: Sendable {
     private struct State {
-        /// The names that scripts may use; none in programs that do not pass signals on.
+        /// The signals available to scripts; empty in programs that do not forward signals.
         var names: [String] = []
-        /// Hears which signals scripts want to hear of.
+        /// Called when the signals that scripts handle change.
         var didChange: (@Sendable ([String]) -> Void)?
         var sources: [String: [Int: @Sendable () -> Void]] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// The names that scripts may use, without "SIG".
+    /// The names of signals available to scripts, without "SIG".
     package var names: [String] {
         get { state.withLock { $0.names } }
         set { state.withLock { $0.names = newValue } }
     }
 
-    /// Calls a closure with the names of the signals that scripts want to hear of, whenever they change.
+    /// Sets a closure that receives the names of the signals that scripts handle, whenever they change.
     package func onChange(_ body: @escaping @Sendable ([String]) -> Void) {
         state.withLock { $0.didChange = body }
     }
@@ -40,7 +40,7 @@ package final class LoopSignals: Sendable {
         announce()
     }
 
-    /// Has those called who want to hear of a signal. Returns whether anybody does.
+    /// Calls the handlers of a signal. Returns whether there are any.
     package func deliver(_ name: String) -> Bool {
         let signallers = state.withLock { $0.sources[name]?.sorted { $0.key < $1.key }.map(\.value) ?? [] }
         for signaller in signallers { signaller() }

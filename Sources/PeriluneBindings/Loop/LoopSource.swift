@@ -1,13 +1,13 @@
 package import PeriluneLua
 
-/// Something that calls a function of a script again and again, or once: a timer, an observation, a signal.
+/// A source of calls to a script function, once or repeatedly: a timer, an observation, a signal.
 ///
-/// ``signal()`` may come from any thread. Everything else belongs to the thread of the state; the function is called there when
-/// nothing else runs, and not again before it has returned: what is signalled meanwhile is one call afterwards.
+/// ``signal()`` is thread-safe. Everything else belongs to the thread of the state. The function is called there when nothing else
+/// is running, and not before its previous call has returned: signals in the meantime are combined into one call.
 package final class LoopSource {
-    /// What it calls. No asynchronous closure, which might leave the thread of the state.
+    /// The function to call. It is not an asynchronous closure, which might leave the thread of the state.
     package enum Body {
-        /// A function of a script, as a run of its own or as one that others know.
+        /// A script function, called in a new run or in a given one.
         case calling(LuaFunction, [LuaValue] = [], as: LuaRun? = nil)
         case performing(() -> Void)
         case nothing
@@ -23,34 +23,34 @@ package final class LoopSource {
     }
 
     package let id: Int
-    /// What people call it: "timer".
+    /// The kind in messages: "timer".
     package let kind: String
-    /// Whether a script that has nothing else to do waits for it.
+    /// Whether the script waits for this source before it ends.
     package let keepsAlive: Bool
     /// Whether it ends with its first call.
     package let isOnce: Bool
-    /// What it belongs to.
+    /// The scope to which it belongs.
     let scope: Int
-    /// Whether what its calls make SQLite allocate and write counts for the script that has begun it. What a file of automations begins has
-    /// the whole limits each time.
+    /// Whether SQLite memory and writes of its calls count toward the limits of the script that started it. In automation files,
+    /// each call has the full limits.
     var isCountingOn: Bool { scope == 0 }
     let body: Body
     let queue: LoopQueue
-    /// Called when it ends: stops what signals it.
+    /// Called when it ends, to stop the origin of its signals.
     package var onEnd: (() -> Void)?
-    /// The handler of its errors; `nil`: they are unhandled, see ``ScriptLoop``.
+    /// The handler of its errors; `nil` for unhandled errors, see ``ScriptLoop``.
     package var onError: LuaFunction?
 
     package internal(set) var isEnded = false
-    /// Whether its function was ever called.
+    /// Whether its function has been called.
     var hasBegun = false
     var isCalling = false
     var isDueAgain = false
-    /// The run of the call that goes on, for a source whose calls can be interrupted.
+    /// The run of the current call, for a source whose calls can be interrupted.
     var run: LuaRun?
-    /// The journal of what its run executes, if one is kept.
+    /// The journal of its run, if one is kept.
     var journal: StatementJournal?
-    /// The task of the call that goes on.
+    /// The task of the current call.
     var task: Task<Void, Never>?
 
     init(id: Int, kind: String, keepsAlive: Bool, isOnce: Bool, scope: Int, queue: LoopQueue, body: Body) {
@@ -63,12 +63,12 @@ package final class LoopSource {
         self.body = body
     }
 
-    /// What signals it from other threads.
+    /// A thread-safe closure that signals the source.
     package var signaller: @Sendable () -> Void {
         { [id, queue] in queue.signal(id) }
     }
 
-    /// Has it called soon.
+    /// Schedules a call.
     package func signal() {
         queue.signal(id)
     }

@@ -3,15 +3,15 @@ internal import HeapModule
 internal import PeriluneDependencies
 internal import Synchronization
 
-/// Calls closures at their times. Used from any thread; nothing waits while no timer is set.
+/// Timers that call closures. Thread-safe; no thread waits while no timer is set.
 final class LoopTimers: Sendable {
     fileprivate struct Timer {
-        /// The seconds between two calls; `nil`: there is one only.
+        /// The seconds between two calls; `nil` for a single call.
         let period: Double?
         let action: @Sendable () -> Void
     }
 
-    /// When a timer is due. Of two with the same time the one that was set first comes first.
+    /// The time at which a timer is due. Timers with the same time are ordered by when they were set.
     fileprivate struct Deadline: Comparable {
         var time: Double
         let id: Int
@@ -23,7 +23,7 @@ final class LoopTimers: Sendable {
 
     fileprivate struct State {
         var timers: [Int: Timer] = [:]
-        /// Also those of timers that were removed.
+        /// The deadlines, including those of removed timers.
         var deadlines = Heap<Deadline>()
         var count = 0
         var alarm: (deadline: Double, task: Task<Void, Never>)?
@@ -47,11 +47,11 @@ final class LoopTimers: Sendable {
         if case .manual(let clock) = clock, let observer { clock.removeObserver(observer) }
     }
 
-    /// Sets a timer. Returns what ``remove(_:)`` takes.
+    /// Sets a timer. Returns an id for ``remove(_:)``.
     ///
     /// - Parameters:
-    ///   - seconds: Until the first call.
-    ///   - period: The seconds between two calls; those that are missed are left out.
+    ///   - seconds: The time until the first call.
+    ///   - period: The seconds between two calls. Missed calls are skipped.
     func add(after seconds: Double, every period: Double? = nil, _ action: @escaping @Sendable () -> Void) -> Int {
         let id = state.withLock { state in
             state.count += 1
@@ -71,17 +71,17 @@ final class LoopTimers: Sendable {
         setAlarm()
     }
 
-    /// When the next one is due.
+    /// The time of the next timer.
     var nextDeadline: Double? { state.withLock { $0.nextDeadline() } }
 
-    /// Calls what is due, in the order of the times.
+    /// Calls the closures of due timers in order.
     private func fire() {
         let now = clock.now
         while let action = state.withLock({ $0.takeNext(at: now) }) { action() }
         setAlarm()
     }
 
-    /// On the clock of the machine: sees to it that the next timer is noticed.
+    /// Schedules a wake-up for the next timer, if the system clock is used.
     private func setAlarm() {
         guard case .machine = clock else { return }
         state.withLock { state in
@@ -89,7 +89,7 @@ final class LoopTimers: Sendable {
             guard next != state.alarm?.deadline else { return }
             state.alarm?.task.cancel()
             state.alarm = next.map { deadline in
-                // A wait of more than a day goes on by itself.
+                // Waits longer than a day are split.
                 let wait = deadline - clock.now
                 let seconds = wait.isFinite ? min(max(wait, 0), 86_400) : 86_400
                 return (deadline, Task { [weak self] in
@@ -109,7 +109,7 @@ final class LoopTimers: Sendable {
 }
 
 extension LoopTimers.State {
-    /// When the next timer is due; forgets those that were removed before it.
+    /// Returns the time of the next timer, and drops the deadlines of removed timers before it.
     fileprivate mutating func nextDeadline() -> Double? {
         while let first = deadlines.min {
             if timers[first.id] != nil { return first.time }
@@ -118,15 +118,15 @@ extension LoopTimers.State {
         return nil
     }
 
-    /// Forgets those of timers that were removed, once they are most of them.
+    /// Drops the deadlines of removed timers when they are the majority.
     fileprivate mutating func forgetRemovedDeadlines() {
         guard deadlines.count > 2 * timers.count + 64 else { return }
         deadlines = Heap(deadlines.unordered.filter { timers[$0.id] != nil })
     }
 
-    /// Takes the next timer that is due; one that repeats is set again.
+    /// Removes and returns the next due action, and reschedules a repeating timer.
     fileprivate mutating func takeNext(at now: Double) -> (@Sendable () -> Void)? {
-        // A date may have one digit less than its seconds since 1970: the clock is never set to quite the time then.
+        // Converting a moment to a date may lose a digit, so the clock may be set slightly before the deadline.
         guard let time = nextDeadline(), time <= now + 1e-6 else { return nil }
         var deadline = deadlines.removeMin()
         guard let timer = timers[deadline.id] else { return nil }

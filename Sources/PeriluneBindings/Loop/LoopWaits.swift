@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// How many runs of a loop wait for time to pass, or for each other. Used from any thread: the one that resumes a run takes it off at once,
-/// before it goes on, so that time does not pass meanwhile.
+/// The number of runs in a loop that wait for time or for each other. Thread-safe: whoever resumes a run decrements the number
+/// first, so that the clock does not advance in between.
 package final class LoopWaits: Sendable {
     struct Counts {
         var sleeping = 0
@@ -9,7 +9,7 @@ package final class LoopWaits: Sendable {
         var all: Int { sleeping + parked }
     }
 
-    /// A run that waits.
+    /// The wait of one run.
     package final class Wait: Sendable {
         private let waits: LoopWaits
         private let path: any WritableKeyPath<Counts, Int> & Sendable
@@ -20,7 +20,7 @@ package final class LoopWaits: Sendable {
             waits.state.withLock { $0[keyPath: path] += 1 }
         }
 
-        /// It waits no more. What comes after the first call counts for nothing.
+        /// Ends the wait. Only the first call has an effect.
         package func end() {
             let isFirst = isOver.withLock { isOver in
                 defer { isOver = true }
@@ -34,9 +34,9 @@ package final class LoopWaits: Sendable {
 
     var counts: Counts { state.withLock { $0 } }
 
-    /// One that waits for time to pass.
+    /// Registers a run that waits for time.
     func beginSleeping() -> Wait { Wait(\.sleeping, of: self) }
 
-    /// One that waits for another, or for a change.
+    /// Registers a run that waits for another run or a change.
     func beginParking() -> Wait { Wait(\.parked, of: self) }
 }

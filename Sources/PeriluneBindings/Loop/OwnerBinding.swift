@@ -7,16 +7,18 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// `perilune.native.owners`: names for states that own rows of the database, such as active runs, and whether such a state still exists.
+/// `perilune.native.owners`: names for states that own rows of the database, such as active runs, and checks whether these states
+/// still exist.
 ///
-/// A name identifies the machine, its boot, the namespace of process numbers, the process with its start, and the state in it. So neither a
-/// restart nor a process number that is used again makes a dead owner look alive.
+/// A name identifies the machine, its boot, the process namespace, the process with its start time, and the state. Therefore
+/// neither a restart nor a reused process id makes a dead owner look alive.
 enum OwnerBinding {
     static func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 2)
         let token = OwnerToken()
         try table.setFunction("current") { [token] _ in [.string(LuaString(token.name))] }
-        // (name) returns whether that state exists; nil if it belongs to another machine, or to a container with process numbers of its own.
+        // (name) returns whether the state exists; nil if it belongs to another machine or to a container with a separate process
+        // namespace.
         try table.setFunction("is_alive") { arguments in
             let name: String = try arguments.get(1)
             return [OwnerToken.isAlive(name).map { .boolean($0) } ?? .nil]
@@ -25,7 +27,7 @@ enum OwnerBinding {
     }
 }
 
-/// The entry of a state in the list of live states of this process. It lasts as long as the state.
+/// The entry of a state in the list of live states in this process. It is removed when the state is closed.
 private final class OwnerToken: Sendable {
     private static let tokens = Mutex<(last: Int, live: Set<Int>)>((0, []))
     private let number: Int
@@ -44,7 +46,7 @@ private final class OwnerToken: Sendable {
 
     var name: String { "\(Self.machine.joined(separator: " ")) \(Self.process) \(number)" }
 
-    /// Host, boot and namespace of process numbers; "?" for what a sandbox hides.
+    /// The host, boot and process namespace; "?" for information that a sandbox hides.
     private static let machine = [
         hostName, text(of: "/proc/sys/kernel/random/boot_id") ?? "?",
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")) ?? "?",
@@ -61,7 +63,7 @@ private final class OwnerToken: Sendable {
     static func isAlive(_ name: String) -> Bool? {
         let parts = name.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 6, parts[0] == machine[0] else { return nil }
-        // A machine that has booted again has lost all that it ran.
+        // A reboot ends all processes.
         guard parts[1] == machine[1] else { return false }
         guard parts[2] == machine[2] || parts[2] == "?" || machine[2] == "?" else { return nil }
         guard parts[3...4].joined(separator: " ") != process else {
@@ -73,11 +75,11 @@ private final class OwnerToken: Sendable {
         return kill(number, 0) == 0 || errno == EPERM
     }
 
-    /// The clock ticks after the boot at which a process began.
+    /// Returns the start time of a process in clock ticks since the boot.
     private static func startTime(of process: String) -> String? {
         guard let stat = text(of: "/proc/\(process)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
         let fields = stat[stat.index(after: end)...].split(separator: " ")
-        // A process that has ended and was not waited for is dead.
+        // A zombie process counts as dead.
         guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return fields.isEmpty ? nil : "ended" }
         return String(fields[19])
     }

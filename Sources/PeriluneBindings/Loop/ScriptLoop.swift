@@ -2,11 +2,11 @@ internal import Foundation
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// What the scripts of a state wait for, and the calls of their functions that are due.
+/// The event loop of a state: the sources that its scripts have started, and the due calls of their functions.
 ///
-/// The host drives it: ``LoopQueue`` wakes it when something is due, and calls ``startDue(_:)`` on the thread of the state.
-/// Functions are called when nothing runs in the state: between two scripts, and while a script waits for an asynchronous
-/// function; never inside an access to a database. Each call is a run with limits of its own.
+/// The host drives it: ``LoopQueue`` wakes the host when something is due, and the host calls ``startDue(_:)`` on the thread of the
+/// state. Functions are called when nothing else runs in the state: between scripts and while a script waits for an asynchronous
+/// function, but never inside a database access. Each call is a run with its own limits.
 package final class ScriptLoop {
     package let queue = LoopQueue()
     let timers: LoopTimers
@@ -16,48 +16,49 @@ package final class ScriptLoop {
     private var count = 0
     var scopeCount = 0
     var liveScopes: Set<Int> = []
-    /// That of the observer which is called now, inside of a run of another scope.
+    /// The scope of the observer being called inside a run of another scope.
     var enteredScope: Int?
 
-    /// Whether errors that are reported go where unhandled ones go.
+    /// Whether reported errors are handled like unhandled ones.
     package var takesReports = false
-    /// Runs of scripts and of sources that go on.
+    /// The number of active runs of scripts and sources.
     private(set) var runs = 0
     /// The journal of the run that has the thread, if one is kept.
     weak var journal: StatementJournal?
     let waits = LoopWaits()
     private var idleWaits = 0
-    /// Those with which it shares a thread and a clock; `nil`: it has them for itself.
+    /// The group of loops that share a thread and a clock; `nil` for a standalone loop.
     package internal(set) weak var group: LoopGroup?
 
-    /// What gets the errors that no source has a function for, by the scope.
+    /// The handlers of errors that sources do not handle, by scope.
     var errorHandlers: [Int: LuaFunction] = [:]
-    /// Unhandled errors, until they are taken.
+    /// The unhandled errors, until the host takes them.
     private var failures: [any Error] = []
 
-    /// The core of its state: that is there as long as something waits, which the state itself need not be. What is not shared under a
+    /// The core of the state. It exists as long as something waits, unlike the state object. Anything that is not protected by a
     /// lock belongs to its thread.
     ///
-    /// Functions of the state hold the loop: closing the state, which the end of ``LuaState`` does, ends the circle. Not `weak`: Swift counts
-    /// references to what has a weak one by a slow way, which takes half the time of a call of Swift.
+    /// Functions of the state retain the loop; this cycle is broken when the state is closed, at the latest when ``LuaState`` is
+    /// deallocated. The reference is not `weak`, because Swift counts references to such objects in a slow way, which takes half
+    /// the time of a Swift call.
     private var core: LuaCore?
 
     package init(environment: ScriptEnvironment) {
         timers = LoopTimers(clock: LoopClock(environment.date))
     }
 
-    /// Becomes the loop of a state.
+    /// Attaches the loop to a state.
     func join(_ state: LuaState) { core = state.core }
 
-    /// Says to which thread the state belongs.
+    /// Sets the thread of the state.
     func setThread(_ thread: LuaThread) { core?.thread = thread }
 
-    /// Ends a debug build if this is not the thread of the state.
+    /// Crashes debug builds if this is not the thread of the state.
     func assertThread() { core?.assertThread() }
 
     // MARK: - Sources
 
-    /// How many there may be: what Swift keeps for them, up to some 20 KB, is not counted by the limits of a script.
+    /// The maximum number of sources. Each takes up to 20 KB in Swift, which the limits of a script do not count.
     private var greatestSourceCount: Int {
         guard let limit = core?.limits.memoryInBytes else { return 10_000 }
         return min(10_000, max(100, limit / (32 << 10)))
@@ -66,11 +67,11 @@ package final class ScriptLoop {
     /// Adds a source.
     ///
     /// - Parameters:
-    ///   - kind: What people call it.
-    ///   - keepsAlive: Whether a script that has nothing else to do waits for it.
+    ///   - kind: The kind in messages.
+    ///   - keepsAlive: Whether the script waits for the source before it ends.
     ///   - isOnce: Whether it ends with its first call.
-    ///   - scope: What it belongs to; by default what is called now.
-    /// - Throws: `BindingError` if there are too many, or the scope has ended.
+    ///   - scope: The scope; by default that of the current call.
+    /// - Throws: `BindingError` if there are too many sources or the scope has ended.
     package func addSource(
         _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, scope: Int? = nil, _ body: LoopSource.Body
     ) throws -> LoopSource {
@@ -89,10 +90,10 @@ package final class ScriptLoop {
 
     package func source(_ id: Int) -> LoopSource? { sources[id] }
 
-    /// Whether there are any.
+    /// Whether there are any sources.
     var hasSources: Bool { !sources.isEmpty }
 
-    /// Ends a source: it is not called any more. A call that goes on goes on.
+    /// Ends a source. A running call continues, but there are no further ones.
     package func end(_ source: LoopSource) {
         guard !source.isEnded else { return }
         source.isEnded = true
@@ -102,7 +103,7 @@ package final class ScriptLoop {
         if group == nil { queue.wake() }
     }
 
-    /// Ends all sources, and the calls that go on.
+    /// Ends all sources and running calls.
     package func endAll() {
         for source in sources.values.sorted(by: { $0.id < $1.id }) {
             source.task?.cancel()
@@ -113,7 +114,7 @@ package final class ScriptLoop {
 
     // MARK: - Calling
 
-    /// Starts what is due, by a closure that runs ``call(_:)`` in a task of its own on the thread of the state.
+    /// Starts due calls with a closure that runs ``call(_:)`` in a new task on the thread of the state.
     package func startDue(_ start: (LoopSource) -> Task<Void, Never>) {
         assertThread()
         for id in queue.take() {
@@ -129,7 +130,7 @@ package final class ScriptLoop {
         if group == nil { letTimePass() }
     }
 
-    /// Calls a source that was started.
+    /// Runs the call of a source.
     nonisolated(nonsending) package func call(_ source: LoopSource) async {
         assertThread()
         if !source.isEnded {
@@ -147,7 +148,7 @@ package final class ScriptLoop {
         didEndRun()
     }
 
-    /// Its isolation is that of who calls, which its closure would leave otherwise.
+    /// Inherits the isolation of the caller, which the closure would lose otherwise.
     private func callBody(of source: LoopSource, isolation: isolated (any Actor)? = #isolation) async {
         enteredScope = nil
         await LoopScope.$current.withValue(source.scope) {
@@ -161,9 +162,9 @@ package final class ScriptLoop {
         }
     }
 
-    /// Gives an error to who wants it.
+    /// Passes an error to its handler.
     nonisolated(nonsending) private func settle(_ error: any Error, of source: LoopSource) async {
-        // A source that was ended while it was called is stopping already; the starter of a task waits for its end.
+        // A source that was ended during its call is already stopping; the starter of a task waits for its end.
         let wasToldToStop = source.isEnded && (error as? LuaError)?.code == .cancelled
         if wasToldToStop, source.run == nil { return }
         var error = error
@@ -178,21 +179,21 @@ package final class ScriptLoop {
                     error = raised
                 }
             }
-            // It was interrupted with its scope, or cancelled.
+            // It was interrupted with its scope or cancelled.
             if wasToldToStop { return }
             if !isLive(source.scope), (error as? LuaError)?.kind == "cancelled" { return }
         }
         failures.append(error)
     }
 
-    /// That of the scope, or else the one that was set last.
+    /// Returns the handler of the scope, or else the one set last.
     private func errorHandler(for scope: Int) -> LuaFunction? {
         errorHandlers[scope] ?? errorHandlers.max { $0.key < $1.key }?.value
     }
 
-    /// Reports an error that is no end of anything: to the handler of the script, or to who takes such errors.
+    /// Reports an error that ends nothing to the handler of the script or to the host.
     ///
-    /// - Returns: Whether anybody hears of it.
+    /// - Returns: Whether there is a receiver.
     func report(_ value: LuaValue, _ error: @autoclosure () -> LuaError, in scope: Int) throws -> Bool {
         if isLive(scope), let handler = errorHandler(for: scope) {
             try addSource("task", isOnce: true, scope: scope, .calling(handler, [value])).signal()
@@ -204,7 +205,7 @@ package final class ScriptLoop {
         return true
     }
 
-    /// Takes the first unhandled error.
+    /// Removes and returns the first unhandled error.
     package func takeFailure() -> (any Error)? {
         failures.isEmpty ? nil : failures.removeFirst()
     }
@@ -213,7 +214,7 @@ package final class ScriptLoop {
 
     // MARK: - What goes on
 
-    /// Counts a run of a script.
+    /// Counts a new run of a script.
     package func beginRun() {
         assertThread()
         runs += 1
@@ -230,12 +231,12 @@ package final class ScriptLoop {
         if let group { group.proceed() } else { queue.wake() }
     }
 
-    /// Whether nothing goes on, and nothing will by itself.
+    /// Whether nothing is running, and nothing will run without external events.
     package var isIdle: Bool {
         runs == 0 && queue.isEmpty && !sources.values.contains(where: \.keepsAlive)
     }
 
-    /// Waits until something has changed; `false` if the task is cancelled.
+    /// Waits for a change; returns `false` if the task is cancelled.
     nonisolated(nonsending) package func change() async -> Bool {
         assertThread()
         idleWaits += 1
@@ -256,7 +257,7 @@ package final class ScriptLoop {
 
     // MARK: - Waiting
 
-    /// Waits, on behalf of a script, which may be ended meanwhile.
+    /// Waits, for a script, which may be ended in the meantime.
     nonisolated(nonsending) func sleep(seconds: Double) async throws {
         let core = try liveCore()
         guard case .manual = timers.clock else {
@@ -270,7 +271,7 @@ package final class ScriptLoop {
         }
     }
 
-    /// Waits, on behalf of a script, until the place is released.
+    /// Waits, for a script, until a place is released.
     nonisolated(nonsending) package func wait(at place: LoopParking.Place) async throws {
         _ = try liveCore()
         try await parked { resume in
@@ -280,7 +281,7 @@ package final class ScriptLoop {
         }
     }
 
-    /// Waits, on behalf of a script, until a closure is called.
+    /// Waits, for a script, until a closure is called.
     ///
     /// - Parameter begin: See ``LuaCore/waiting(didEnd:until:)``.
     nonisolated(nonsending) func parked(
@@ -296,8 +297,7 @@ package final class ScriptLoop {
         return core
     }
 
-    /// The core, where a script is about to wait: raises in what an ended scope has left, and ends a script that has handled that error
-    /// before.
+    /// Returns the core before a script waits. Throws in an ended scope, and ends a script that has already handled this error.
     private func liveCore() throws -> LuaCore {
         let core = try requireCore()
         if !isLive(currentScope) { core.cancelWaitingRun() }
@@ -305,16 +305,16 @@ package final class ScriptLoop {
         return core
     }
 
-    /// A run of a script begins to wait for something of which the loop knows: time may pass until the wait is ended.
+    /// Registers a run of a script that starts to wait. The clock may advance until the wait ends.
     package func beginParking() -> LoopWaits.Wait {
         assertThread()
         return waits.beginParking()
     }
 
-    /// Whether nothing is left to be done now: what goes on waits.
+    /// Whether all runs are waiting and nothing is due.
     var isQuiet: Bool { queue.isEmpty && runs == waits.counts.all }
 
-    /// A clock that is set by hand goes on to the next timer when everything waits for it.
+    /// Advances a manual clock to the next timer when everything waits for it.
     private func letTimePass() {
         if let group { return group.proceed() }
         guard case .manual(let clock) = timers.clock, isQuiet, waits.counts.sleeping > 0 || idleWaits > 0,

@@ -1,25 +1,26 @@
 internal import CPeriluneRows
 internal import PeriluneLua
 
-/// The SQL that a run executes, what it prints, and the traceback of the error that ended it. Used on the thread of the state.
+/// A journal of a run: its SQL, its printed output, and the traceback of the error that ended it. Used on the thread of the state.
 final class StatementJournal {
-    /// The journal of a run that executes more notes that statements were left out. The bytes are not counted by the limits of the script.
+    /// The maximum number of statements; the journal notes when others were omitted. Its memory does not count toward the limits of
+    /// the script.
     private static let greatestCount = 200
     private static let mostBytes = 1 << 20
 
     private(set) var statements: [String] = []
-    /// How many there were.
+    /// The number of executed statements.
     private(set) var count = 0
     private var bytesLeft = mostBytes
 
-    /// The last bytes that the run has printed.
+    /// The end of the printed output.
     private(set) var output: [UInt8] = []
     private static let mostOutput = 64 << 10
     var traceback: String?
-    /// The number of the source whose run it is.
+    /// The number of the source that runs.
     var source = 0
 
-    /// Keeps a journal of a run, from its beginning. The loop knows it while the run has the thread.
+    /// Starts a journal with a new run. It is set in the loop while the run has the thread.
     init(of run: LuaRun, in loop: ScriptLoop) {
         run.didResume = { [unowned self, unowned run, unowned loop] in
             loop.journal = self
@@ -35,7 +36,7 @@ final class StatementJournal {
         }
     }
 
-    /// Adds printed text. Of long output the end is kept, from the beginning of a line if there is one.
+    /// Adds printed text. Long output is cut at its start, preferably at a line start.
     func addOutput(_ text: some Sequence<UInt8>) {
         output.append(contentsOf: text)
         guard output.count > 2 * Self.mostOutput else { return }
@@ -48,7 +49,7 @@ final class StatementJournal {
         count += 1
         guard count <= Self.greatestCount, bytesLeft > 0 else { return }
         let text = String(cString: sql)
-        // What follows one that is left out is left out, too.
+        // Once a statement has been omitted, all later ones are omitted, too.
         bytesLeft = text.utf8.count <= bytesLeft ? bytesLeft - text.utf8.count : 0
         if bytesLeft > 0 { statements.append(text) }
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneLua
 
-/// `perilune.native.zones`: how far the clocks of a time zone are ahead of universal time.
+/// `perilune.native.zones`: the offsets of time zones from UTC.
 enum ZoneBinding {
     static func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 2)
@@ -16,7 +16,7 @@ enum ZoneBinding {
             zones[name] = zone
             return []
         }
-        // (name, Unix seconds) returns seconds.
+        // (name, Unix seconds) returns the offset in seconds.
         try table.setFunction("offset") { arguments in
             let name: String = try arguments.get(1), moment: Int64 = try arguments.get(2)
             guard let zone = zones[name] else { throw BindingError("argument", "unknown time zone `\(name)`") }
