@@ -4,11 +4,11 @@ internal import Logging
 package import PeriluneLua
 package import PeriluneRecords
 
-/// What the Lua part of migrations gets from Swift: `perilune.native.migrations`.
+/// The native functions of Lua migrations: `perilune.native.migrations`.
 struct MigrationBinding {
-    /// Whether scripts may read folders of migrations, and use SQL that reaches files.
+    /// Whether scripts may read migration folders and use SQL that accesses files.
     let allowsFiles: Bool
-    /// Called for databases that were erased.
+    /// Logs erased databases.
     let logger: Logger
 
     func install(in loader: LibraryLoader) {
@@ -25,7 +25,7 @@ struct MigrationBinding {
         return functions
     }
 
-    /// The files of a folder, in order: tables with name, path, is_sql, text, checksum, and down where there is one.
+    /// Returns the files of a folder in order: tables with name, path, is_sql, text, checksum, and down if there is one.
     private func readFolder(_ arguments: LuaArguments) throws -> LuaTable {
         let path: String = try arguments.get(1)
         guard allowsFiles else {
@@ -46,7 +46,7 @@ struct MigrationBinding {
         return list
     }
 
-    /// Runs the text of a file in Lua, which is to return the migration: nothing in it may use a database yet.
+    /// Runs the text of a Lua file, which must return the migration. It cannot use databases yet.
     private static func load(_ arguments: LuaArguments) throws -> [LuaValue] {
         let state = try arguments.state
         let chunk = try state.load(arguments.get(1, as: LuaString.self), named: arguments.get(2))

@@ -3,9 +3,9 @@ internal import GRDB
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// How scripts see that a migration has failed: by the error that it raised, with the name of the migration.
+/// Conversion of migration failures to the error of the migration, with its name.
 enum MigrationFailure {
-    /// Adds to an error object that a migration has raised which it is from; and where in it, if that is a text of SQL.
+    /// Adds the name of the migration to its error object, and the line if it is SQL text.
     static func annotate(_ error: LuaError, of migration: ScriptMigration, in state: LuaState) throws {
         guard let value = error.raisedValue, let fields = try state.errorFields(of: value) else { return }
         try fields.rawSet("migration", .string(LuaString(migration.name)))
@@ -18,7 +18,7 @@ enum MigrationFailure {
         }
     }
 
-    /// The line in which the statement that has failed begins, or in which SQLite found the mistake.
+    /// Returns the line where the failed statement starts or where SQLite found a syntax error.
     private static func line(of fields: LuaTable, in sql: LuaString, _ state: LuaState) throws -> Int {
         let start = min(try state.withUnsafeStack { L, _ in pdb_statement_start(L) }, sql.bytes.count)
         var offset = 0
@@ -30,9 +30,9 @@ enum MigrationFailure {
         return 1 + sql.bytes.prefix(start + offset).count { $0 == UInt8(ascii: "\n") }
     }
 
-    /// The error that a script is to see.
+    /// Returns the error for the script.
     ///
-    /// - Parameter migration: The one that was being run.
+    /// - Parameter migration: The running migration.
     static func described(_ error: any Error, migration: String?, in state: LuaState) throws -> any Error {
         let error = try described(error, in: state, migration)
         guard let migration, !state.isRunEnding else { return error }
@@ -46,13 +46,13 @@ enum MigrationFailure {
 
     private static func described(_ error: any Error, in state: LuaState, _ migration: String?) throws -> any Error {
         if let error = error as? DatabaseError { return SQLiteError(error: error) }
-        // In a cluster the check runs below no call of Lua.
+        // In a cluster, the check does not run inside a Lua call.
         if let violations = error as? ForeignKeyError { return try broken(violations, in: state, migration) }
         guard let error = error as? LuaError else { return error }
-        // That of the check of foreign keys, which runs below a call of Lua.
+        // An error of the foreign key check, which runs inside a Lua call.
         if error.kind == "host", let underlying = error.underlying as? DatabaseError { return SQLiteError(error: underlying) }
         if let violations = error.underlying as? ForeignKeyError { return try broken(violations, in: state, migration) }
-        // `error("text")`: an object holds more.
+        // `error("text")` is converted to an error object, which can hold more information.
         guard case .string? = error.raisedValue else { return error }
         return LuaError(raising: state.errorValue(of: MessageError(error: error)), in: state, after: error)
     }
@@ -76,7 +76,7 @@ enum MigrationFailure {
     }
 }
 
-/// A message that a migration has raised.
+/// A message raised by a migration.
 private struct MessageError: LuaErrorDescribing {
     let error: LuaError
 
@@ -90,7 +90,7 @@ private struct MessageError: LuaErrorDescribing {
     }
 }
 
-/// A migration that leaves rows which refer to nothing.
+/// A migration that leaves rows which reference missing rows.
 private struct BrokenReferences: LuaErrorDescribing {
     let migration: String
     let error: ForeignKeyError

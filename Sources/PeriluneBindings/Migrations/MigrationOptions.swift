@@ -2,18 +2,18 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneLua
 
-/// What `m:migrate` is asked for, as the Lua part of the library hands it over.
+/// The options of `m:migrate`, as passed by the Lua library.
 struct MigrationOptions {
     /// The last migration to run; `nil` for all.
     let target: String?
-    /// Whether the database is erased if its schema is not what the migrations make.
+    /// Whether to erase the database if its schema differs from that of the migrations.
     let erases: Bool
     /// The name of the file that may be erased.
     private let erasableFile: String?
-    /// Is called after each migration, with its name and the seconds that it took.
+    /// Called after each migration with its name and duration in seconds.
     let didApply: LuaFunction?
 
-    /// - Throws: `BindingError` if the file named is not that of the database.
+    /// - Throws: `BindingError` if the given file is not that of the database.
     init(_ table: LuaTable, _ writer: any DatabaseWriter) throws {
         target = try table.get("up_to")
         erasableFile = try table.get("erase")
@@ -24,7 +24,7 @@ struct MigrationOptions {
         throw BindingError("argument", "m:migrate: option erase: the database is \(name), not `\(erasableFile)`")
     }
 
-    /// A database in memory holds nothing that lasts; a file has to be named.
+    /// Checks that the database may be erased. A database in memory may always be; a file must be named.
     func requireErasing(_ writer: any DatabaseWriter, _ differences: [String]) throws {
         guard let name = Self.fileName(of: writer), erasableFile == nil else { return }
         throw BindingError(

@@ -4,22 +4,22 @@ internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Runs functions of scripts in the transactions that GRDB opens for migrations.
+/// A runner of script functions in the transactions that GRDB opens for migrations.
 struct MigrationRunner {
     let state: LuaState
-    /// The database that is migrated, and the value through which scripts use it.
+    /// The migrated database and the Lua value through which scripts use it.
     let database: ScriptDatabase
     let value: LuaValue
 
-    /// What GRDB hands to a migration.
+    /// The arguments that GRDB passes to a migration.
     struct Step {
         let db: Database
         let applied: Set<String>
     }
 
-    /// Runs a migration with a handle that is dead afterwards.
+    /// Runs a migration with a handle that is invalid afterward.
     func run(_ migration: ScriptMigration, _ step: Step) throws {
-        // That before it may have been written in Swift.
+        // The previous migration may have been written in Swift.
         try forgetSchema()
         try database.cluster?.begin(migration: migration.name)
         var arguments: [LuaValue] = []
@@ -44,18 +44,18 @@ struct MigrationRunner {
         try MigrationChecksums.keep(checksum, of: migration.name, merging: migration.merges, in: step.db)
     }
 
-    /// Runs what may take long in SQLite so that the limits of the script end it.
+    /// Runs a long SQLite operation so that the limits of the script can end it.
     func watch(_ db: Database, _ body: @escaping () throws -> Void) throws {
-        // Here are no rows that could be checked.
+        // The rows to check are in the cluster.
         if let cluster = database.cluster { return try ClusterDatabase.asDatabaseErrors { try cluster.checkForeignKeys() } }
-        // The function is garbage afterwards; a script that has got at it must find nothing in it.
+        // A script could obtain the function, so it must do nothing after this call.
         let box = Box(body: body)
         defer { box.body = nil }
         let function = try state.makeFunction("migration") { _ in
             try box.body?()
             return []
         }
-        // A collation of a script may have failed: its error counts, not that of the check, which it has ended.
+        // The error of a script's collation takes precedence over the error of the check that it ended.
         try enter(function, [], in: db) { L in _ = pdb_take_pending_error(L) }
     }
 
@@ -69,7 +69,7 @@ struct MigrationRunner {
 
     /// Calls a function in an access to the connection.
     ///
-    /// - Parameter didFail: May put another error on the stack than the one that is there.
+    /// - Parameter didFail: Called after a failure; may replace the error on the stack.
     private func enter(
         _ function: LuaFunction, _ arguments: [LuaValue], in db: Database, didFail: (OpaquePointer) -> Void = { _ in }
     ) throws {
@@ -91,13 +91,13 @@ struct MigrationRunner {
         }
     }
 
-    /// What the row path knows of the database.
+    /// Returns the database in the row path.
     private func pointer() throws -> OpaquePointer {
         guard let handle = DatabaseHandle(value, in: state) else { throw BindingError("closed", "the database is closed") }
         return handle.pointer
     }
 
-    /// Runs a closure with the schema, and the names of migrations, that the cluster has now.
+    /// Runs a closure with the current schema and migration names of the cluster.
     func inCluster<Result>(_ body: () throws -> Result) throws -> Result {
         guard let cluster = database.cluster else { return try body() }
         let pointer = try pointer()
@@ -112,19 +112,19 @@ struct MigrationRunner {
         return try body()
     }
 
-    /// Has the schema of the database be read anew.
+    /// Makes the schema be read again.
     func forgetSchema() throws {
         pdb_forget_schema(try pointer())
     }
 
     // MARK: - Scratch databases
 
-    /// Gives the database the functions and collations that scripts have added to another one.
+    /// Adds the functions and collations that scripts have defined for another database.
     func copyDefinitions(of other: MigrationRunner) throws {
         try state.withUnsafeStack { L, _ in try pdb_copy_definitions(L, other.pointer(), pointer()) }
     }
 
-    /// Releases what scripts have left of a database that will not be used any more.
+    /// Releases the remaining script values of a database that is no longer used.
     func abandon() {
         _ = try? state.withUnsafeStack { L, _ in try pdb_database_detach(L, pointer()) }
         database.abandon()

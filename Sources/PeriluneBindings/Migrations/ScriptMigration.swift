@@ -1,18 +1,18 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// A migration as the Lua part of the library hands it over.
+/// A migration as passed by the Lua library.
 struct ScriptMigration {
     let name: String
     let foreignKeyChecks: Migration.ForeignKeyChecks
     let merges: [String]
-    /// Gets a handle and, if it merges others, the set of those that were applied.
+    /// The function, which receives a handle and, if it merges others, the set of those that were applied.
     let body: LuaFunction
-    /// Its text, if it is SQL.
+    /// The text, if the migration is SQL.
     let sql: LuaString?
-    /// The file that the text is from.
+    /// The file of the text.
     let file: String?
-    /// The checksum of that file.
+    /// The checksum of the file.
     let checksum: String?
 
     init(_ table: LuaTable) throws {
@@ -25,7 +25,7 @@ struct ScriptMigration {
         checksum = try table.get("checksum")
     }
 
-    /// The migrations of a list, to be run by a runner.
+    /// Returns the migrations of a list, to be executed by a runner.
     static func list(_ table: LuaTable, run: @escaping (ScriptMigration, MigrationRunner.Step) throws -> Void) throws
         -> MigrationList
     {

@@ -2,21 +2,21 @@ internal import GRDB
 package import PeriluneLua
 package import PeriluneRecords
 
-/// A migrator of scripts in the hands of Swift: migrations in Lua, in files and in Swift are one list.
+/// The Swift interface to a script migrator: a single list of migrations in Lua, in files and in Swift.
 ///
-/// The state must have been set up by ``ScriptSetup``; the default database is the one that is migrated.
+/// ``ScriptSetup`` must have set up the state. The default database is migrated.
 package struct ScriptMigrations {
     private let migrator: LuaTable
     private let state: LuaState
 
-    /// What the database has seen of the list.
+    /// The status of the list in the database.
     package struct Status: Equatable, Sendable {
-        /// In order.
+        /// The names in order.
         package let names: [String]
         package let pending: [String]
-        /// What it has seen and the list does not have, in the order in which it has.
+        /// Applied migrations missing in the list, in the order of their application.
         package let unknown: [String]
-        /// What it has seen and whose file has been edited since, in order.
+        /// Applied migrations whose files have changed since, in order.
         package let edited: [String]
     }
 
@@ -27,12 +27,12 @@ package struct ScriptMigrations {
 
     /// Adds the migrations of a folder.
     ///
-    /// - Throws: `LuaError`; its ``LuaError/underlying`` is a ``MigrationFolderError`` if the folder is at fault.
+    /// - Throws: `LuaError`. Its ``LuaError/underlying`` is a ``MigrationFolderError`` for problems of the folder.
     package func register(folder: String) throws {
         try run("m:register_folder(...)", .string(LuaString(folder)))
     }
 
-    /// Adds a migration in Swift.
+    /// Adds a Swift migration.
     package func register(_ migration: Migration) throws {
         let body = try state.makeFunction(migration.name) { arguments in
             guard let db = DatabaseHandle(arguments[1], in: try arguments.state)?.connection else {
@@ -52,13 +52,13 @@ package struct ScriptMigrations {
             .function(body))
     }
 
-    /// What the database has seen.
+    /// Returns the status of the database.
     package func status() throws -> Status {
         let lists = try run("return m:names(), m:pending(), m:unknown(), m:edited()").map { try [String].fromLua($0) }
         return Status(names: lists[0], pending: lists[1], unknown: lists[2], edited: lists[3])
     }
 
-    /// The name that a text means: itself, or the only one that begins so.
+    /// Returns the migration with the given name or unique prefix.
     package func name(meantBy text: String) throws -> String {
         let names = try run("return m:names()").map { try [String].fromLua($0) }[0]
         let candidates = names.filter { $0.hasPrefix(text) }
@@ -69,11 +69,11 @@ package struct ScriptMigrations {
         return first
     }
 
-    /// Runs the migrations that the database has not seen.
+    /// Runs the pending migrations.
     ///
     /// - Parameters:
-    ///   - target: The last one to run; all are by default.
-    ///   - didApply: Called for each that was committed, with its duration in seconds.
+    ///   - target: The last migration to run; all by default.
+    ///   - didApply: Called for each committed migration with its duration in seconds.
     package func migrate(
         upTo target: String? = nil, didApply: @escaping (String, Double) -> Void = { _, _ in }
     ) throws {
@@ -86,11 +86,11 @@ package struct ScriptMigrations {
             target.map { .string(LuaString($0)) } ?? .nil, .function(callback))
     }
 
-    /// Undoes the last migration that the database has seen, or all that come after one.
+    /// Undoes the last applied migration, or all after a target.
     ///
     /// - Parameters:
-    ///   - target: The last one that stays.
-    ///   - didUndo: Called for each that was undone.
+    ///   - target: The last migration to keep.
+    ///   - didUndo: Called for each undone migration.
     package func migrateDown(to target: String?, didUndo: @escaping (String) -> Void) throws {
         let callback = try state.makeFunction("did_undo") { arguments in
             didUndo(try arguments.get(1))

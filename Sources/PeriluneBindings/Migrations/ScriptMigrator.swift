@@ -3,7 +3,7 @@ internal import Logging
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What is behind a migrator of a script. It keeps nothing of Lua's: the migrations are handed over with each call.
+/// The Swift part of a script migrator. It keeps no Lua values: the migrations are passed in each call.
 final class ScriptMigrator {
     private let allowsFiles: Bool
     private let logger: Logger
@@ -15,7 +15,7 @@ final class ScriptMigrator {
         self.logger = logger
     }
 
-    /// The functions `register(name, merges)`, `migrate(database, list, options)` and `differences(database, list)`.
+    /// Returns the functions `register(name, merges)`, `migrate(database, list, options)` and `differences(database, list)`.
     func makeFunctions(in state: LuaState) throws -> [LuaValue] {
         let register = try state.makeFunction("m:register") { arguments in
             try self.requireIdle("register")
@@ -48,7 +48,7 @@ final class ScriptMigrator {
 
     // MARK: - Entering
 
-    /// Runs a closure while nothing else can use the database, which stands first among the arguments.
+    /// Runs a closure with exclusive use of the database, which is the first argument.
     private func entering(
         _ method: String, _ arguments: LuaArguments, _ body: (MigrationRunner) throws -> [LuaValue]
     ) throws -> [LuaValue] {
@@ -57,7 +57,7 @@ final class ScriptMigrator {
         isRunning = true
         defer {
             isRunning = false
-            // What a migration has changed may have been rolled back.
+            // The changes of a migration may have been rolled back.
             try? runner.forgetSchema()
         }
         return try runner.database.entering(.alone, "it is being migrated") {
@@ -101,7 +101,7 @@ final class ScriptMigrator {
         return try [applied.toLua(in: runner.state), erased.toLua(in: runner.state)]
     }
 
-    /// Runs migrations. If they fail, throws the error that the script is to see.
+    /// Runs migrations and converts failures to the error for the script.
     private func reporting<Result>(
         _ run: inout MigrationList.Run, in state: LuaState, _ body: (inout MigrationList.Run) throws -> Result
     ) throws -> Result {
@@ -147,7 +147,7 @@ final class ScriptMigrator {
         return found.map(\.description)
     }
 
-    /// Runs migrations in a database that only they see.
+    /// Runs migrations in a temporary database that only they use.
     private func migrate(
         _ scratch: DatabaseQueue, upTo target: String, _ list: LuaTable, for runner: MigrationRunner,
         _ run: inout MigrationList.Run

@@ -1,9 +1,9 @@
 internal import GRDB
 internal import PeriluneLua
 
-/// Looks again and again whether another process has written to a database, for the observers that are to hear of it.
+/// Polling for writes of other processes, for observers that request it.
 ///
-/// Observers of one database that are to look equally often share their looks. Only touched on the thread of the state.
+/// Observers of the same database with the same interval share a poll. Only used on the thread of the state.
 final class ForeignWrites {
     private struct Key: Hashable {
         let database: ObjectIdentifier
@@ -11,15 +11,15 @@ final class ForeignWrites {
     }
 
     private final class Poll {
-        /// Kept, so that no other database gets its identifier.
+        /// Retained, so that its identifier is not reused.
         let database: ScriptDatabase
         let source: LoopSource
-        /// SQLite's number, which changes when another connection has written. The connection that writes has never read it before
-        /// the first look, which therefore counts as a change.
+        /// SQLite's data version, which changes when another connection has written. The writer has not read it before the first
+        /// poll, which therefore counts as a change.
         var version: Int?
-        /// Whether it cannot be read at all any more, which the observers know.
+        /// Whether reading has failed permanently and the observers have been notified.
         var isBroken = false
-        /// Each calls its observer, which may be collected before it ends.
+        /// Closures that signal the observers, which may be collected before they end.
         var observers: [ObjectIdentifier: () -> Void] = [:]
 
         init(_ database: ScriptDatabase, _ source: LoopSource) {
@@ -34,15 +34,15 @@ final class ForeignWrites {
         self.loop = loop
     }
 
-    /// Signals an observer whenever another process has written, until it ends.
+    /// Signals an observer whenever another process has written, until the observer ends.
     ///
-    /// - Parameter seconds: The time between two looks.
+    /// - Parameter seconds: The interval.
     func look(at database: ScriptDatabase, every seconds: Double, for observer: ValueObserver) throws {
         let key = Key(database: ObjectIdentifier(database), seconds: seconds)
         let poll = try polls[key] ?? begin(database, every: seconds, key)
         let identifier = ObjectIdentifier(observer)
         poll.observers[identifier] = { [weak observer] in observer?.signal() }
-        // It has not looked for this one.
+        // The new observer has not been signaled yet.
         poll.version = nil
         let onEnd = observer.onEnd
         observer.onEnd = { [weak self] in
@@ -52,7 +52,7 @@ final class ForeignWrites {
     }
 
     private func begin(_ database: ScriptDatabase, every seconds: Double, _ key: Key) throws -> Poll {
-        // Of no scope: those who share it may be of several.
+        // In the host's scope, because its users may have different scopes.
         let source = try loop.addSource("poll", keepsAlive: false, scope: 0, .performing { [weak self] in self?.look(at: key) })
         let timers = loop.timers
         let timer = timers.add(after: seconds, every: seconds, source.signaller)
@@ -67,7 +67,7 @@ final class ForeignWrites {
     }
 
     private static func look(_ poll: Poll) {
-        // No run waits for it, which a limit of time could end: the next look may find it free.
+        // Skip busy databases: no run waits here that a time limit could end, and the next poll may find the database free.
         guard poll.database.turns.isFree else { return }
         do {
             let version = try poll.database.entering {
@@ -77,12 +77,12 @@ final class ForeignWrites {
             guard let version, version != poll.version else { return }
             poll.version = version
         } catch let error as DatabaseError where ![.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
-            // Once: the observations fail too when they fetch, and report why.
+            // Signal only once: the observations also fail when they fetch, and report the reason.
             guard !poll.isBroken else { return }
             poll.isBroken = true
             poll.version = nil
         } catch {
-            // A database that is locked now is checked next time.
+            // Locked databases are checked again at the next poll.
             return
         }
         for signal in poll.observers.values { signal() }

@@ -3,7 +3,7 @@ internal import GRDB
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What the modules of observations in Lua are built on: `perilune.native.observation`.
+/// The native functions of the Lua observation modules: `perilune.native.observation`.
 struct ObservationBinding {
     private let loop: ScriptLoop
     private let observers: LuaUserdataType<ValueObserver>
@@ -23,12 +23,12 @@ struct ObservationBinding {
 
     private func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 8)
-        // (database or handle) returns an observer, and the object of the database.
+        // (database or handle) returns an observer and the database object.
         try table.set("start", .function(state.makeFunction("db:observe") { [observers, chain] arguments in
             let observer = try observers.make(Self.start(arguments, chain))
             return [.userdata(observer), try arguments.state.makeValue { L in pdb_push_database_object(L, 1) }]
         }))
-        // (observer, function) calls the function, and returns what it returns.
+        // (observer, function) calls the function and returns its results.
         try table.setFunction("read") { [observers] arguments in
             try observers.value(of: arguments[1]).read(arguments.get(2), in: arguments.state)
         }
@@ -36,38 +36,38 @@ struct ObservationBinding {
         try defineChain(in: table)
         let notifications = NotificationSource()
         let foreignWrites = ForeignWrites(loop: loop)
-        // () has the notifications of observers read; returns whether a reader exists.
+        // () schedules the notifications of observers; returns whether there is a receiver.
         try table.setFunction("signal_notifications") { [notifications] _ in
             notifications.source?.signal()
             return [.boolean(notifications.source != nil)]
         }
-        // (function) has the loop call the function when observers have notifications of the transactions of others.
+        // (function) sets the function to call when observers have notifications from other users' transactions.
         try table.setFunction("open_notifications") { [loop, notifications] arguments in
             let source = try loop.addSource("observer", keepsAlive: false, scope: 0, .calling(arguments.get(1)))
             notifications.source = source
             try ObserverNotifier(source.signaller).install(in: arguments.state)
             return []
         }
-        // (handle, names of tables) notifies all observers, including those of Swift, that the tables may have changed.
+        // (handle, names of tables) notifies all observers, including those in Swift, that the tables may have changed.
         try table.set("notify", .function(state.makeFunction("db:notify_changes") { arguments in
             let names = try [String].fromLua(arguments[2])
             guard let db = DatabaseHandle(arguments[1], in: try arguments.state)?.connection else { return [] }
-            // Not `Table(name)`: GRDB puts a name between quotes as it is.
+            // Not `Table(name)`, because GRDB does not escape quotes in names.
             for name in names { try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(name.quotedName)")) }
             return []
         }))
-        // (observer, database, seconds) looks again and again whether another process has written.
+        // (observer, database, seconds) polls for writes of other processes.
         try table.setFunction("poll") { [foreignWrites, observers] arguments in
             guard let handle = DatabaseHandle(arguments[2], in: try arguments.state), case .number(let seconds) = arguments[3] else { return [] }
             try foreignWrites.look(at: handle.database, every: seconds, for: observers.value(of: arguments[1]))
             return []
         }
-        // (observer, seconds) pauses it for some time; then signals that the value may be new.
+        // (observer, seconds) pauses the observer, then signals that the value may have changed.
         try table.setFunction("pause") { [loop, observers] arguments in
             try observers.value(of: arguments[1]).pause(seconds: arguments.get(2), loop.timers)
             return []
         }
-        // (observer): nothing is signalled until `resume`.
+        // (observer) suppresses signals until `resume`.
         try table.setFunction("suspend") { [observers] arguments in
             try observers.value(of: arguments[1]).suspend(true)
             return []
@@ -76,16 +76,16 @@ struct ObservationBinding {
             try observers.value(of: arguments[1]).suspend(false)
             return []
         }
-        // (observer) signals that the value may be new.
+        // (observer) signals that the value may have changed.
         try table.setFunction("signal") { [observers] arguments in
             try observers.value(of: arguments[1]).signal()
             return []
         }
-        // (observer) returns whether it has signalled since the last call.
+        // (observer) returns whether it was signaled since the last call.
         try table.setFunction("take_signal") { [observers] arguments in
             [.boolean(try observers.value(of: arguments[1]).takeSignal())]
         }
-        // (name) returns whether a table is one of those in which Perilune keeps what it does.
+        // (name) returns whether a table belongs to Perilune itself.
         try table.setFunction("is_own_table") { arguments in
             [.boolean(OwnTables.contain(try arguments.get(1)))]
         }
@@ -100,8 +100,8 @@ struct ObservationBinding {
     }
 
     private func defineDelivery(in table: LuaTable) throws {
-        // (observer, function, what gets its errors or nil, whether the script waits for it, whether the first value is known) has the
-        // loop call the function.
+        // (observer, function, error handler or nil, whether the script waits for it, whether the first value is known) calls the
+        // function after changes.
         try table.setFunction("push") { [loop, observers] arguments in
             let observer = try observers.value(of: arguments[1])
             let function: LuaFunction = try arguments.get(2)
@@ -117,7 +117,7 @@ struct ObservationBinding {
             }
             return []
         }
-        // (observer) returns the number of the place where to wait for changes.
+        // (observer) returns the number of the place at which to wait for changes.
         try table.setFunction("pull") { [loop, observers] arguments in
             let observer = try observers.value(of: arguments[1])
             let parking = loop.parking
@@ -126,7 +126,7 @@ struct ObservationBinding {
             source.onEnd = { [weak observer] in observer?.end() }
             observer.listen { parking.release(place) }
             observer.onEnd = { [weak source] in
-                // Who waits learns of the end.
+                // Waiters must notice the end.
                 parking.release(place)
                 parking.forget(place)
                 source.map(loop.end)
@@ -136,11 +136,11 @@ struct ObservationBinding {
     }
 
     private func defineChain(in table: LuaTable) throws {
-        // (observer) returns how many deliveries have led to this one.
+        // (observer) returns the number of cascading deliveries that led to this one.
         try table.setFunction("take_chain") { [observers] arguments in
             [.integer(Int64(try observers.value(of: arguments[1]).takeChain()))]
         }
-        // (number) says which delivery of a chain goes on; 0: none.
+        // (number) sets the position of the current delivery in its chain; 0 for none.
         try table.setFunction("set_chain") { [chain] arguments in
             chain.current = try arguments.get(1)
             return []
@@ -149,7 +149,7 @@ struct ObservationBinding {
 
     // MARK: - Starting
 
-    /// An observer of the database at 1.
+    /// Returns a new observer of the database in the first argument.
     private static func start(_ arguments: LuaArguments, _ chain: DeliveryChain) throws -> ValueObserver {
         let state = try arguments.state
         guard let handle = DatabaseHandle(arguments[1], in: state) else {

@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import PeriluneLua
 
-/// Signals a state, from any thread, that its observers have notifications of the transactions of others.
+/// A thread-safe signal to a state that its observers have notifications from other users' transactions.
 final class ObserverNotifier: Sendable {
     private let signal: @Sendable () -> Void
 
@@ -9,7 +9,7 @@ final class ObserverNotifier: Sendable {
         self.signal = signal
     }
 
-    /// Has the observers of a state that are added from now on use it. Each of them retains it.
+    /// Makes observers that are added to a state from now on use this notifier. Each of them retains it.
     func install(in state: LuaState) throws {
         try state.withUnsafeStack { L, _ in pdb_set_notifier(L, notifier) }
     }
@@ -23,7 +23,7 @@ final class ObserverNotifier: Sendable {
     }
 }
 
-/// The source of a loop that reads the notifications of a state.
+/// The loop source that processes the notifications of a state.
 final class NotificationSource {
     weak var source: LoopSource?
 }

@@ -3,29 +3,29 @@ internal import GRDB
 internal import PeriluneRecords
 internal import Synchronization
 
-/// Notices transactions of any writer that may have changed what an observation has read.
+/// An observer of transactions by any writer that may have changed the values read by an observation.
 ///
-/// GRDB reports which tables a statement is about to change, and one row that it changes; whether anything was changed at all
-/// shows in SQLite's count of changes, also where rows are not reported one by one: in tables without row ids, or by REPLACE.
+/// GRDB reports the tables that a statement will change, and one row that it changes. SQLite's change count shows whether rows were
+/// changed at all, even if they are not reported individually: in tables without row ids, or by REPLACE.
 final class RegionObserver: TransactionObserver, @unchecked Sendable {
     private struct State {
-        /// What was read. Everything, as long as nothing has been.
+        /// The region that was read; the full database until something has been read.
         var region = DatabaseRegion.fullDatabase
-        /// SQLite's count when a statement came that may concern it, in this transaction.
+        /// SQLite's change count at the first relevant statement of this transaction.
         var countAtStart: sqlite3_int64?
-        /// Whether it is known that what was read may be different now.
+        /// Whether the values that were read may have changed.
         var isNotified = false
-        /// How many transactions were committed, whatever they did.
+        /// The number of all committed transactions.
         var commits = 0
         var isEnded = false
     }
 
     private let state = Mutex(State())
-    /// The connection that writes. Only touched by what GRDB calls on its queue.
+    /// The writer. Only used in GRDB's callbacks on its queue.
     private let connection: OpaquePointer
     private let didChange: @Sendable () -> Void
 
-    /// - Parameter didChange: Called after such a transaction, on the queue of the connection.
+    /// - Parameter didChange: Called after a relevant transaction, on the queue of the connection.
     init(_ db: Database, didChange: @escaping @Sendable () -> Void) {
         connection = db.sqliteConnection!
         self.didChange = didChange
@@ -37,14 +37,14 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
 
     // MARK: - Reading
 
-    /// Says that what is to be observed is read from now on. Returns what ``didRead(_:since:)`` is given.
+    /// Begins to read the observed values. Returns the argument for ``didRead(_:since:)``.
     func beginReading() -> Int {
         state.withLock { $0.commits }
     }
 
-    /// Says what was read.
+    /// Sets the region that was read.
     ///
-    /// - Returns: Whether it may be out of date already, since something was committed meanwhile that was not observed then.
+    /// - Returns: Whether the values may already be outdated, because something was committed in the meantime.
     func didRead(_ region: DatabaseRegion, since commits: Int) -> Bool {
         state.withLock { state in
             defer { state.region = region }
@@ -52,14 +52,14 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
         }
     }
 
-    /// What was read before, as well: for reading that has failed in its middle.
+    /// Adds a region to the previous one, after a read that failed in the middle.
     func didRead(partly region: DatabaseRegion) {
         state.withLock { $0.region = $0.region.union(region) }
     }
 
     // MARK: - Transactions
 
-    /// Asked before each statement that changes rows, and when one that deletes is compiled.
+    /// Called before each statement that changes rows, and when a DELETE is compiled.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         state.withLock { state in
             if state.isEnded { return false }
@@ -74,7 +74,7 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
     }
 
     func databaseDidChange(with event: DatabaseEvent) {
-        // The count says the rest.
+        // The change count is sufficient from now on.
         stopObservingDatabaseChangesUntilNextTransaction()
     }
 

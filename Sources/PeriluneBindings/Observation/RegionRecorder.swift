@@ -3,12 +3,12 @@ internal import GRDB
 internal import PeriluneLua
 internal import Synchronization
 
-/// Collects which parts of databases a script reads.
+/// A recorder of the database regions that a script reads.
 enum RegionRecorder {
-    /// Of the states that are recorded now.
+    /// The regions of the states that are being recorded.
     private static let regions = Mutex<[LuaStateIdentity: DatabaseRegion]>([:])
 
-    /// Runs a closure, and returns what it has read, also if it throws.
+    /// Runs a closure and returns the region it has read, even if it throws.
     static func recording<Success>(
         in state: LuaState, _ body: () throws -> Success
     ) -> (result: Result<Success, any Error>, region: DatabaseRegion) {
@@ -30,7 +30,7 @@ enum RegionRecorder {
         try? state.withUnsafeStack { L, _ in pdb_set_recording(L, isRecording) }
     }
 
-    /// Adds what a statement reads, if its state is recorded.
+    /// Adds the region of a statement if its state is being recorded.
     static func add(_ region: DatabaseRegion, in L: OpaquePointer) {
         let key = LuaStateIdentity(of: L)
         regions.withLock { regions in

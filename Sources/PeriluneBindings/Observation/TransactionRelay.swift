@@ -2,12 +2,12 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// Notifies the observers of a connection, and through them those of scripts, of the ends of its transactions.
+/// A relay that notifies the observers of a connection, including those in scripts, when transactions end.
 ///
-/// GRDB has it as long as scripts observe the connection. Of changes it hears only inside of savepoints that Swift has opened: the observers
-/// has a hook of its own, which knows their values.
+/// GRDB keeps it as long as scripts observe the connection. It receives changes only inside of savepoints opened by Swift;
+/// otherwise the observers use their own hook, which provides the changed values.
 final class TransactionRelay: TransactionObserver {
-    /// Owned.
+    /// Owned by this object.
     private let observers: OpaquePointer
     private let savepoints: OpenSavepoints?
 
@@ -20,21 +20,21 @@ final class TransactionRelay: TransactionObserver {
         pdb_observers_end(observers)
     }
 
-    /// Has GRDB notify the observers of a connection.
+    /// Registers the observers of a connection with GRDB.
     ///
-    /// - Returns: What ``remove(_:from:)`` is given.
+    /// - Returns: The argument for ``remove(_:from:)``.
     static func add(_ observers: OpaquePointer, to db: Database) -> UnsafeMutableRawPointer {
         let relay = TransactionRelay(observers, db)
         db.add(transactionObserver: relay, extent: .databaseLifetime)
         return Unmanaged.passUnretained(relay).toOpaque()
     }
 
-    /// Stops the notifications of GRDB, which ends the observers.
+    /// Unregisters the observers from GRDB, which ends them.
     static func remove(_ relay: UnsafeMutableRawPointer, from db: Database) {
         db.remove(transactionObserver: Unmanaged<TransactionRelay>.fromOpaque(relay).takeUnretainedValue())
     }
 
-    /// Asked before each statement, and while one is compiled.
+    /// Called before each statement and while one is compiled.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         if kind.tableName.hasPrefix("sqlite_") { pdb_observers_forget_tables(observers) }
         guard pdb_observers_is_hooked(observers) else { return false }
@@ -62,7 +62,7 @@ final class TransactionRelay: TransactionObserver {
         if pdb_observers_prune(observers) { db.remove(transactionObserver: self) }
     }
 
-    /// What an observer has raised: it comes out of the transaction as itself, in Swift and in Lua.
+    /// Returns the error raised by an observer, which the transaction throws unchanged in Swift and Lua.
     private static func takeError(_ status: CInt) -> LuaError {
         let L = plua_running_context().pointee.running!
         let core = LuaCore.of(L)
@@ -77,7 +77,7 @@ extension DatabaseEventKind {
         }
     }
 
-    /// SQLite's code.
+    /// The SQLite action code.
     fileprivate var code: CInt {
         switch self {
         case .insert: SQLITE_INSERT
@@ -88,6 +88,6 @@ extension DatabaseEventKind {
 }
 
 extension DatabaseEvent.Kind {
-    /// SQLite's code.
+    /// The SQLite action code.
     fileprivate var code: CInt { rawValue }
 }

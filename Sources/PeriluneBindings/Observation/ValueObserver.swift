@@ -2,17 +2,17 @@ internal import GRDB
 internal import PeriluneLua
 internal import Synchronization
 
-/// What one observation of values has of Swift: it reads, and hears when it should read again.
+/// The Swift part of a value observation: it reads values and receives signals to read them again.
 final class ValueObserver {
-    /// What hears of changes, on any thread.
+    /// The thread-safe receiver of changes.
     private final class Listener: Sendable {
         private struct State {
             var body: (@Sendable () -> Void)?
             var chain = 0
             var isPaused = false
-            /// By the script, until it goes on.
+            /// Suspended by the script until it resumes.
             var isSuspended = false
-            /// Since the last look.
+            /// Signaled since the last check.
             var isSignalled = false
         }
 
@@ -59,20 +59,20 @@ final class ValueObserver {
         }
     }
 
-    /// GRDB lets go of it some time after this has.
+    /// GRDB may release it some time after this object.
     private let regionObserver: RegionObserver
     private let listener: Listener
-    /// Is given what is to be removed from the connection, which GRDB would do after the next transaction.
+    /// Receives an observer to remove from the connection. GRDB would remove it only after the next transaction.
     var onRetire: ((any TransactionObserver) -> Void)?
-    /// Called once, when it ends.
+    /// Called once at the end.
     var onEnd: (() -> Void)?
-    /// Ends the pause.
+    /// The timer that ends a pause.
     private var endOfPause: (timers: LoopTimers, id: Int)?
     private(set) var isEnded = false
 
-    /// Begins to observe; everything, as long as nothing has been read.
+    /// Starts to observe everything, until something has been read.
     ///
-    /// - Parameter chain: That of the state.
+    /// - Parameter chain: The delivery chain of the state.
     init(on db: Database, chain: DeliveryChain) {
         let listener = Listener()
         self.listener = listener
@@ -84,36 +84,36 @@ final class ValueObserver {
         end()
     }
 
-    /// Sets the function that is called when what was read may have changed; calls it at once, for the first value, unless that is
-    /// known already.
+    /// Sets the function to call when the values may have changed. It is called immediately for the first value, unless that is
+    /// known.
     func listen(knowsFirst: Bool = false, _ body: @escaping @Sendable () -> Void) {
         listener.set(body)
         if !knowsFirst { body() }
     }
 
-    /// Says that what was read may have changed: for what the observer cannot see.
+    /// Signals that the values may have changed, for changes that the observer cannot detect.
     func signal() {
         listener.signal()
     }
 
-    /// Signals nothing for some time, and then that what was read may have changed: for reads that have failed.
+    /// Suppresses signals for some time, then signals once. Used after failed reads.
     func pause(seconds: Double, _ timers: LoopTimers) {
         endOfPause.map { $0.timers.remove($0.id) }
         listener.pause()
         endOfPause = (timers, timers.add(after: seconds) { [listener] in listener.resume() })
     }
 
-    /// Begins or ends a time in which nothing is signalled. At its end the body is called, whatever has come meanwhile.
+    /// Begins or ends a suspension. When it ends, the function is always called.
     func suspend(_ isSuspended: Bool) {
         listener.suspend(isSuspended)
     }
 
-    /// Whether what was read may have changed since the last call.
+    /// Returns whether the values may have changed since the last call.
     func takeSignal() -> Bool {
         listener.takeSignal()
     }
 
-    /// The number of cascading deliveries that have led to the signals since the last call.
+    /// Returns the number of cascading deliveries that led to the signals since the last call.
     func takeChain() -> Int {
         listener.takeChain()
     }
@@ -130,7 +130,7 @@ final class ValueObserver {
         onEnd = nil
     }
 
-    /// Calls a function, and observes from now on what it reads.
+    /// Calls a function and observes the regions that it reads.
     func read(_ function: LuaFunction, in state: LuaState) throws -> [LuaValue] {
         let commits = regionObserver.beginReading()
         let (result, region) = RegionRecorder.recording(in: state) { try function.call([]) }
@@ -145,9 +145,10 @@ final class ValueObserver {
     }
 }
 
-/// Which delivery of a state goes on: what it writes, and what the runs write that it starts, may bring about the next one.
+/// The position of the current delivery of a state in a chain: its writes, and those of runs that it starts, may cause the next
+/// delivery.
 ///
-/// `@unchecked Sendable`: the state is used on its own thread only, while it runs.
+/// `@unchecked Sendable`: the state is only used on its own thread, while it is running.
 final class DeliveryChain: @unchecked Sendable {
     private let identity: LuaStateIdentity
     private unowned let state: LuaState
@@ -157,18 +158,18 @@ final class DeliveryChain: @unchecked Sendable {
         self.state = state
     }
 
-    /// The place of the delivery that goes on in its chain, from 1; 0: none. Only touched on the thread of the state.
+    /// The position of the current delivery, from 1; 0 for none. Only used on the thread of the state.
     var current: Int {
         get { state.currentRun?.chain ?? 0 }
         set { state.currentRun?.chain = newValue }
     }
 
-    /// The same, if it is this state that runs on this thread; else 0.
+    /// The current position if this state is running on this thread; otherwise 0.
     var currentOnThisThread: Int { identity.isRunningHere ? current : 0 }
 }
 
 extension ScriptLoop {
-    /// Waits at a place of a script's, from any task.
+    /// Returns a closure that waits at a place of a script, for use in any task.
     package func waiting(at number: Int) -> @Sendable () async throws -> Void {
         let parking = parking
         let place = LoopParking.Place(number: number)

@@ -3,9 +3,9 @@ internal import GRDB
 internal import PeriluneCluster
 internal import PeriluneLua
 
-/// Opens databases in clusters: what the module of `perilune.cluster` in Lua is built on, `perilune.native.clusters`.
+/// An opener of cluster databases: the native functions of the Lua module `perilune.cluster`, `perilune.native.clusters`.
 struct ClusterOpener {
-    /// Whether scripts may reach other machines.
+    /// Whether scripts may connect to other machines.
     let isAllowed: Bool
     let isPreview: Bool
 
@@ -14,7 +14,7 @@ struct ClusterOpener {
             let table = try state.makeTable(fieldCount: 4)
             // (name, list of servers, seconds, options of perilune.queue or nil)
             try table.setFunction("open") { arguments in [try open(arguments)] }
-            // (database) returns whether it is one of a cluster.
+            // (database) returns whether it is in a cluster.
             try table.setFunction("is_cluster") { arguments in
                 [.boolean(try DatabaseHandle(arguments, 1, for: "db").database.cluster != nil)]
             }
@@ -26,7 +26,7 @@ struct ClusterOpener {
                 let list = try state.makeTable(arrayCount: nodes.count)
                 for (index, node) in nodes.enumerated() {
                     let fields = try state.makeTable(fieldCount: 4)
-                    // Not every number of 64 bits without a sign is an integer of Lua.
+                    // An unsigned 64-bit number may not fit into a Lua integer.
                     try fields.rawSet("id", .string(LuaString(String(node.id))))
                     try fields.rawSet("address", .string(LuaString(node.name)))
                     try fields.rawSet("role", .string(LuaString(ClusterDatabase.roleName(node.role))))
@@ -67,16 +67,16 @@ struct ClusterOpener {
 }
 
 extension ScriptDatabase {
-    /// Runs a closure while nothing else uses the connection.
+    /// Runs a closure with exclusive use of the connection.
     fileprivate func onConnection<Result>(_ handle: DatabaseHandle, _ body: () throws -> Result) throws -> Result {
         try requireOpen()
         if handle.connection != nil { return try body() }
         return try entering { try writer.writeWithoutTransaction { _ in try body() } }
     }
 
-    /// Refuses what a database in a cluster cannot do.
+    /// Rejects an operation in a cluster database.
     ///
-    /// - Parameter message: Why it cannot, and what to use instead.
+    /// - Parameter message: The reason and the alternative.
     package func refuseInCluster(_ message: @autoclosure () -> String) throws {
         if cluster != nil { throw ClusterFailure(.refused, message()) }
     }

@@ -2,17 +2,18 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// Opens databases: the default one, and those that scripts ask for by `perilune.queue`, `perilune.pool` and `perilune.deserialize`.
+/// An opener of databases: the default one, and those for `perilune.queue`, `perilune.pool` and `perilune.deserialize`.
 final class DatabaseOpener {
-    /// Whether scripts may open files, and use SQL that reaches them.
+    /// Whether scripts may open files and use SQL that accesses them.
     private let allowsFiles: Bool
-    /// Whether the script is previewed: it opens no files then, whatever is allowed.
+    /// Whether the script runs in a preview, which never opens files.
     private let isPreview: Bool
-    /// Whose clock the databases see.
+    /// The clock and random numbers of the databases.
     private let environment: ScriptEnvironment
     private let extensions: SQLiteExtensions
     private var openCount = 0
-    /// To Lua a database is a few bytes: after this number have been opened, dropped ones are looked for and closed.
+    /// The number of opened databases after which unused ones are collected and closed. Lua's collector underestimates them,
+    /// because a database is only a few bytes in Lua.
     private static let opensPerCollection = 64
 
     init(allowsFiles: Bool, isPreview: Bool = false, environment: ScriptEnvironment, extensions: SQLiteExtensions = .none) {
@@ -85,7 +86,7 @@ final class DatabaseOpener {
         return value
     }
 
-    /// Prepares the connection that writes, and has others be prepared when the script first uses them.
+    /// Prepares the writer, and arranges for other connections to be prepared before the script first uses them.
     private func prepare(
         _ database: ScriptDatabase, _ value: LuaValue, _ preparation: LuaFunction, in state: LuaState
     ) throws {
@@ -104,7 +105,7 @@ final class DatabaseOpener {
             .call([database, observer])
     }
 
-    /// The path of a file; `nil` for a database in memory.
+    /// Returns the path of a file; `nil` for a database in memory.
     private func readPath(_ arguments: LuaArguments, _ function: String) throws -> String? {
         if arguments[1].isNil { return nil }
         let path: String = try arguments.get(1)

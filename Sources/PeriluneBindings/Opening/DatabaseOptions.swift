@@ -4,20 +4,20 @@ package import GRDB
 internal import PeriluneCluster
 internal import PeriluneLua
 
-/// How a database is opened: what the second argument of `perilune.queue` and `perilune.pool` says.
+/// The options in the second argument of `perilune.queue` and `perilune.pool`.
 struct DatabaseOptions {
     var configuration = Configuration()
-    /// What `observe_transactions` is given as soon as the database is open.
+    /// The argument of `observe_transactions`, which is called as soon as the database is open.
     var observer = LuaValue.nil
-    /// What is called with a handle of each connection before the script uses it first.
+    /// Called with a handle of each connection before the script first uses it.
     var preparation: LuaFunction?
 
-    /// The options that scripts can give, with what they do.
+    /// The names of the options that scripts can set.
     static let names = ["busy_timeout", "foreign_keys", "journal_mode", "label", "observer", "prepare", "reader_count", "readonly", "trace"]
 
-    /// Reads the table of options; checks everything that would stop the process in GRDB.
+    /// Reads the table of options and checks everything for which GRDB would crash the process.
     ///
-    /// - Parameter function: What messages call the function that got the table.
+    /// - Parameter function: The name of the called function in messages.
     init(_ value: LuaValue, for function: String, state: LuaState) throws {
         guard !value.isNil else { return }
         guard case .table(let table) = value else {
@@ -48,7 +48,7 @@ struct DatabaseOptions {
         }
     }
 
-    /// SQLite takes milliseconds as a 32-bit number.
+    /// SQLite stores the milliseconds as a 32-bit number.
     private static func busyMode(_ seconds: Double) throws -> Database.BusyMode {
         guard seconds.isFinite, seconds >= 0, seconds <= 2_000_000 else {
             throw BindingError("argument", "option busy_timeout: expected seconds from 0 to 2000000, got \(seconds)")
@@ -73,12 +73,12 @@ struct DatabaseOptions {
     }
 }
 
-/// The trace function of a script, from its option `trace`.
+/// The trace function from a script's option `trace`.
 struct Trace {
     private let callback: LuaFunction
     private let identity: LuaStateIdentity
     private weak var state: LuaState?
-    /// The metatable of the tables that describe a statement: as text, they are its SQL.
+    /// The metatable of the tables that describe statements. Converted to text, they are SQL.
     private let metatable: LuaTable
     private var showsDuration = false
     private var showsValues = false
@@ -102,7 +102,7 @@ struct Trace {
     }
 
     func install(in configuration: inout Configuration) {
-        // Called by SQLite on the thread that uses the connection; only on the state's own thread it goes further.
+        // SQLite calls this on the thread that uses the connection. It only continues on the thread of the state.
         nonisolated(unsafe) let trace = self
         let options: Database.TracingOptions = showsDuration ? .profile : .statement
         configuration.prepareDatabase { db in
@@ -112,7 +112,7 @@ struct Trace {
 
     private func report(_ event: Database.TraceEvent) {
         guard identity.isRunningHere, let state, !OwnSQL.contains(event.sql) else { return }
-        // SQLite's trace cannot fail: the statement raises an error when it has ended.
+        // An SQLite trace callback cannot fail, so the statement raises the error at its end.
         try? state.withUnsafeStack { L, _ in
             let place = pdb_enter_place(L, PDB_IN_TRACE)
             defer { _ = pdb_enter_place(L, place) }
@@ -139,7 +139,7 @@ struct Trace {
 }
 
 extension Database.BusyMode {
-    /// Waits for the locks of others. Not by SQLite's own timeout, which would outlast the limits of a script.
+    /// Returns a busy mode that waits for locks of others. SQLite's own timeout could exceed the limits of a script.
     package static func waiting(seconds: Double) -> Database.BusyMode {
         .callback { attempts in psql_wait_while_busy(CInt(clamping: attempts), seconds, plua_is_run_cancelled) }
     }

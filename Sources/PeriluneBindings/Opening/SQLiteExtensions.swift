@@ -4,22 +4,22 @@ package import GRDB
 package import PeriluneLua
 internal import Synchronization
 
-/// The extensions of SQLite that each connection which scripts use loads.
+/// The SQLite extensions loaded by each connection that scripts use.
 package struct SQLiteExtensions: Sendable {
     private let paths: [String]
 
-    /// None.
+    /// No extensions.
     package static let none = SQLiteExtensions([])
 
-    /// Takes the paths of shared libraries, which are not tried before a connection loads them.
+    /// Creates the list from paths of shared libraries without loading them.
     package init(_ paths: [String]) {
-        // SQLite would look for a name without a folder where the system has its libraries.
+        // SQLite would search the system's library folders for a name without a folder.
         self.paths = paths.map { URL(filePath: $0).standardizedFileURL.path }
     }
 
-    /// Takes the paths of shared libraries, and tries them once, on a connection of its own.
+    /// Creates the list from paths of shared libraries, and loads them once on a temporary connection.
     ///
-    /// - Throws: ``ExtensionError`` for the first that cannot be loaded.
+    /// - Throws: ``ExtensionError`` for the first one that cannot be loaded.
     package init(checking paths: [String]) throws {
         self.init(paths)
         guard !paths.isEmpty else { return }
@@ -28,13 +28,13 @@ package struct SQLiteExtensions: Sendable {
 
     package var isEmpty: Bool { paths.isEmpty }
 
-    /// Has each connection of a database to be opened load them, before anyone uses it.
+    /// Makes each connection of a database load the extensions before its first use.
     package func install(in configuration: inout Configuration) {
         guard !isEmpty else { return }
         configuration.prepareDatabase { [self] db in try load(on: db) }
     }
 
-    /// Loads them for a connection, unless it has them. On its queue.
+    /// Loads the missing extensions on a connection. Must be called on its queue.
     func load(on db: Database) throws {
         for path in paths where !LoadedExtensions.contain(path, on: db) {
             try Self.load(path, on: db)
@@ -42,11 +42,11 @@ package struct SQLiteExtensions: Sendable {
         }
     }
 
-    /// Held while one is loaded: extensions prepare what all their connections share, and none expects another thread there.
+    /// Held during loading, because extensions initialize global state without locks.
     private static let loading = Mutex(())
 
     private static func load(_ path: String, on db: Database) throws {
-        // SQLite adds the suffix of libraries to a name that it does not find, and reports that name.
+        // SQLite adds the platform's suffix to a missing file and reports the changed name.
         guard [path, path + ".so", path + ".dylib"].contains(where: { FileManager.default.fileExists(atPath: $0) }) else {
             throw ExtensionError(path: path, reason: "file not found")
         }
@@ -59,7 +59,7 @@ package struct SQLiteExtensions: Sendable {
     }
 }
 
-/// What the connections of this process have loaded: several states may use one.
+/// The extensions that connections of this process have loaded; several states may share a connection.
 private enum LoadedExtensions {
     /// `@unchecked Sendable`: the connection is only compared.
     private struct Entry: @unchecked Sendable {

@@ -3,7 +3,7 @@ internal import GRDB
 package import PeriluneLua
 package import PeriluneRecords
 
-/// What tables look like, for the Lua part: `perilune.native.schema`.
+/// The native functions of the Lua library for table schemas: `perilune.native.schema`.
 enum SchemaBinding {
     static func install(in native: LuaTable) throws {
         try native.setFunction("table") { arguments in
@@ -18,7 +18,7 @@ enum SchemaBinding {
         try defineStatements(in: native)
     }
 
-    /// Database, name of a table or nil: the SQL of the schema.
+    /// Defines `sql`: (database, name of a table or nil) returns the statements of the schema.
     private static func defineStatements(in native: LuaTable) throws {
         try native.setFunction("sql") { arguments in
             let handle = try DatabaseHandle(arguments, 1, for: "schema")
@@ -29,7 +29,7 @@ enum SchemaBinding {
         }
     }
 
-    /// The current table of a name.
+    /// Returns the current table with a name.
     ///
     /// - Throws: ``RequestError`` of kind `unknown_table`.
     static func table(_ name: String, of handle: DatabaseHandle) throws -> TableSchema {
@@ -38,7 +38,7 @@ enum SchemaBinding {
         return try withConnection(of: handle) { db in try schema.table(name, in: db) }
     }
 
-    /// The schema of a database in its present generation.
+    /// Returns the schema of a database in its current generation.
     static func schema(of handle: DatabaseHandle) -> DatabaseSchema {
         let (database, generation) = (handle.database, pdb_schema_generation(handle.pointer))
         if database.schema.generation != generation {
@@ -47,12 +47,12 @@ enum SchemaBinding {
         return database.schema
     }
 
-    /// Runs a closure on the connection of the access that is open, else in a short one.
+    /// Runs a closure on the connection of the open access, or in a short new access.
     static func withConnection<Result>(of handle: DatabaseHandle, _ body: (Database) throws -> Result) throws -> Result {
         if let db = handle.connection { return try body(db) }
         let database = handle.database
         try database.requireOpen()
-        // The writer, which alone sees its temporary tables.
+        // Uses the writer, because only it can see its temporary tables.
         return try database.entering {
             try database.writer.unsafeReentrantWrite { db in
                 try db.requireOpen()
@@ -64,7 +64,7 @@ enum SchemaBinding {
 
     // MARK: - The table in Lua
 
-    /// The same table of Lua for the same table of the schema.
+    /// Returns the Lua table for a table of the schema, always the same one.
     private static func luaTable(for table: TableSchema, of handle: DatabaseHandle) throws -> LuaTable {
         let database = handle.database
         if let known = database.schemaTables[table.name.foldedName], known.id == table.id { return known.table }

@@ -1,11 +1,11 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Associations, and requests with them, as the Lua part builds them.
+/// The native functions for associations and requests with associations.
 extension RequestBinding {
     func defineAssociations(in table: LuaTable) throws {
-        // database, table of the origin (its name, or what declares a common table), request, name, tag, columns, referenced columns,
-        // singular name, number, names of the origin's fields or nil
+        // (database, table of the origin (its name or the declaration of a common table), request, name, tag, columns, referenced
+        // columns, singular name, number, field names of the origin or nil)
         try defineAssociation("belongs_to", in: table) { call in
             try .belongsTo(
                 call.string(4), from: call.origin(2), to: call.request(3), columns: call.optionalStrings(6),
@@ -20,15 +20,15 @@ extension RequestBinding {
                     number: Int(call.integer(9)), singularName: call.optionalString(8))
             }
         }
-        // first, second, name, is it plural, tag, singular name, number
+        // (first, second, name, whether it is plural, tag, singular name, number)
         try defineAssociation("through", in: table) { call in
             try .through(
                 call.association(1), call.association(2), name: call.string(3), isPlural: call.boolean(4),
                 tag: Int(call.integer(5)), number: Int(call.integer(7)), singularName: call.optionalString(6))
         }
-        // The columns of the origin and those of the first table that they lead to: two lists of names; how values of the origin are
-        // compared with the others; the collations by which the others are compared, or false; whether the first of several rows is meant;
-        // how values of the others are compared with the columns of the origin; the collations by which these are.
+        // Returns two lists of names, the columns of the origin and the columns of the first table that they refer to, followed by:
+        // the comparison of origin values with the others, the collations of the others or false, whether only the first of several
+        // rows is meant, the comparison of other values with the origin columns, and the collations of these.
         try defineValue("columns", in: table) { call in
             let association = try call.association(1)
             let names = association.columnNames
@@ -43,7 +43,7 @@ extension RequestBinding {
             try result.set(7, call.collations(association.originCollations))
             return .table(result)
         }
-        // association, values of the row in its columns
+        // (association, values of the row in its columns)
         try defineValue("associated", in: table) { call in
             let request = try Request.associated(call.association(1), withExpressions: call.expressions(2))
             return .userdata(try call.binding.derivables.make(.request(request)))
@@ -67,7 +67,7 @@ extension RequestBinding {
     }
 
     func defineAggregates(in table: LuaTable) throws {
-        // association, function, expression
+        // (association, function, expression)
         try define("aggregate", in: table) { call in
             let name = try call.string(2)
             guard let function = AssociationAggregate.Function(rawValue: name) else {
@@ -87,7 +87,7 @@ extension RequestBinding {
 }
 
 extension RequestCall {
-    /// The table that an association begins at; the database is the first argument.
+    /// Returns the table where an association starts; the database is the first argument.
     func origin(_ position: Int) throws -> TableSchema {
         if case .string = value(position) { return try table(string(position), of: 1, names: 10) }
         return try derivable(position).request.table
@@ -99,7 +99,7 @@ extension RequestCall {
 }
 
 extension RequestCall {
-    /// A list of the names of collations, with false for none.
+    /// Returns a list of collation names, with false for none.
     fileprivate func collations(_ names: [String?]) throws -> LuaValue {
         let list = try state.makeTable()
         for (index, name) in names.enumerated() { try list.set(.integer(Int64(index + 1)), name.map { .string(LuaString($0)) } ?? false) }

@@ -1,37 +1,38 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Expressions, as the Lua part builds them.
+/// The native functions for expressions.
 extension RequestBinding {
     func defineLeaves(in table: LuaTable) throws {
         try define("value", in: table) { call in try .value(call.plainValue(1)) }
-        // The number of a value of the request, or the name of a parameter.
+        // (number of a request value, or name of a parameter)
         try define("parameter", in: table) { call in
             if case .integer(let number) = call.value(1) { return try .parameter(String(number)) }
             return try .parameter(call.string(1))
         }
-        // database, table, column, alias; or nil, and number and name of the association that leads to it; names of fields or nil
+        // (database, table, column, alias); or nil instead of the alias, followed by the number and name of the association; field
+        // names or nil
         try define("column", in: table) { call in try call.column(3, of: call.table(call.string(2), of: 1, names: 7)) }
-        // what declares a common table, column, alias; or nil, number, name
+        // (declaration of a common table, column, alias); or nil, number, name
         try define("common_column", in: table) { call in try call.column(2, of: call.derivable(1).request.table) }
-        // A name without a table, for definitions of tables.
+        // (name) for a column without a table, in table definitions
         try define("name", in: table) { call in
             .column(0, of: try CommonTable("table", columns: [call.string(1)]).table)
         }
-        // request, name
+        // (request, name)
         try define("column_of_request", in: table) { call in
             let request = try call.derivable(1).request
             let name = try call.string(2)
             return try request.annotation(named: name) ?? request.column(name)
         }
-        // `excluded.column`, in the assignments of an upsert: request, name
+        // (request, name) for `excluded.column` in the assignments of an upsert
         try define("excluded", in: table) { call in
             let table = try call.derivable(1).request.table
             let name = try call.string(2)
             guard let column = table.column(named: name), column >= 0 else { throw RequestError.unknownColumn(name, in: table) }
             return .excluded(column, of: table)
         }
-        // The order may name a column of the result.
+        // An order may refer to a result column.
         try define("order_column", in: table) { call in try call.derivable(1).request.orderColumn(call.string(2)) }
         try defineValue("has_result_column", in: table) { call in
             .boolean(try call.derivable(1).request.hasResultColumn(call.string(2)))
@@ -49,7 +50,7 @@ extension RequestBinding {
             guard let operation = Self.unaryOperators[name] else { throw BindingError("argument", "no operator `\(name)`") }
             return try call.expression(2).unary(operation)
         }
-        // is it AND, left, right
+        // (whether it is AND, left, right)
         try define("logical", in: table) { call in
             let (left, right) = (try call.expression(2), try call.expression(3))
             return call.boolean(1) ? try left.and(right) : try left.or(right)
@@ -57,7 +58,7 @@ extension RequestBinding {
         try define("between", in: table) { call in
             try call.expression(1).between(call.expression(2), call.expression(3))
         }
-        // operator, text, pattern, escape character
+        // (operator, text, pattern, escape character)
         try define("like", in: table) { call in
             let escape = try call.optionalString(4).map { try Expression.value(.text($0)) }
             return try call.expression(2).like(call.string(1) == "glob" ? .glob : .like, call.expression(3), escape: escape)
@@ -67,29 +68,29 @@ extension RequestBinding {
     }
 
     func defineFunctions(in table: LuaTable) throws {
-        // name, arguments, is it distinct, does it get a window
+        // (name, arguments, whether it is DISTINCT, whether it gets a window)
         try define("call", in: table) { call in
             try .function(call.string(1), call.expressions(2), isDistinct: call.boolean(3), getsWindow: call.boolean(4))
         }
-        // aggregate or function of a window, partitions, orders, frame as SQL
+        // (aggregate or window function, partitions, orders, frame as SQL)
         try define("over", in: table) { call in
             let orders = try call.list(3).flatMap { try call.binding.orderings.value(of: $0) }
             return try call.expression(1).over(
                 Window(partitions: call.expressions(2), orders: orders, frame: call.optionalString(4)))
         }
-        // aggregate, orders
+        // (aggregate, orders)
         try define("ordered", in: table) { call in
             try call.expression(1).ordered(by: call.list(2).flatMap { try call.binding.orderings.value(of: $0) })
         }
         try define("count_rows", in: table) { _ in try .countOfRows() }
         try define("filtering", in: table) { call in try call.expression(1).filteringAggregate(call.expression(2)) }
-        // conditions and results by turns, otherwise
+        // (alternating conditions and results, otherwise)
         try define("choice", in: table) { call in
             let parts = try call.expressions(1)
             let branches = stride(from: 0, to: parts.count - 1, by: 2).map { (condition: parts[$0], result: parts[$0 + 1]) }
             return try .choice(branches, otherwise: call.optionalExpression(2))
         }
-        // text, arguments, their names
+        // (text, arguments, their names)
         try define("fragment", in: table) { call in
             let arguments = try call.expressions(2)
             guard case .table = call.value(3) else { return try .sql(call.bytes(1), .positional(arguments)) }
@@ -100,7 +101,7 @@ extension RequestBinding {
 
     func defineLists(in table: LuaTable) throws {
         try define("is_in", in: table) { call in try call.expression(1).isIn(members: call.expressions(2)) }
-        // The list is one value: a JSON array.
+        // The list is a single value: a JSON array.
         try define("is_in_json", in: table) { call in
             try .sql(
                 Array("? IN (SELECT +value FROM json_each(?))".utf8), .positional([call.expression(1), call.expression(2)]))
@@ -122,7 +123,7 @@ extension RequestBinding {
 }
 
 extension RequestCall {
-    /// The column whose name is at a position; behind it is which source of the table it means.
+    /// Returns the column named by an argument; the following arguments select the source of the table.
     fileprivate func column(_ position: Int, of table: TableSchema) throws -> Expression {
         let name = try string(position)
         guard let column = table.column(named: name) else { throw RequestError.unknownColumn(name, in: table) }
@@ -132,7 +133,7 @@ extension RequestCall {
         return .column(column, of: table, of: identity)
     }
 
-    /// Number and name of an association, if they are given.
+    /// Returns the number and name of an association, if given.
     func identity(_ position: Int) throws -> AssociationIdentity? {
         guard case .integer(let number) = value(position) else { return nil }
         return AssociationIdentity(number: Int(number), name: try string(position + 1))

@@ -1,12 +1,12 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What the Lua part builds requests with: `perilune.native.expressions`, `.requests` and `.associations`. Their functions are
-/// called when a request is new or the schema has changed, not when a request is built again.
+/// The native functions with which Lua builds requests: `perilune.native.expressions`, `.requests` and `.associations`. They are
+/// called for new requests and after schema changes, not when an equal request is built again.
 final class RequestBinding {
     let expressions: LuaUserdataType<Expression>
     let derivables: LuaUserdataType<Derivable>
-    /// The terms of an order: of SQL text, there may be several.
+    /// Ordering terms as a list, because SQL text may contain several.
     let orderings: LuaUserdataType<[Ordering]>
 
     private init(in state: LuaState) throws {
@@ -50,12 +50,12 @@ final class RequestBinding {
         try defineAssociationUses(in: table)
     }
 
-    /// Defines a function that makes an expression.
+    /// Defines a function that returns an expression.
     func define(_ name: String, in table: LuaTable, _ body: @escaping (RequestCall) throws -> Expression) throws {
         try defineValue(name, in: table) { call in .userdata(try call.binding.expressions.make(body(call))) }
     }
 
-    /// Defines a function that derives the request or association which is its first argument.
+    /// Defines a function that derives a request or association from its first argument.
     func derive(_ name: String, in table: LuaTable, _ body: @escaping (Request, RequestCall) throws -> Request) throws {
         try defineValue(name, in: table) { call in
             let derived = try call.derivable(1).map { try body($0, call) }

@@ -1,8 +1,8 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The arguments of a call from the Lua part that builds expressions and requests. The library calls, not a script: what does
-/// not fit is a mistake of ours, but still an error and no trap.
+/// The arguments of a native call that builds expressions or requests. The caller is the library, not a script: wrong arguments are
+/// a bug in Perilune, but raise an error instead of crashing.
 struct RequestCall {
     let arguments: LuaArguments
     let binding: RequestBinding
@@ -70,14 +70,14 @@ struct RequestCall {
         return association
     }
 
-    /// The database at a position.
+    /// Returns the database of an argument.
     func database(_ position: Int) throws -> DatabaseHandle {
         try DatabaseHandle(arguments, position, for: "the request")
     }
 
-    /// The table of that name in a database.
+    /// Returns the table with a name in a database.
     ///
-    /// - Parameter names: The position of what a record class calls the columns, if anything stands there.
+    /// - Parameter names: The position of the optional field names of a record class.
     func table(_ name: String, of position: Int, names: Int) throws -> TableSchema {
         try SchemaBinding.table(name, of: database(position)).named(by: optionalString(names).map(FieldNames.init))
     }
@@ -86,7 +86,7 @@ struct RequestCall {
         BindingError("argument", "expected \(expected), got \(value(position).shortDescription)")
     }
 
-    /// What SQLite would be given for a value.
+    /// Returns the SQLite value of an argument.
     func plainValue(_ position: Int) throws -> Value {
         switch value(position) {
         case .nil: return .null
@@ -102,12 +102,12 @@ struct RequestCall {
     }
 }
 
-/// What methods derive: a request, or an association, whose rows are derived like those of a request.
+/// A receiver of derivation methods: a request, or an association, which is derived through its request.
 enum Derivable {
     case request(Request)
     case association(Association)
 
-    /// The rows that are meant.
+    /// The request for the rows.
     var request: Request {
         switch self {
         case .request(let request): request

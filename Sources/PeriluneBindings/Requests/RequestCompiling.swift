@@ -2,19 +2,19 @@ internal import CPeriluneRows
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Compiled requests, as tables of the Lua part: `sql`; `slots`, what each parameter is given (the number of a value of the request,
-/// 0 for the constant in `constants` at the same position, the name of a parameter as text, "keys" for the keys of prefetched
-/// rows); `root`, what becomes of the columns; `booleans`, the columns that are true or false; `key_columns`; `prefetches`.
+/// Compiled requests as Lua tables with these fields: `sql`; `slots`, the source of each parameter (the number of a request value,
+/// 0 for the constant at the same position in `constants`, the name of a parameter as text, "keys" for the keys of prefetched
+/// rows); `root`, the meaning of the columns; `booleans`, the boolean columns; `key_columns`; `prefetches`.
 extension RequestBinding {
     func defineCompiling(in table: LuaTable) throws {
-        // request, database, form, expression
+        // (request, database, form, expression)
         try defineValue("compile", in: table) { call in
             let request = try call.derivable(1).request
             let form = try Self.form(call.string(3), call)
             let compiler = try call.compiler(2)
             return .table(try PlanTable(call, compiler).make(request.compiled(by: compiler, as: form)))
         }
-        // request, database, columns, values, policy, returning (nil, true, or expressions), names
+        // (request, database, columns, values, policy, returning (nil, true, or expressions), names)
         try defineValue("compile_update", in: table) { call in
             let request = try call.derivable(1).request
             let values = try call.expressions(4)
@@ -30,14 +30,14 @@ extension RequestBinding {
                 assignments, onConflict: policy, returning: call.returning(6), by: compiler)
             return .table(try PlanTable(call, compiler).make(compiled))
         }
-        // request, database, returning, names
+        // (request, database, returning, names)
         try defineValue("compile_delete", in: table) { call in
             let compiler = try call.compiler(2)
             let compiled = try call.derivable(1).request.compiledDelete(returning: call.returning(3), by: compiler)
             return .table(try PlanTable(call, compiler).make(compiled))
         }
-        // table as a request, database, columns, request with the rows, policy, target or nil, columns to update, values, condition,
-        // returning, names
+        // (table as a request, database, columns, request for the rows, policy, target or nil, columns to update, values,
+        // condition, returning, names)
         try defineValue("compile_insert", in: table) { call in
             let request = try call.derivable(1).request
             func position(_ name: String) throws -> Int {
@@ -64,12 +64,12 @@ extension RequestBinding {
                 upsert: upsert, returning: call.returning(10), by: compiler)
             return .table(try PlanTable(call, compiler).make(compiled))
         }
-        // request or association, database
+        // (request or association, database)
         try defineValue("check_meaning", in: table) { call in
             if case .request(let request) = try call.derivable(1) { try request.checkMeaning(by: call.compiler(2)) }
             return .nil
         }
-        // For definitions of tables.
+        // Used in table definitions.
         try defineValue("inline", in: table) { call in
             let compiler = RequestCompiler(schema: DatabaseSchema(generation: 0), plans: PlanCache(capacity: 1))
             return .string(LuaString(try compiler.inlineSQL(call.expression(1))))
@@ -88,7 +88,7 @@ extension RequestBinding {
 }
 
 extension RequestCall {
-    /// What compiles for the database at a position as its schema is now.
+    /// Returns a compiler for the current schema of the database in an argument.
     func compiler(_ position: Int) throws -> RequestCompiler {
         let handle = try database(position)
         return RequestCompiler(
@@ -105,7 +105,7 @@ extension RequestCall {
     }
 }
 
-/// Makes the tables of plans.
+/// A builder of the Lua tables for plans.
 private struct PlanTable {
     let call: RequestCall
     let state: LuaState
@@ -145,7 +145,7 @@ private struct PlanTable {
             let position = LuaValue.integer(Int64(index + 1))
             switch slot {
             case .parameter(let name):
-                // Values of the request are parameters whose names are numbers.
+                // The values of a request are parameters with numeric names.
                 try slots.set(position, Int64(name).map { .integer($0) } ?? .string(LuaString(name)))
             case .keys:
                 try slots.set(position, "keys")
@@ -158,7 +158,7 @@ private struct PlanTable {
         try table.set("constants", .table(constants))
     }
 
-    /// A list of segments: each before those inside it.
+    /// Appends the segments of a tree to a list, parents first.
     private func add(_ segment: Plan.Segment, to list: LuaTable, parent: Int, count: inout Int) throws {
         count += 1
         let own = count
@@ -196,7 +196,7 @@ private struct PlanTable {
             try table.set("key_forms", forms.map(\.rawValue).toLua(in: state))
         }
         let (call, compiler) = (call, compiler)
-        // The plan for keys that JSON cannot carry: a list of lists of values.
+        // The plan for keys that JSON cannot represent, given as a list of lists of values.
         try table.setFunction("plan_for_keys") { arguments in
             let keys = try arguments.get(1, as: [LuaTable].self).map { key in
                 try key.array().map(Self.keyValue)
@@ -219,7 +219,7 @@ private struct PlanTable {
         }
     }
 
-    /// Positions, which count from 1 in Lua.
+    /// Returns positions as a list that counts from 1.
     private func list(_ positions: [Int]) throws -> LuaValue {
         let table = try state.makeTable()
         for (index, position) in positions.enumerated() {

@@ -2,15 +2,15 @@ internal import CPeriluneRows
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// `perilune.date` and `perilune.date_components`: Swift's date codec as scripts see it.
+/// `perilune.date` and `perilune.date_components`: the Swift date codec for scripts.
 final class DateBinding {
     let dates: LuaUserdataType<DateTime>
     let components: LuaUserdataType<DateParts>
     private let now: () throws -> DateTime
 
-    /// Makes the two types of userdata.
+    /// Creates the two userdata types.
     ///
-    /// - Parameter now: What `perilune.now()` and `perilune.date.now()` answer.
+    /// - Parameter now: Returns the time for `perilune.now()` and `perilune.date.now()`.
     init(in state: LuaState, now: @escaping () throws -> DateTime) throws {
         dates = try state.makeInlineUserdataType("date", of: DateTime.self)
         components = try state.makeUserdataType("date components", of: DateParts.self)
@@ -19,13 +19,14 @@ final class DateBinding {
         try defineDateMethods()
         try defineDateOperators()
         try defineComponents()
-        // The row path makes dates of texts in the usual forms by itself.
+        // The row path decodes dates in common formats without Swift.
         try state.withUnsafeStack([.table(dates.metatable)]) { L, _ in pdb_set_date_metatable(L) }
     }
 
     // MARK: - Reading
 
-    /// Reads a date from what a database may hold: text in SQLite's formats, a Julian day or Unix seconds; or from a date.
+    /// Reads a date from any value that a database may contain: text in SQLite's formats, a Julian day or Unix seconds; or from a
+    /// date.
     func readDate(_ value: LuaValue) throws -> DateTime {
         switch value {
         case .string(let text): return try DateTime(parsing: text.bytes)
@@ -37,7 +38,7 @@ final class DateBinding {
         }
     }
 
-    /// Reads date components from text, from a date or from components.
+    /// Reads date components from text, a date or components.
     func readComponents(_ value: LuaValue) throws -> DateParts {
         switch value {
         case .string(let text): return try DateParts(parsing: text.bytes)
@@ -47,7 +48,7 @@ final class DateBinding {
         }
     }
 
-    /// The result of a conversion as the Lua part of the library wants it: the value, or nil and what is wrong.
+    /// Returns the result of a conversion for the Lua library: the value, or nil and an error message.
     static func attempt(_ body: () throws -> LuaValue) -> [LuaValue] {
         do {
             return [try body()]
@@ -115,7 +116,7 @@ final class DateBinding {
         try table.setMetatable(metatable)
     }
 
-    /// Reads `{ year = 2026, month = 3, day = 1, hour = ..., format = "YMD" }`.
+    /// Reads the fields `{ year = 2026, month = 3, day = 1, hour = ..., format = "YMD" }`.
     private func readParts(_ fields: LuaTable) throws -> DateParts {
         let names = ["year", "month", "day", "hour", "minute", "second", "microsecond", "zone_in_minutes"]
         var parts: [String: Int] = [:]
@@ -142,7 +143,7 @@ final class DateBinding {
     private func partNumber(_ value: LuaValue, _ name: String) throws -> Int {
         do {
             let number = try Int.fromLua(value)
-            // Far beyond every range, and small enough never to overflow.
+            // Far outside of every valid range, but small enough not to overflow.
             guard (-1_000_000_000_000...1_000_000_000_000).contains(number) else {
                 throw BindingError("argument", "\(name) is out of range: \(number)")
             }
@@ -290,7 +291,7 @@ extension DateBinding {
 }
 
 extension Int {
-    /// The product; numbers that scripts give must not overflow.
+    /// Returns the product; numbers from scripts must not overflow.
     fileprivate func multiplied(by factor: Int) throws -> Int {
         let (product, overflow) = multipliedReportingOverflow(by: factor)
         guard !overflow else { throw BindingError("argument", "\(self) is out of range") }

@@ -1,7 +1,7 @@
 public import PeriluneLua
 public import PeriluneRecords
 
-/// Errors of dates as scripts see them.
+/// Date errors as scripts see them.
 extension DateError: LuaErrorDescribing {
     public var luaKind: String { "date" }
     public var luaMessage: String { message }

@@ -1,12 +1,12 @@
 internal import CPeriluneRows
 package import PeriluneLua
 
-/// What scripts write for NULL and for bytes, in the hands of Swift.
+/// The Swift interface to `perilune.null` and blobs.
 extension LuaValue {
     /// Whether this is `perilune.null`.
     package var isNull: Bool { onStack { L, index in pdb_is_null(L, index) } ?? false }
 
-    /// The bytes of a blob of `perilune.blob`; `nil` for other values.
+    /// The bytes of a `perilune.blob` value; `nil` for other values.
     package var blobBytes: [UInt8]? {
         onStack { L, index in
             var count = 0
@@ -16,20 +16,20 @@ extension LuaValue {
     }
 
     private func onStack<Result>(_ look: (OpaquePointer, Int32) -> Result?) -> Result? {
-        // Other states know neither.
+        // States without databases have neither.
         guard case .userdata(let userdata) = self, let state = userdata.state, state.plainMeaning != nil else { return nil }
         return try? state.withUnsafeStack([self], look)
     }
 }
 
 extension LuaState {
-    /// `perilune.null`; `nil` in states without databases.
+    /// Returns `perilune.null`; `nil` in states without databases.
     package func makeNull() throws(LuaError) -> LuaValue {
         guard plainMeaning != nil else { return .nil }
         return try makeValue(c: pdb_push_null)
     }
 
-    /// The bytes as `perilune.blob` makes them, in a state with databases.
+    /// Returns the bytes as a `perilune.blob` value, in a state with databases.
     package func makeBlob(_ bytes: [UInt8]) throws(LuaError) -> LuaValue {
         try makeValue { L in
             bytes.withUnsafeBytes { bytes in

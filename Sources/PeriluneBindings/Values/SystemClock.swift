@@ -5,9 +5,9 @@ import Darwin
 #endif
 package import PeriluneRecords
 
-/// The clock of the machine.
+/// The system clock.
 package enum SystemClock {
-    /// The present, to the microsecond.
+    /// Returns the current time in microsecond resolution.
     package static func now() throws -> DateTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

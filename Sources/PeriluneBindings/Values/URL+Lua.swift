@@ -1,7 +1,7 @@
 public import Foundation
 public import PeriluneLua
 
-/// URLs of Swift are text in Lua.
+/// Swift URLs are text in Lua.
 extension URL: LuaCoded {
     public static var luaTypeName: String { "a URL" }
 

@@ -1,7 +1,7 @@
 public import Foundation
 public import PeriluneLua
 
-// These decode themselves without looking, and end the process if they were given nonsense: no script may give them.
+// Types whose decoding does not validate input and could crash the process: scripts cannot pass them.
 
 extension IndexSet: LuaCoded {
     public static var luaTypeName: String { "an IndexSet" }
