@@ -1,11 +1,11 @@
-/* The making of records from the rows of statements. */
+/* Creation of records from the rows of statements. */
 #include "CPeriluneRecords/Decoding/decoding.h"
 
-/* As many bytes as a snapshot takes without a string of Lua. */
+/* The number of bytes that a snapshot stores without a Lua string. */
 enum { longest_date = 40 };
 
-/* Pushes the value of a column of the result, which is of the type, and packs it. `known` is the column of the table that it is
-** for, whose type it has even if SQL has computed it. */
+/* Pushes and packs the value of a result column, whose type is given. `known` is the corresponding table column, which
+** determines the type even if SQL has computed the value. */
 static inline void push_and_pack(lua_State *L, sqlite3_value *value, int type, const prec_record_column *known, prec_packer *packer) {
     if (type == SQLITE_INTEGER) {
         lua_Integer integer = sqlite3_value_int64(value);
@@ -28,8 +28,7 @@ static inline void push_and_pack(lua_State *L, sqlite3_value *value, int type, c
     }
 }
 
-/* Pushes the date that is stored as a text in one of the usual forms, and packs the text. Returns false, with nothing pushed, for
-** anything else. */
+/* Pushes the date stored as text in a common format, and packs the text. Returns false and pushes nothing for any other value. */
 static bool push_date(lua_State *L, sqlite3_value *value, int type, prec_packer *packer) {
     if (type != SQLITE_TEXT) return false;
     size_t length;
@@ -41,8 +40,8 @@ static bool push_date(lua_State *L, sqlite3_value *value, int type, prec_packer 
     return true;
 }
 
-/* Has the Lua part make dates of what is stored otherwise in the record on top of the stack. Swift frames may be below: what goes
-** wrong is kept for the statement to raise. */
+/* Calls Lua to convert dates stored in other formats in the record on top of the stack. Swift frames may be below, so errors
+** are stored for the statement to raise. */
 static void read_odd_dates(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_callback(L, PREC_CALL_read_dates);
@@ -50,12 +49,12 @@ static void read_odd_dates(lua_State *L) {
     if (plua_pcall(L, 1, 0) != LUA_OK) pdb_keep_pending_error(L);
 }
 
-/* The names of the fields: on the stack one after the other, for many records, or in a list there. */
+/* The names of the fields: on the stack, for many records, or in a list on the stack. */
 typedef struct {
     int first, list;
 } field_names;
 
-/* Pushes the record of a segment, whose metatable and chunk are at `metatable` and behind it. The packer has begun. */
+/* Pushes the record of a segment. Its metatable is at `metatable`, followed by its chunk. The packer has already begun. */
 static inline void push_segment(lua_State *L, pdb_statement *statement, const prec_row_layout *row_layout,
                                 const prec_segment *segment, field_names names, int metatable, prec_packer *packer) {
     lua_createtable(L, 0, segment->count);
@@ -71,7 +70,7 @@ static inline void push_segment(lua_State *L, pdb_statement *statement, const pr
             continue;
         }
         if (position == NOT_TAKEN) continue;
-        /* Nothing may be raised here. */
+        /* Raising is not allowed here. */
         if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) prec_state_of(pdb_state_of(L))->has_type_mismatch = true;
         if (names.list) lua_rawgeti(L, names.list, column + 1);
         else lua_pushvalue(L, names.first + column);
@@ -125,7 +124,7 @@ prec_decoder prec_begin_records(lua_State *L, int row_layout_index) {
     return decoder;
 }
 
-/* Begins a record of the segment in its chunk, or in the one that is open. They are at `metatable` and behind it. */
+/* Begins a record of the segment in its own chunk or in the open one. The metatable is at `metatable`, followed by the chunk. */
 static void begin_packing(lua_State *L, prec_decoder *decoder, int number, int metatable, prec_packer *packer) {
     prec_column_set *column_set = decoder->row_layout->segments[number].column_set;
     prec_chunk *chunk = lua_touserdata(L, metatable + 1);
@@ -139,7 +138,7 @@ static void begin_packing(lua_State *L, prec_decoder *decoder, int number, int m
     packer->index = metatable + 1;
 }
 
-/* The same for the root, whose chunk is the same for many records. */
+/* Begins a record of the root, which uses the same chunk for many records. */
 static inline void begin_packing_root(lua_State *L, prec_decoder *decoder, prec_packer *packer) {
     int metatable = decoder->metatables;
     int count = decoder->row_layout->segments[0].column_set->count;
@@ -165,7 +164,7 @@ static void decode_segment(lua_State *L, pdb_statement *statement, prec_decoder 
                  segment->tracks_changes ? &packer : NULL);
 }
 
-/* Puts the record on top of the stack into the one that holds it, which is on the stack too. */
+/* Stores the record on top of the stack in a field of its parent record, which is also on the stack. */
 static void put_into_parent(lua_State *L, prec_decoder *decoder, int number, int first_record) {
     lua_getiuservalue(L, decoder->row_layout_index, ROW_LAYOUT_FIELDS);
     lua_rawgeti(L, -1, number + 1);
@@ -228,7 +227,7 @@ void prec_raise_type_mismatch(lua_State *L) {
 
 /* MARK: - From a row */
 
-/* record_from(table layout, names, values): a record with the values by those names, which need not be columns. */
+/* record_from(table layout, names, values): returns a record with the named values, whose names need not be columns. */
 static int record_from(lua_State *L) {
     enum { layout_index = 1, row_names, values, positions, names, taken, extras, fields, record, order };
     lua_settop(L, 3);

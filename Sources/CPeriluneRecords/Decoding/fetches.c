@@ -5,7 +5,8 @@
 
 static void push_source(lua_State *L, pdb_call *call) { prec_push_row_layout(L, call); }
 
-/* The loop's `first` and `second` are the decoder's keys and metatables, its detail the row layout, its state the chunk. */
+/* In the loop, `first` and `second` are the decoder's keys and metatables, the detail is the row layout, and the state is the
+** chunk. */
 static void begin(lua_State *L, pdb_row_loop *loop) {
     prec_decoder decoder = prec_begin_records(L, loop->source);
     loop->detail = decoder.row_layout;
@@ -52,7 +53,7 @@ PDB_VERB(record_rows, record_rows, "rows", false, false, true, true)
 PDB_ON_DATABASES(record_rows)
 PDB_ON_STATEMENTS(record_rows)
 
-/* For the library: database, SQL, class, arguments; or statement, class, arguments. */
+/* Functions for the library: (database, SQL, class, arguments) or (statement, class, arguments). */
 const luaL_Reg prec_record_fetches[] = {
     {"fetch_records", database_fetch_records},
     {"fetch_record", database_fetch_record},

@@ -1,11 +1,11 @@
-/* Layouts: which column of a result is what in records. */
+/* Row layouts: the use of each result column in records. */
 #include "CPeriluneRecords/Decoding/decoding.h"
 
 #include <string.h>
 
 /* MARK: - Which column is what */
 
-/* The position of a column in the table layout, from 0, or NOT_IN_TABLE. `positions` is the table layout's table. */
+/* Returns the position of a column in the table layout, from 0, or NOT_IN_TABLE. `positions` is the table of the table layout. */
 static int find_position(lua_State *L, int positions, const char *name) {
     lua_pushstring(L, name);
     if (lua_rawget(L, positions) == LUA_TNIL) {
@@ -75,11 +75,11 @@ prec_column_set *prec_push_column_set_for(lua_State *L, int layout_index, const 
 typedef struct {
     pdb_call *call;
     prec_row_layout *row_layout;
-    int index, keys, column_sets; /* the row layout and its lists on the stack */
+    int index, keys, column_sets; /* the row layout and its lists, on the stack */
 } builder;
 
-/* Adds the fields that hold associated rows to the lists of fields and extras: one without a row is nil. Returns whether there
-** are any. */
+/* Adds the fields for associated rows to the lists of fields and extras, so that fields without a row are nil. Returns whether
+** there are any. */
 static bool add_association_fields(lua_State *L, int description, int fields, int extras) {
     if (description == 0 || lua_getfield(L, description, "fields") != LUA_TTABLE) return false;
     lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
@@ -93,23 +93,23 @@ static bool add_association_fields(lua_State *L, int description, int fields, in
     return count > 0;
 }
 
-/* The name of a column of the result: what the segment's description says, which is at `names`, or else what SQLite calls it. It may
-** rename columns of joins and of sub-requests. Pushes what keeps the name. */
+/* Returns the name of a result column: from the segment's description at `names`, or else from SQLite, which may rename
+** columns of joins and subqueries. Pushes the value that keeps the name alive. */
 static const char *push_column_name(lua_State *L, sqlite3_stmt *handle, int column, int names, int index) {
     if (lua_istable(L, names) && lua_rawgeti(L, names, index) == LUA_TSTRING) return lua_tostring(L, -1);
     const char *name = sqlite3_column_name(handle, column);
     return lua_pushstring(L, name ? name : "");
 }
 
-/* Whether a column is carried for the library alone, which takes the value from the record: its name is not among the fields. The pages of
-** requests in Lua (page_searches.lua) use this beginning of names. */
+/* Returns whether a column is only used by the library, which removes the value from the record: its name is not among the
+** fields. Pages of requests in Lua (page_searches.lua) use this prefix. */
 static bool is_carried(const char *name) {
     static const char beginning[] = "perilune_carried_";
     return strncmp(name, beginning, sizeof beginning - 1) == 0;
 }
 
-/* Fills in the segment, for the class whose table layout is at `layout_index`; its column set goes into the list. `description` is what it was described
-** by, or 0. */
+/* Fills in the segment for the class whose table layout is at `layout_index`, and adds its column set to the list.
+** `description` is the index of its description, or 0. */
 static void build_segment(lua_State *L, builder *builder, int number, int layout_index, int description) {
     prec_segment *segment = &builder->row_layout->segments[number];
     sqlite3_stmt *handle = builder->call->statement->handle;
@@ -159,8 +159,8 @@ static int integer_field(lua_State *L, int table, const char *name, int other) {
     return integer;
 }
 
-/* From a list of tables with class, first and count (columns, from 1), their names, parent (a position in the list), field,
-** optional and keeps_blobs, and fields: the names of those that will hold associated rows. */
+/* Builds the segments from a list of tables with class, first and count (columns, from 1), the names of the columns, parent
+** (an index in the list), field, optional and keeps_blobs, and fields: the names of fields for associated rows. */
 static void build_segments(lua_State *L, builder *builder, int list, int fields) {
     int column_count = builder->row_layout->column_count;
     for (int i = 0; i < builder->row_layout->segment_count; i++) {
@@ -189,7 +189,7 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
     }
 }
 
-/* The segment of a class alone. */
+/* Builds the segment of a single class. */
 static void build_root(lua_State *L, builder *builder, int model, int fields) {
     builder->row_layout->segments[0] = (prec_segment){.count = builder->row_layout->column_count, .parent = -1};
     prec_push_table_layout(L, model, builder->call->access);
@@ -231,7 +231,7 @@ static prec_row_layout *build(lua_State *L, pdb_call *call) {
     lua_createtable(L, segment_count, 0);
     if (is_class) build_root(L, &builder, top + 1, index + 3);
     else build_segments(L, &builder, source, index + 3);
-    /* Reading the schema may have shown that it is another one. */
+    /* Read again here, because reading the schema may have found that it has changed. */
     row_layout->generation = call->database->schema_generation;
     lua_setiuservalue(L, index, ROW_LAYOUT_FIELDS);
     lua_setiuservalue(L, index, ROW_LAYOUT_COLUMN_SETS);

@@ -1,9 +1,9 @@
-/* What insert_all puts back if a later record fails. */
+/* Restoration of records by insert_all when a later record fails. */
 #include "CPeriluneRecords/Lists/lists.h"
 
 enum { SAVED_POSITION = 1, SAVED_RECORD, SAVED_COPY, SAVED_METATABLE, saved_size = SAVED_METATABLE };
 
-/* Has the snapshot that the record gets be in another chunk than the one it has, so that it finds that one again. */
+/* Ensures that the next snapshot of the record uses a different chunk, so that its old entry is found again later. */
 static void leave_chunk(lua_State *L, int record) {
     int top = lua_gettop(L), column_set = top + 1;
     prec_push_column_set_of(L, record);
@@ -30,7 +30,7 @@ void prec_save_element(lua_State *L, lua_Integer position, int record) {
     leave_chunk(L, record);
 }
 
-/* Makes the record what it was that was saved behind `count` others. */
+/* Restores the record that was saved after `count` others. */
 static void put_back_saved(lua_State *L, lua_Integer count) {
     int top = lua_gettop(L), record = top + 1, copy = top + 2, metatable = top + 3;
     for (int i = SAVED_RECORD; i <= SAVED_METATABLE; i++) lua_rawgeti(L, SAVED, count + i);
@@ -59,7 +59,7 @@ void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key) {
     lua_settop(L, top);
 }
 
-/* Sets the range to the last one in the list, and takes it out. */
+/* Removes the last range from the list and makes it the current one. */
 static void take_range(lua_State *L, prec_range *range) {
     if (range->older == 0) return;
     lua_Integer at = --range->older * 3;

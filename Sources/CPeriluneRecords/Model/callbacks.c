@@ -1,4 +1,4 @@
-/* The functions in Lua that records call, by name. */
+/* Lua functions called by records, by name. */
 #include "CPeriluneRecords/Model/callbacks.h"
 
 #include <lauxlib.h>
@@ -9,7 +9,7 @@
 static const char *const names[] = {NULL, PREC_CALLBACKS(PREC_CALLBACK_NAME)};
 #undef PREC_CALLBACK_NAME
 
-/* Its address is the key of the list of functions in the registry. */
+/* The address is the registry key of the list of functions. */
 static const char callbacks_key;
 
 void prec_push_callback(lua_State *L, prec_callback callback) {

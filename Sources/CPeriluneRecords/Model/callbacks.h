@@ -1,6 +1,6 @@
 /*
-** What records call in Lua: the functions of lib/perilune/records/native_callbacks.lua, by name. Lua hands all of them over when
-** the records are opened; none may be missing.
+** Lua functions called by records: those of lib/perilune/records/native_callbacks.lua, by name. Lua passes all of them when
+** records are opened; none may be missing.
 */
 #ifndef PREC_CALLBACKS_H
 #define PREC_CALLBACKS_H
@@ -16,7 +16,7 @@
 typedef enum { PREC_NO_CALLBACK, PREC_CALLBACKS(PREC_CALLBACK_CASE) PREC_CALLBACKS_END } prec_callback;
 #undef PREC_CALLBACK_CASE
 
-/* Pushes a callback; raises if Lua has not handed them over. [-0, +1, v] */
+/* Pushes a callback; raises if Lua has not set the callbacks. [-0, +1, v] */
 void prec_push_callback(lua_State *L, prec_callback callback);
 
 /* set_callbacks(functions by name): raises if one is missing or unknown. [-1, +0, v] */

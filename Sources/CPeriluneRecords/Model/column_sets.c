@@ -1,8 +1,8 @@
 /* Column sets of records. */
 #include "CPeriluneRecords/Model/model.h"
 
-static const char verbs_key; /* in the registry: the methods that every record has */
-static const char column_set_key; /* in metatables of records: the column set. No script has this address, or sees these metatables. */
+static const char verbs_key; /* in the registry: the methods of all records */
+static const char column_set_key; /* in metatables of records: the column set. Scripts cannot access this address or the metatables. */
 
 /* MARK: - Finding */
 
@@ -39,7 +39,8 @@ void prec_copy_entries(lua_State *L, int table, int copy) {
 
 /* MARK: - Making column sets */
 
-/* Pushes what __index is: a table. With extras it is a function that finds them first; also where the Lua part must know the record. */
+/* Pushes the value of __index: a table, or a function if there are extras, which it finds first, or if Lua must know the
+** record. */
 static void push_index(lua_State *L, int model, int extras) {
     if (extras == 0 && !prec_reads_in_lua(lua_touserdata(L, model))) {
         lua_getiuservalue(L, model, MODEL_METHOD_CACHE);
@@ -114,8 +115,8 @@ static void push_with(lua_State *L, int index, int name, bool is_list) {
     }
 }
 
-/* Pushes a metatable like the one at 4, of records of the column set at 3, for a column set that knows the field at 2, too. The chunk of
-** snapshots stays, since the columns are the same. */
+/* Pushes a copy of the metatable at 4, of records with the column set at 3, for a column set that also has the field at 2. The
+** chunk of snapshots stays, because the columns are the same. */
 static void push_metatable_with_field(lua_State *L) {
     enum { name = 2, column_set, metatable };
     prec_column_set *set = lua_touserdata(L, column_set);
@@ -132,7 +133,8 @@ static void push_metatable_with_field(lua_State *L) {
     lua_rawseti(L, -2, 1);
 }
 
-/* add_field(record, name): the record has nil in a field that is no column, and is not looked for elsewhere: an association without a row. */
+/* add_field(record, name): makes nil the value of a field that is not a column, so that it is not looked up elsewhere: an
+** association without a row. */
 static int add_field(lua_State *L) {
     enum { record = 1, name, column_set, metatable, known };
     static const char known_key;
@@ -145,7 +147,8 @@ static int add_field(lua_State *L) {
     }
     lua_settop(L, column_set);
     lua_getmetatable(L, record);
-    /* Records that share a chunk share the metatable that takes its place. One for a chunk may be a copy of one without, which had some. */
+    /* Records that share a chunk also share the replaced metatable. A metatable with a chunk may be a copy of one without,
+    ** which had its own replacements. */
     bool is_known = lua_rawgetp(L, metatable, &known_key) == LUA_TTABLE && lua_rawgeti(L, known, 1) == LUA_TTABLE &&
                     lua_rawequal(L, -1, metatable);
     lua_settop(L, is_known ? known : metatable);
@@ -180,7 +183,7 @@ void prec_push_method_cache(lua_State *L, int model) {
     lua_setmetatable(L, -2);
 }
 
-/* forget_found(model): methods, verbs or columns have changed. */
+/* forget_found(model): called when methods, verbs or columns have changed. */
 static int forget_found(lua_State *L) {
     prec_check_model(L, 1)->has_known = false;
     lua_settop(L, 1);
@@ -194,13 +197,13 @@ static int forget_found(lua_State *L) {
     return 0;
 }
 
-/* note_columns(model, boolean): whether the table has different columns in the databases where it was read. */
+/* note_columns(model, boolean): sets whether the table has different columns in the databases where it was read. */
 static int note_columns(lua_State *L) {
     prec_check_model(L, 1)->has_differing_columns = lua_toboolean(L, 2);
     return 0;
 }
 
-/* set_record_verbs(table): the methods that every record has. */
+/* set_record_verbs(table): sets the methods of all records. */
 static int set_record_verbs(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);

@@ -1,12 +1,12 @@
-/* Making records of what a script gives: `Author{ name = "Ada" }`. */
+/* Creation of records from values of a script: `Author{ name = "Ada" }`. */
 #include "CPeriluneRecords/Model/model.h"
 
 /* MARK: - Names that are known */
 
 /*
-** A name that is written in a script is, as a rule, the very string that is a key of MODEL_KNOWN: Lua keeps one copy of each short string.
-** As long as that table holds a string, no other value has its address, so that comparing addresses decides. A string that is not found
-** so, which may be a copy, is looked up in the table.
+** A name written in a script is usually the same string object as a key of MODEL_KNOWN, because Lua keeps only one copy of each
+** short string. As long as that table contains a string, no other value has its address, so comparing addresses is sufficient. A
+** string that is not found this way may be a copy, so it is looked up in the table.
 */
 static size_t place_of(const void *name) {
     return (size_t)((uint64_t)(uintptr_t)name * 0x9E3779B97F4A7C15u >> (64 - prec_known_bits));
@@ -25,7 +25,7 @@ static void list_known(lua_State *L, prec_model *model, int model_index) {
     model->has_known = true;
 }
 
-/* Whether the key at `key` is the name of a field. */
+/* Returns whether the key at `key` is the name of a field. */
 static inline bool is_known(lua_State *L, const prec_model *model, int model_index, int key) {
     const void *name = lua_topointer(L, key);
     if (name && model->known[place_of(name)] == name) return true;
@@ -39,14 +39,14 @@ static inline bool is_known(lua_State *L, const prec_model *model, int model_ind
 
 /* MARK: - Making */
 
-/* Pushes the table layout of a model for the database that is used now. Returns false, and pushes nothing, if there is none, or it may be
-** out of date. */
+/* Pushes the table layout of a model for the current database. Returns false and pushes nothing if there is none or it may be
+** outdated. */
 static bool push_present_table_layout(lua_State *L, int model) {
     const pdb_database *database = pdb_implied_database(pdb_state_of(L));
     return database && prec_push_known_table_layout(L, model, database);
 }
 
-/* Gives a record the fields of a table. Returns false, with anything pushed, if one of them is not known. */
+/* Copies the fields of a table to a record. Returns false, with any number of values pushed, if a field is unknown. */
 static bool add_fields(lua_State *L, const prec_model *model, int model_index, int values, int record) {
     int last = record + 1, key = record + 2, value = record + 3;
     lua_pushnil(L);
@@ -64,8 +64,8 @@ static bool add_fields(lua_State *L, const prec_model *model, int model_index, i
     return true;
 }
 
-/* Pushes a record with the fields of the table at `values`, if it is one; its table layout is on top of the stack. Returns false, with
-** anything pushed, if one of them is not known. */
+/* Pushes a record with the fields of the table at `values`, if it is a table; the table layout is on top of the stack. Returns
+** false, with any number of values pushed, if a field is unknown. */
 static bool push_record(lua_State *L, int model_index, int values) {
     prec_model *model = lua_touserdata(L, model_index);
     int layout_index = lua_gettop(L), record = layout_index + 1;
@@ -90,11 +90,11 @@ bool prec_push_made(lua_State *L, int model, int values) {
     return false;
 }
 
-/* What a class is called by, with the model and a function in Lua for all that takes more than this. */
+/* The function that is called for a class. Its upvalues are the model and a Lua function for all other cases. */
 static int make_record(lua_State *L) {
     enum { model = lua_upvalueindex(1), other = lua_upvalueindex(2), values = 2 };
     int count = lua_gettop(L);
-    /* An object may say by __pairs what its fields are. */
+    /* An object may define its fields with __pairs. */
     bool is_plain = count == values && lua_istable(L, values) && luaL_getmetafield(L, values, "__pairs") == LUA_TNIL;
     if (is_plain && prec_push_made(L, model, values)) return 1;
     lua_settop(L, count);
@@ -115,9 +115,8 @@ static int new_maker(lua_State *L) {
 }
 
 /*
-** new_record(class, values or nil, any): a record with the fields in the table, which must be known. Returns nothing if that cannot be
-** found out without reading the schema, or some field is not known. Its table layout is that for the database that is used now; with `any`, the
-** one used last.
+** new_record(class, values or nil, any): returns a record with the fields of the table. Returns nothing if a field is unknown or
+** the schema would have to be read. The table layout is that of the current database; with `any`, the one used last.
 */
 static int new_record(lua_State *L) {
     enum { values = 2, model };

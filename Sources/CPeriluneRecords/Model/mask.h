@@ -8,7 +8,7 @@
 
 enum { prec_most_columns = 32768 };
 
-/* A set of columns. */
+/* A set of columns, with one bit per column. */
 typedef struct {
     unsigned char bits[prec_most_columns / 8];
     size_t size; /* in bytes */

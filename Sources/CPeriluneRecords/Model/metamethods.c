@@ -1,9 +1,9 @@
-/* The metamethods of records: what they do not have, comparison, text, iteration. */
+/* Metamethods of records: missing fields, comparison, text and iteration. */
 #include "CPeriluneRecords/Model/model.h"
 
 /* MARK: - What a record does not have */
 
-/* Whether the table that is user value `value` of the userdata at `holder` (or an upvalue) has the key at 2. */
+/* Returns whether the table at an index, which may be an upvalue, has the key at 2. */
 static bool has_key(lua_State *L, int table) {
     if (lua_type(L, table) != LUA_TTABLE) return false;
     table = lua_absindex(L, table);
@@ -20,7 +20,8 @@ static bool is_known(lua_State *L, int model) {
     return is_known;
 }
 
-/* Pushes the method with the name at 2 of the class whose model is on top, or of one that it extends. Leaves nothing else. */
+/* Pushes the method with the name at 2 of the class whose model is on top of the stack, or of a class that it extends. Pushes
+** nothing if there is none. */
 static bool push_method(lua_State *L) {
     while (lua_type(L, -1) == LUA_TUSERDATA) {
         lua_getiuservalue(L, -1, MODEL_MEMBERS);
@@ -38,7 +39,7 @@ static bool push_method(lua_State *L) {
     return false;
 }
 
-/* Has the next record find the value on top of the stack under the key at 2. */
+/* Caches the value on top of the stack under the key at 2, so that the next record finds it directly. */
 static void cache_method(lua_State *L, int model) {
     lua_getiuservalue(L, model, MODEL_METHOD_CACHE);
     lua_pushvalue(L, 2);
@@ -48,8 +49,8 @@ static void cache_method(lua_State *L, int model) {
 }
 
 /*
-** __index: NULL columns, methods, and then what the Lua part knows (associations, computed fields) or raises. Arguments: the record (of
-** classes whose fields the Lua part reads) or some table, the key.
+** __index: finds NULL columns and methods, then calls Lua, which finds associations and computed fields or raises. Arguments: the
+** record (of classes whose fields are read in Lua) or some table, and the key.
 ** Upvalues: the model; the names of fields that are not columns, or nil.
 */
 int prec_missing_field(lua_State *L) {
@@ -77,7 +78,7 @@ int prec_missing_field(lua_State *L) {
     return 1;
 }
 
-/* __newindex. Arguments: record, key, value. The same upvalues. */
+/* __newindex. Arguments: record, key, value. It has the same upvalues as __index. */
 int prec_assign_field(lua_State *L) {
     enum { model = lua_upvalueindex(1), extras = lua_upvalueindex(2) };
     lua_settop(L, 3);
@@ -92,7 +93,8 @@ int prec_assign_field(lua_State *L) {
         lua_settop(L, 3);
         if (!may_assign) return 0;
     }
-    /* A record reads nil for NULL. A field that has a value is assigned without this function: it becomes nil when it is written. */
+    /* A record returns nil for NULL. Assigning an existing field does not call this function; its null becomes nil when the
+    ** record is written. */
     if (pdb_is_null(L, 3)) {
         lua_settop(L, 2);
         prec_note_null(L, 1);
@@ -120,7 +122,7 @@ static bool have_equal_columns(lua_State *L, int column_set) {
     return are_equal;
 }
 
-/* Records are equal if they are of one class and have the same values in their columns. */
+/* Returns whether two records have the same class and the same column values. */
 static int record_equal(lua_State *L) {
     lua_settop(L, 2);
     prec_column_set *left = prec_push_column_set_of(L, 1);
@@ -155,11 +157,11 @@ static int record_pairs(lua_State *L) {
     lua_getiuservalue(L, column_set, COLUMN_SET_NAMES);
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
     lua_getiuservalue(L, layout_index, TABLE_LAYOUT_POSITIONS);
-    /* A column that was not fetched does not belong to the record, although it may have been set. */
+    /* A column that was not fetched is not part of the record, even if it has been set. */
     return pdb_push_iterator(L, record, names, names, 0, columns);
 }
 
-/* book:author(), where the author is a record in the field of the book: the Lua part finds the association. */
+/* book:author(), if the author is a record in a field of the book: Lua finds the association. */
 static int record_call(lua_State *L) {
     int count = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, NULL);

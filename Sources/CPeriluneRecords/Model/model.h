@@ -1,16 +1,16 @@
 /*
-** Records: tables of Lua whose fields are the columns of a row.
+** Records: Lua tables whose fields are the columns of a row.
 **
-** - A model is what belongs to a class of records for good.
-** - A table layout is what a class knows of its table in one database: its columns, and the statements that read and write it. It is made
-**   by the Lua part from the schema, when it is first needed and when the schema has changed.
-** - A column set is what records were made of that came from the same columns: all of the table's, as a rule; a query of the script may
-**   leave some out, or add others, which are fields too, but are never written.
-** - A row layout is how the rows of a statement become records: a tree of segments.
-** - A chunk keeps what some records were when they were last the same as their rows.
+** - A model is the permanent part of a record class.
+** - A table layout describes the table of a class in one database: its columns and the statements that read and write it. Lua
+**   creates it from the schema when it is first needed and after schema changes.
+** - A column set is shared by records that come from the same columns: usually all columns of the table. A query of a script may
+**   omit some, or add others as fields that are never written.
+** - A row layout describes how the rows of a statement become records: a tree of segments.
+** - A chunk stores the values that some records had when they last equaled their rows.
 **
-** All are userdata that scripts never see. The metatable of a record has its column set, and at 1 the chunk that it is in, if any:
-** records that were fetched one after the other share a metatable, and nothing hidden is among their fields.
+** All of these are userdata hidden from scripts. The metatable of a record contains its column set and, at index 1, its chunk, if
+** any. Records that were fetched together share a metatable, and their fields contain nothing hidden.
 */
 #ifndef PERILUNE_MODEL_H
 #define PERILUNE_MODEL_H
@@ -20,28 +20,28 @@
 
 /* MARK: - The state */
 
-/* The write of a record that runs: what an error of a constraint is explained by. */
+/* The running write of a record, used to explain constraint errors. */
 typedef struct {
     lua_State *L;
     pdb_statement *statement; /* or NULL */
-    int record, layout_index;         /* on its stack */
+    int record, layout_index;         /* on the stack of L */
 } prec_pending_write;
 
-/* What belongs to one Lua state. */
+/* The data of records in one Lua state. */
 typedef struct {
-    /* Metatables by address: a userdata is one of ours if its metatable is. */
+    /* Metatables by address. A userdata belongs to this library if it has one of them. */
     const void *model_metatable, *table_layout_metatable, *column_set_metatable, *row_layout_metatable, *write_metatable;
     prec_pending_write written;
-    bool has_nulls;         /* some record has been given perilune.null */
-    bool has_type_mismatch; /* a record was made with a value that its column's type does not allow */
+    bool has_nulls;         /* perilune.null was assigned to some record */
+    bool has_type_mismatch; /* a record has a value that the type of its column does not allow */
 } prec_state;
 
 static inline prec_state *prec_state_of(const pdb_state *rows) { return rows->records; }
 
-/* The bytes of a userdata of that kind, or NULL. Never fails. */
+/* The bytes of a userdata of the given kind, or NULL. Never fails. */
 #define prec_to_userdata(L, index, kind) pdb_to_userdata(L, index, prec_state_of(pdb_state_of(L))->kind##_metatable)
 
-/* Makes it, with the metatables. [-0, +0, m] */
+/* Creates the state and the metatables. [-0, +0, m] */
 void prec_open_models(lua_State *L);
 
 /* MARK: - Models */
@@ -49,34 +49,35 @@ void prec_open_models(lua_State *L);
 enum { prec_known_bits = 6 };
 
 typedef struct prec_model {
-    struct prec_model *base; /* of the class that this one extends, or NULL */
+    struct prec_model *base; /* of the extended class, or NULL */
     bool tracks_changes;
-    bool writes_in_lua; /* hooks or converted columns: the Lua part must see every write */
-    bool decodes_in_lua; /* the Lua part must see every record that was fetched */
-    bool reads_in_lua; /* fields that are computed or lazy: the Lua part must see each read of a field that a record does not have */
-    bool is_described;  /* a table has been read: the flags are known */
-    bool has_differing_columns; /* some name in MODEL_KNOWN is a column in one database and not in another */
-    bool has_known;     /* the list that follows is filled */
-    const void *known[1 << prec_known_bits]; /* the addresses of names in MODEL_KNOWN, at a place that their address gives: see making.c */
+    bool writes_in_lua; /* hooks or converted columns: every write goes through Lua */
+    bool decodes_in_lua; /* every fetched record goes through Lua */
+    bool reads_in_lua; /* computed or lazy fields: each read of a missing field goes through Lua */
+    bool is_described;  /* a table has been read, so the flags are known */
+    bool has_differing_columns; /* some name in MODEL_KNOWN is a column only in some databases */
+    bool has_known;     /* the following list is filled */
+    const void *known[1 << prec_known_bits]; /* the addresses of names in MODEL_KNOWN, at positions derived from them; see making.c */
 } prec_model;
 
 /* User values. */
 enum {
     MODEL_CLASS = 1,
-    MODEL_MEMBERS, /* the methods that scripts have defined on the class */
-    MODEL_KNOWN,   /* name -> true: columns of any database, and fields that the class declares */
+    MODEL_MEMBERS, /* the methods defined on the class by scripts */
+    MODEL_KNOWN,   /* name -> true: columns in any database, and fields declared by the class */
     MODEL_TABLE_LAYOUTS,   /* id of the database -> table layout */
     MODEL_BASE,
-    MODEL_LATEST,  /* the table layout that was used last, or nil */
-    MODEL_METHOD_CACHE,   /* what records have as __index: methods and verbs that were asked for before; asks for others */
+    MODEL_LATEST,  /* the table layout used last, or nil */
+    MODEL_METHOD_CACHE,   /* the __index of records: methods and verbs used before; its own __index finds others */
     MODEL_VALUES = MODEL_METHOD_CACHE,
 };
 
-/* The model of the class at `index`, or NULL; prec_push_model also pushes its userdata then. [-0, +(0|1), -] */
+/* Returns the model of the class at `index`, or NULL. prec_push_model also pushes its userdata, unless it is NULL. [-0,
+** +(0|1), -] */
 prec_model *prec_model_at(lua_State *L, int index);
 prec_model *prec_push_model(lua_State *L, int index);
 
-/* Whether the class or one that it extends has the flag. */
+/* Returns whether the class or one that it extends has the flag. */
 static inline bool prec_writes_in_lua(const prec_model *model) {
     while (model && !model->writes_in_lua) model = model->base;
     return model != NULL;
@@ -92,37 +93,37 @@ static inline bool prec_reads_in_lua(const prec_model *model) {
     return model != NULL;
 }
 
-/* The model at `index`; raises if the value is not a model. [-0, +0, v] */
+/* Returns the model at `index`; raises if the value is not a model. [-0, +0, v] */
 prec_model *prec_check_model(lua_State *L, int index);
 
 /* MARK: - Table layouts */
 
-/* What a column declares to hold. Values that may be others are for the Lua part to check. */
+/* The declared type of a column. Lua checks values that may not match. */
 typedef enum { HOLDS_ANYTHING, HOLDS_INTEGERS, HOLDS_FLOATS, HOLDS_NUMBERS, HOLDS_TEXTS } prec_holds;
 
 typedef struct {
     bool is_blob;      /* strings are bound as blobs */
-    bool keeps_blobs;  /* fields hold BLOBs as blobs: nothing else tells them from texts */
-    bool is_boolean;   /* holds booleans and nothing else */
+    bool keeps_blobs;  /* fields contain BLOBs as blobs, because nothing else distinguishes them from text */
+    bool is_boolean;   /* contains only booleans */
     bool is_date;      /* fields are dates */
     bool is_generated; /* never written */
     bool has_default;  /* other than NULL */
     bool is_key;
-    bool is_real;      /* whole numbers are floats, even if RETURNING has them as integers */
+    bool is_real;      /* whole numbers are floats, even if RETURNING returns integers */
     prec_holds holds;
 } prec_record_column;
 
 typedef struct {
     prec_model *model;
-    uint64_t database;  /* its id */
-    int64_t generation; /* of the schema that it is good for */
-    int column_count;   /* all that SELECT * gives */
+    uint64_t database;  /* the id of the database */
+    int64_t generation; /* of the schema for which it is valid */
+    int column_count;   /* all columns of SELECT * */
     int key_count;
     int *keys;  /* positions, from 0 */
-    int rowid;  /* the position of the column that is the row id, or -1 */
+    int rowid;  /* the position of the row id column, or -1 */
     bool has_dates;
-    bool is_batched; /* many rows may be inserted by one statement */
-    bool is_view; /* whether a row was changed is not known: triggers do it */
+    bool is_batched; /* one statement may insert many rows */
+    bool is_view; /* triggers perform the changes, so whether a row was changed is unknown */
     bool has_generated;
     prec_record_column columns[];
 } prec_table_layout;
@@ -130,12 +131,12 @@ typedef struct {
 enum {
     TABLE_LAYOUT_MODEL = 1,
     TABLE_LAYOUT_NAMES,     /* list */
-    TABLE_LAYOUT_POSITIONS, /* name, as spelled and in lower case -> position, from 1 */
-    TABLE_LAYOUT_SCHEMA,    /* what the Lua part has made it from */
-    TABLE_LAYOUT_COLUMN_SET,     /* of records that have all columns */
+    TABLE_LAYOUT_POSITIONS, /* name, as spelled and in lowercase -> position, from 1 */
+    TABLE_LAYOUT_SCHEMA,    /* the description from which Lua created it */
+    TABLE_LAYOUT_COLUMN_SET,     /* of records with all columns */
     TABLE_LAYOUT_COLUMN_SETS,    /* list of names as one string -> column set */
     TABLE_LAYOUT_WRITES,    /* kind and columns as one string -> write */
-    TABLE_LAYOUT_LAST_INSERT, /* the two writes that were used last */
+    TABLE_LAYOUT_LAST_INSERT, /* the two writes used last */
     TABLE_LAYOUT_OTHER_INSERT,
     TABLE_LAYOUT_LAST_UPDATE,
     TABLE_LAYOUT_OTHER_UPDATE,
@@ -148,65 +149,66 @@ enum {
     TABLE_LAYOUT_VALUES = TABLE_LAYOUT_EXISTS,
 };
 
-/* Pushes the table layout of the model at `model_index` for a database. Returns NULL, and pushes nothing, if there is none, or it may be out
-** of date. [-0, +(0|1), -] */
+/* Pushes the table layout of the model at `model_index` for a database. Returns NULL and pushes nothing if there is none or it
+** may be outdated. [-0, +(0|1), -] */
 prec_table_layout *prec_push_known_table_layout(lua_State *L, int model_index, const pdb_database *database);
 
-/* Pushes the table layout of the model at `model_index` for the database of an access, made anew if the schema has changed. [-0, +1, e] */
+/* Pushes the table layout of the model at `model_index` for the database of an access; recreates it if the schema has changed.
+** [-0, +1, e] */
 prec_table_layout *prec_push_table_layout(lua_State *L, int model_index, pdb_access *access);
 
-/* Pushes the compiled statement for a text that is a user value of the userdata at `holder`, which keeps it as another.
-** [-0, +1, e] */
+/* Pushes the compiled statement for SQL text in a user value of the userdata at `holder`, which keeps the statement in another
+** user value. [-0, +1, e] */
 pdb_statement *prec_compile_kept(lua_State *L, pdb_access *access, int holder, int sql_value, int kept_value);
 
 /* MARK: - Column sets */
 
 typedef struct {
     prec_table_layout *layout;
-    bool has_all; /* the columns of the table layout, in their order */
+    bool has_all; /* exactly the columns of the table layout, in order */
     size_t next_capacity; /* of the next chunk for single records */
-    int count;    /* of the columns that it has of the table layout */
-    int order[];  /* their positions in the table layout, from 0, in the order in which chunks keep them */
+    int count;    /* of its columns that are in the table layout */
+    int order[];  /* their positions in the table layout, from 0, in the order of chunks */
 } prec_column_set;
 
 enum {
     COLUMN_SET_LAYOUT = 1,
-    COLUMN_SET_NAMES,     /* list of all fields in their order, including those that are not columns of the table */
+    COLUMN_SET_NAMES,     /* list of all fields in order, including those that are not table columns */
     COLUMN_SET_METATABLE, /* of records without a chunk */
-    COLUMN_SET_OPEN,      /* the metatable with the chunk to which single records are added, or nil */
-    COLUMN_SET_EXTRAS,    /* name -> true for fields that are not columns of the table, or nil */
+    COLUMN_SET_OPEN,      /* the metatable with the open chunk for single records, or nil */
+    COLUMN_SET_EXTRAS,    /* name -> true for fields that are not table columns, or nil */
     COLUMN_SET_VALUES = COLUMN_SET_EXTRAS,
 };
 
-/* The column set of the record at `index`, or NULL if the value is not a record. Pushes it, unless it is NULL. [-0, +(0|1), -] */
+/* Returns and pushes the column set of the record at `index`. Returns NULL and pushes nothing if the value is not a record.
+** [-0, +(0|1), -] */
 prec_column_set *prec_push_column_set_of(lua_State *L, int index);
 prec_column_set *prec_column_set_at(lua_State *L, int index);
 
-/* Pushes a new column set for the table layout at `layout_index`: names are in the list on top of the stack, which is popped; `extras` is the index of a
-** table or 0. [-1, +1, m] */
+/* Pushes a new column set for the table layout at `layout_index`. The list of names on top of the stack is popped; `extras` is
+** the index of a table or 0. [-1, +1, m] */
 prec_column_set *prec_make_column_set(lua_State *L, int layout_index, const int *order, int count, int extras);
 
-/* Pushes a record of the model at `model` with the fields of the table at `values`. Returns false, and pushes nothing, if that takes the Lua
-** part: a name is not known, or the table layout is not that of the database that is used now. [-0, +(0|1), m] */
+/* Pushes a record of the model at `model` with the fields of the table at `values`. Returns false and pushes nothing if Lua is
+** needed, because a name is unknown or the table layout does not match the current database. [-0, +(0|1), m] */
 bool prec_push_made(lua_State *L, int model, int values);
 
-/* Pushes an empty table for the methods of records of the model at `model`, which finds them when they are asked for. [-0, +1, m] */
+/* Pushes an empty method cache for records of the model at `model`, which finds methods on first use. [-0, +1, m] */
 void prec_push_method_cache(lua_State *L, int model);
 
 /* Pushes the model of the column set at `column_set`. [-0, +1, -] */
 void prec_push_model_of(lua_State *L, int column_set);
 
-/* Pushes the table of the methods that every record has. [-0, +1, -] */
+/* Pushes the table of the methods of all records. [-0, +1, -] */
 void prec_push_record_verbs(lua_State *L);
 
-/* Copies the entries of a table to another one, without metamethods; absolute indices. [-0, +0, m] */
+/* Copies the entries of a table to another one, without metamethods. Requires absolute indices. [-0, +0, m] */
 void prec_copy_entries(lua_State *L, int table, int copy);
 
-/* Pushes the column set of the record at `index`, which is the next value then; raises if the value is not a record. Returns its
-** index. [-0, +1, v] */
+/* Pushes the column set of the record at `index` and returns its index; raises if the value is not a record. [-0, +1, v] */
 int prec_check_record(lua_State *L, int index);
 
-/* __index for what is not found, with the model and the extras (or nil) as upvalues; __newindex, with the model. [-n, +(0|1), e] */
+/* __index for missing fields, with the model and the extras (or nil) as upvalues; __newindex, with the model. [-n, +(0|1), e] */
 int prec_missing_field(lua_State *L);
 int prec_assign_field(lua_State *L);
 
@@ -214,28 +216,28 @@ extern const luaL_Reg prec_record_metamethods[], prec_column_set_functions[], pr
 
 /* MARK: - Fields that are to be NULL */
 
-/* Notes that the field whose name is on top of the stack is to be written as NULL, though it is nil. [-1, +0, m] */
+/* Notes that the field whose name is on top of the stack must be written as NULL, although it is nil. [-1, +0, m] */
 void prec_note_null(lua_State *L, int record);
 
-/* Pushes the set of the names that were noted. Returns false, and pushes nothing, if there are none. [-0, +(0|1), -] */
+/* Pushes the set of noted names. Returns false and pushes nothing if there are none. [-0, +(0|1), -] */
 bool prec_push_nulls(lua_State *L, int record);
 
-/* Whether the name at `name` is in the set at `nulls`. [-0, +0, -] */
+/* Returns whether the name at `name` is in the set at `nulls`. [-0, +0, -] */
 bool prec_is_noted(lua_State *L, int nulls, int name);
 
-/* Gives a record what was noted for another one. [-0, +0, m] */
+/* Copies the noted names of a record to another one. [-0, +0, m] */
 void prec_copy_nulls(lua_State *L, int record, int copy);
 
-/* The row of the record holds what was noted. [-0, +0, m] */
+/* Clears the noted names, because the row contains the NULLs. [-0, +0, m] */
 void prec_forget_nulls(lua_State *L, int record);
 
 extern const luaL_Reg prec_null_functions[];
 
-/* Keys of the registry. */
+/* Registry keys. */
 extern const char prec_table_layout_metatable_key, prec_column_set_metatable_key, prec_row_layout_metatable_key,
     prec_write_metatable_key;
 
-/* For the Lua part: see there. */
+/* Functions for the Lua part, which documents them. */
 extern const luaL_Reg prec_model_functions[], prec_table_layout_functions[];
 
 #endif

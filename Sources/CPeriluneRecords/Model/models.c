@@ -54,7 +54,7 @@ static int set_model(lua_State *L) {
     return 0;
 }
 
-/* Whether the Lua part has to see the writes of the class, or its fetches. */
+/* model_flags(model): returns whether Lua must see the writes of the class, and its fetches. */
 static int model_flags(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
     lua_pushboolean(L, prec_writes_in_lua(model));
@@ -62,7 +62,7 @@ static int model_flags(lua_State *L) {
     return 2;
 }
 
-/* The class of a record; nil for any other value. */
+/* class_of(value): returns the class of a record; nil for any other value. */
 static int class_of(lua_State *L) {
     lua_settop(L, 1);
     if (prec_push_column_set_of(L, 1) == NULL) return 0;
@@ -72,7 +72,7 @@ static int class_of(lua_State *L) {
     return 1;
 }
 
-/* The model of a class; nil for any other value. */
+/* model_of(value): returns the model of a class; nil for any other value. */
 static int model_of(lua_State *L) {
     return prec_push_model(L, 1) != NULL;
 }

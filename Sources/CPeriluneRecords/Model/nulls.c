@@ -1,7 +1,7 @@
 /*
-** Fields that scripts have given perilune.null. A record reads nil for NULL, so that the field itself is nil; that it is to be
-** written, also where the column has a default or was never fetched, is kept here: record -> set of names, in a table of the
-** registry whose keys are weak.
+** Fields to which scripts have assigned perilune.null. A record returns nil for NULL, so the field itself is nil. That it must be
+** written, even if the column has a default or was never fetched, is stored here: record -> set of names, in a registry table
+** with weak keys.
 */
 #include "CPeriluneRecords/Model/model.h"
 
@@ -69,7 +69,7 @@ void prec_forget_nulls(lua_State *L, int record) { prec_copy_nulls(L, record, re
 
 /* MARK: - For the Lua part */
 
-/* stored_field(record, name): the field, perilune.null where it is to be written as NULL. */
+/* stored_field(record, name): returns the field, or perilune.null if it must be written as NULL. */
 static int stored_field(lua_State *L) {
     lua_settop(L, 2);
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -80,7 +80,7 @@ static int stored_field(lua_State *L) {
     return 1;
 }
 
-/* Whether the table at an index, which may be missing, has the key at another one. */
+/* Returns whether the table at an index, which may be missing, has the key at another index. */
 static bool has_key(lua_State *L, int table, int key) {
     if (!lua_istable(L, table)) return false;
     lua_pushvalue(L, key);
@@ -89,8 +89,8 @@ static bool has_key(lua_State *L, int table, int key) {
     return has_key;
 }
 
-/* take_nulls(record, kept or nil): fields that hold perilune.null, because they were assigned it where they had a value, become nil,
-** except those in the set `kept`. */
+/* take_nulls(record, kept or nil): sets fields that contain perilune.null, assigned over an existing value, to nil, except
+** those in the set `kept`. */
 static int take_nulls(lua_State *L) {
     enum { kept = 2, key };
     lua_settop(L, kept);

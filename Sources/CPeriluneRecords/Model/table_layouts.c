@@ -29,7 +29,7 @@ prec_table_layout *prec_push_table_layout(lua_State *L, int model_index, pdb_acc
     return layout;
 }
 
-/* Whether the field of the table at -1 is true; of a list of columns. */
+/* Returns whether a field of the table at -1, an element of the list of columns, is true. */
 static bool field_is_true(lua_State *L, const char *name) {
     lua_getfield(L, -1, name);
     bool is_true = lua_toboolean(L, -1);
@@ -37,7 +37,7 @@ static bool field_is_true(lua_State *L, const char *name) {
     return is_true;
 }
 
-/* What the field `holds` of the table at -1 says. */
+/* Returns the value of the field `holds` of the table at -1. */
 static prec_holds read_holds(lua_State *L) {
     static const char *const names[] = {"anything", "integers", "floats", "numbers", "texts", NULL};
     lua_getfield(L, -1, "holds");
@@ -46,7 +46,7 @@ static prec_holds read_holds(lua_State *L) {
     return holds;
 }
 
-/* From the list of columns at `columns` fills the table layout, and the names and positions, which are pushed. */
+/* Fills the table layout from the list of columns at `columns`, and pushes the names and positions. */
 static void read_columns(lua_State *L, prec_table_layout *layout, int columns) {
     lua_createtable(L, layout->column_count, 0);
     lua_createtable(L, 0, layout->column_count * 2);
@@ -66,7 +66,7 @@ static void read_columns(lua_State *L, prec_table_layout *layout, int columns) {
         };
         if (layout->columns[i].is_date) layout->has_dates = true;
         if (layout->columns[i].is_generated) layout->has_generated = true;
-        /* Results have columns, scripts have fields: a field is never called like another column. */
+        /* Results have columns, and scripts have fields. A field never has the name of another column. */
         lua_getfield(L, -1, "folded");
         lua_pushinteger(L, i + 1);
         lua_rawset(L, positions);
@@ -84,7 +84,7 @@ static void set_layout_text(lua_State *L, int layout_index, const char *field, i
     lua_setiuservalue(L, layout_index, value);
 }
 
-/* Fills in the key, from the list of positions in the description. */
+/* Fills in the key from the list of positions in the description. */
 static void read_key(lua_State *L, prec_table_layout *layout) {
     lua_getfield(L, 3, "keys");
     for (int i = 0; i < layout->key_count; i++) {
@@ -102,8 +102,8 @@ static lua_Integer integer_field(lua_State *L, const char *name, lua_Integer oth
     return integer;
 }
 
-/* make_table_layout(model, database, description): the description is made by the Lua part. Without a database, the table layout is one for records
-** that are yet to be written to some table. */
+/* make_table_layout(model, database, description): Lua creates the description. Without a database, the table layout is for
+** records that have not been written to a table yet. */
 static int make_table_layout(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
     uint64_t database = lua_isnil(L, 2) ? 0 : pdb_check_handle(L, pdb_state_of(L), 2, "make_table_layout")->database->id;
@@ -147,7 +147,8 @@ static int make_table_layout(lua_State *L) {
     return 1;
 }
 
-/* keep_table_layout(model, table layout): makes it the one of its database. keep_table_layout(model): forgets all. */
+/* keep_table_layout(model, table layout): stores it as the layout for its database. keep_table_layout(model): forgets all
+** layouts. */
 static int keep_table_layout(lua_State *L) {
     prec_check_model(L, 1)->is_described = true;
     prec_table_layout *layout = prec_to_userdata(L, 2, table_layout);
@@ -164,14 +165,15 @@ static int keep_table_layout(lua_State *L) {
     return 0;
 }
 
-/* renew_table_layout(table layout, generation): the schema has changed, but not for this table. */
+/* renew_table_layout(table layout, generation): called if the schema has changed, but not this table. */
 static int renew_table_layout(lua_State *L) {
     prec_table_layout *layout = prec_to_userdata(L, 1, table_layout);
     if (layout) layout->generation = luaL_checkinteger(L, 2);
     return 0;
 }
 
-/* table_layouts(model) -> table, id of the database -> table layout; latest table layout. table_layout_description(table layout) -> the description that it was made from. */
+/* table_layouts(model) -> table, id of the database -> table layout; latest table layout. table_layout_description(table
+** layout) -> the description from which it was created. */
 static int table_layouts(lua_State *L) {
     prec_check_model(L, 1);
     lua_getiuservalue(L, 1, MODEL_TABLE_LAYOUTS);
@@ -192,7 +194,7 @@ static int table_layout_description(lua_State *L) {
     return 1;
 }
 
-/* record_schema(record) -> the description of the table that it was made for, and the list of its fields; has it all columns? */
+/* record_schema(record) -> the description of its table, the list of its fields, and whether it has all columns. */
 static int record_schema(lua_State *L) {
     lua_settop(L, 1);
     prec_column_set *column_set = prec_push_column_set_of(L, 1);

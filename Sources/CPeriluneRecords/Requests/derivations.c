@@ -1,13 +1,13 @@
 /*
-** The usual derivations of requests, `filter(key)`, `filter{ column = value }`, `order(name)` and `limit(count)`: once the Lua part has
-** made the node of one, an equal one is a table with that node and its values, which needs no Lua. What has no such node yet goes to
-** the function of the Lua part.
+** The common derivations of requests: `filter(key)`, `filter{ column = value }`, `order(name)` and `limit(count)`. Once Lua has
+** created the node of a derivation, an equal one is a table with this node and its own values, created without Lua. Derivations
+** without such a node are passed to the Lua function.
 **
-** Scripts can reach requests and nodes: nothing that is found there is trusted.
+** Scripts have access to requests and nodes, so their contents are not trusted.
 */
 #include "CPeriluneRecords/Requests/requests.h"
 
-/* Upvalues of a derivation: the function of the Lua part; the sources of classes by class, or nil; the names of fields. */
+/* Upvalues of a derivation: the Lua function; the sources of classes by class, or nil; the names of fields. */
 enum { FALLBACK = 1, SOURCES, ALL, NODE, METATABLE, COUNT, KEY_NODE, KEY_GENERATION, BY_COLUMN, BY_ORDER, BY_TEXT, UPVALUES = BY_TEXT };
 
 static const char *const field_names[] = {
@@ -15,7 +15,7 @@ static const char *const field_names[] = {
     [KEY_GENERATION] = "key_generation", [BY_COLUMN] = "by_column", [BY_ORDER] = "by_order", [BY_TEXT] = "by_text",
 };
 
-/* On the stack: what the method is called on, its argument, the request that this stands for, its node. */
+/* Stack indices: the receiver of the method, its argument, the request of the receiver, and the node of that request. */
 enum { SELF = 1, ARGUMENT, REQUEST, PARENT };
 
 enum { most_values = 50 };
@@ -26,7 +26,7 @@ static int push_field(lua_State *L, int table, int name) {
     return lua_rawget(L, table);
 }
 
-/* Pushes the request that is derived from, which a class may stand for, and its node. */
+/* Pushes the request from which to derive, which may be that of a class, and its node. */
 static bool push_parent(lua_State *L) {
     lua_pushvalue(L, SELF);
     if (lua_type(L, lua_upvalueindex(SOURCES)) == LUA_TTABLE) {
@@ -36,14 +36,14 @@ static bool push_parent(lua_State *L) {
     return lua_istable(L, REQUEST) && push_field(L, REQUEST, NODE) == LUA_TTABLE;
 }
 
-/* Pushes the element of the list on top of the stack, which it replaces, for the key on top of that. */
+/* Pushes the element of the list on top of the stack for the key below it, which is removed. Returns whether it is a table. */
 static bool push_child(lua_State *L, int list_type) {
     if (list_type != LUA_TTABLE) return false;
     lua_insert(L, -2);
     return lua_rawget(L, -2) == LUA_TTABLE;
 }
 
-/* Pushes the node of the derivation `request:filter(key)`: it is good for the generation of the schema in which it was made. */
+/* Pushes the node of the derivation `request:filter(key)`, which is valid for the schema generation in which it was created. */
 static bool push_node_of_key(lua_State *L) {
     pdb_database *database = pdb_implied_database(pdb_state_of(L));
     int type = push_field(L, PARENT, KEY_GENERATION);
@@ -51,7 +51,7 @@ static bool push_node_of_key(lua_State *L) {
     return is_current && push_field(L, PARENT, KEY_NODE) == LUA_TTABLE;
 }
 
-/* Pushes the value of the only field of the table that is the argument, and the node. */
+/* Pushes the value of the only field of the argument table, and the node. */
 static bool push_node_of_column(lua_State *L) {
     enum { name = PARENT + 1, value };
     if (lua_getmetatable(L, ARGUMENT)) return false;
@@ -65,7 +65,8 @@ static bool push_node_of_column(lua_State *L) {
     return push_child(L, push_field(L, PARENT, BY_COLUMN));
 }
 
-/* Pushes the request with the node on top of the stack: the values of its parent, and behind them the one at `value`, if not 0. */
+/* Pushes the request with the node on top of the stack. It has the values of its parent, followed by the one at `value` unless
+** that is 0. */
 static bool push_derived(lua_State *L, int value) {
     int child = lua_gettop(L), result = child + 1;
     push_field(L, PARENT, COUNT);
@@ -114,7 +115,7 @@ static int finish(lua_State *L, int status, lua_KContext context) {
     return 1;
 }
 
-/* Calls the function of the Lua part where the derivation has not been made, or is not a usual one. */
+/* Calls the Lua function if the derivation has no node yet or is not a common one. */
 static int derive(lua_State *L, bool (*derive_usual)(lua_State *)) {
     int count = lua_gettop(L);
     if (count == ARGUMENT && derive_usual(L)) return 1;
@@ -129,7 +130,7 @@ static int filter(lua_State *L) { return derive(L, derive_filter); }
 static int order(lua_State *L) { return derive(L, derive_order); }
 static int limit(lua_State *L) { return derive(L, derive_limit); }
 
-/* derivation(name, function, the sources of classes by class or nil): the method of requests, or of classes. */
+/* derivation(name, function, the sources of classes by class or nil): returns the method of requests or of classes. */
 static int make_derivation(lua_State *L) {
     static const char *const names[] = {"filter", "order", "limit", NULL};
     static const lua_CFunction functions[] = {filter, order, limit};

@@ -1,10 +1,10 @@
 /*
-** Prefetching in the usual case: records that were fetched for others, by one column that holds integers, are put into lists in
-** fields of these.
+** Prefetching of associated records in the common case: records found by an integer column are distributed to lists in fields of
+** their parents.
 */
 #include "CPeriluneRecords/Requests/requests.h"
 
-/* Pushes the field of the record in the list at a position; nil where there is no record. Returns its type. */
+/* Pushes the field of the record at a position of the list; nil if there is no record. Returns its type. */
 static int push_field(lua_State *L, int list, lua_Integer position, int name) {
     if (lua_rawgeti(L, list, position) != LUA_TTABLE) {
         lua_pop(L, 1);
@@ -19,7 +19,7 @@ static int push_field(lua_State *L, int list, lua_Integer position, int name) {
 
 enum { longest_integer = 20 };
 
-/* Writes an integer; returns where the next byte goes. */
+/* Writes an integer; returns the position after it. */
 static char *write_integer(char *at, lua_Integer integer) {
     char digits[longest_integer];
     int count = 0;
@@ -31,8 +31,8 @@ static char *write_integer(char *at, lua_Integer integer) {
     return at;
 }
 
-/* prefetch_keys(parents, name, wants_json) -> the keys as a list in JSON, each once, or true if that is not wanted; key -> position of
-** the first parent that has it. Nothing if some key is not an integer. */
+/* prefetch_keys(parents, name, wants_json) -> the distinct keys as a JSON list, or true if JSON is not wanted; key -> position
+** of its first parent. Returns nothing if a key is not an integer. */
 static int prefetch_keys(lua_State *L) {
     enum { parents = 1, name, wants_json, first };
     luaL_checktype(L, parents, LUA_TTABLE);
@@ -66,18 +66,18 @@ static int prefetch_keys(lua_State *L) {
     return 2;
 }
 
-/* Arguments of prefetch_lists, and what it adds to the stack. */
+/* The arguments of prefetch_lists, and the values that it adds to the stack. */
 enum { PARENTS = 1, FIELD, METATABLE, NAME, FIRST, CHILDREN, CHILD_KEYS, LISTS };
 
 typedef struct {
     lua_Integer parent_count, child_count;
-    uint32_t *owners; /* for each child the position of the parent that it belongs to, from 1; 0 for none */
-    uint32_t *counts; /* for each parent, from 1: its children */
+    uint32_t *owners; /* for each child, the position of its parent, from 1; 0 for none */
+    uint32_t *counts; /* for each parent, from 1, the number of its children */
 } distribution;
 
-/* The position of the first parent with the key on top of the stack, which is popped; 0 if there is none. */
+/* Pops the key on top of the stack and returns the position of its first parent; 0 if there is none. */
 static uint32_t pop_owner(lua_State *L) {
-    /* A text that is a number, where the column has let it through. SQLite does not read hexadecimal ones. */
+    /* Numeric text that the column has accepted. SQLite does not convert hexadecimal text. */
     bool is_text = lua_type(L, -1) == LUA_TSTRING && strpbrk(lua_tostring(L, -1), "xX") == NULL;
     if (is_text && lua_stringtonumber(L, lua_tostring(L, -1))) lua_replace(L, -2);
     lua_rawget(L, FIRST);
@@ -86,7 +86,7 @@ static uint32_t pop_owner(lua_State *L) {
     return owner;
 }
 
-/* Pushes the key at a position of the list of keys: of lists of values, nil for NULL. */
+/* Pushes the key at a position of the list of keys. For a list of values, pushes nil for NULL. */
 static void push_key(lua_State *L, lua_Integer position) {
     if (lua_rawgeti(L, CHILD_KEYS, position) != LUA_TTABLE) return;
     lua_rawgeti(L, -1, 1);
@@ -104,7 +104,7 @@ static void find_owners(lua_State *L, distribution *all) {
     }
 }
 
-/* Gives each parent its list, which is as long as it will be. */
+/* Creates the list of each parent with its final size. */
 static void make_lists(lua_State *L, distribution *all) {
     for (lua_Integer i = 1; i <= all->parent_count; i++) {
         if (lua_rawgeti(L, PARENTS, i) != LUA_TTABLE) {
@@ -138,7 +138,7 @@ static void fill_lists(lua_State *L, distribution *all) {
     }
 }
 
-/* Parents with the key of an earlier one get the same records in a list of their own. */
+/* Copies the lists to parents that have the same key as an earlier one. */
 static void copy_lists(lua_State *L, distribution *all) {
     for (lua_Integer i = 1; i <= all->parent_count; i++) {
         push_field(L, PARENTS, i, NAME);
@@ -156,8 +156,8 @@ static void copy_lists(lua_State *L, distribution *all) {
     }
 }
 
-/* prefetch_lists(parents, field, metatable, name, positions of first parents by key, children, the name of their key or the list of
-** their keys): gives each parent a list with its children. */
+/* prefetch_lists(parents, field, metatable, name, positions of first parents by key, children, name of their key or list of
+** their keys): assigns each parent a list of its children. */
 static int prefetch_lists(lua_State *L) {
     static const int tables[] = {PARENTS, METATABLE, FIRST, CHILDREN};
     for (int i = 0; i < 4; i++) luaL_checktype(L, tables[i], LUA_TTABLE);

@@ -1,17 +1,17 @@
 /*
-** Requests of records of one class alone, the usual ones: once the Lua part has compiled one, it is fetched without it.
+** Requests for records of a single class, the most common ones: once Lua has compiled such a request, it is fetched without Lua.
 **
-** A request is a table with its values in order, and at `node` what all requests of its form share. There the Lua part leaves, under
-** the name of each verb, a compiled request: a userdata with its SQL. Scripts can reach both tables: nothing that is found there is
-** trusted.
+** A request is a table with its values in order and, in the field `node`, the data shared by all requests of the same form. There
+** Lua stores a compiled request under the name of each verb: a userdata with the SQL. Scripts have access to both tables, so
+** their contents are not trusted.
 */
 #include "CPeriluneRecords/Requests/requests.h"
 
 typedef struct {
     prec_model *model;
-    int64_t generation; /* of the schema that it was compiled for */
-    int count;          /* of the parameters of its SQL */
-    int slots[];        /* for each parameter the position of its value in the request; 0 for a constant */
+    int64_t generation; /* of the schema for which it was compiled */
+    int count;          /* of SQL parameters */
+    int slots[];        /* for each parameter, the position of its value in the request; 0 for a constant */
 } compiled_request;
 
 enum { REQUEST_SQL = 1, REQUEST_STATEMENT, REQUEST_CLASS, REQUEST_CONSTANTS, REQUEST_VALUES = REQUEST_CONSTANTS };
@@ -24,7 +24,7 @@ static void push_metatable(lua_State *L) {
     pdb_new_metatable(L, &metatable_key, "compiled request", (luaL_Reg[]){{NULL, NULL}});
 }
 
-/* compiled_request(SQL, class, generation, list of slots, constants by their position among the slots) */
+/* compiled_request(SQL, class, generation, list of slots, constants by their positions among the slots) */
 static int make_compiled_request(lua_State *L) {
     lua_settop(L, 5);
     luaL_checktype(L, 1, LUA_TSTRING);
@@ -53,10 +53,10 @@ static int make_compiled_request(lua_State *L) {
 
 /* MARK: - Verbs */
 
-/* Upvalues of a verb: its name, the function of the Lua part, the name of the field `node`, the metatable. */
+/* Upvalues of a verb: its name, the Lua function, the name of the field `node`, the metatable. */
 enum { NAME = 1, FALLBACK, NODE, METATABLE, UPVALUES = METATABLE };
 
-/* Pushes the compiled request of the request at 1; NULL, with anything pushed, if there is none. */
+/* Pushes the compiled request of the request at 1. Returns NULL, with any number of values pushed, if there is none. */
 static compiled_request *push_compiled(lua_State *L) {
     if (lua_type(L, 1) != LUA_TTABLE) return NULL;
     lua_pushvalue(L, lua_upvalueindex(NODE));
@@ -66,13 +66,14 @@ static compiled_request *push_compiled(lua_State *L) {
     return pdb_to_userdata(L, -1, lua_topointer(L, lua_upvalueindex(METATABLE)));
 }
 
-/* Whether the argument behind the request is a database, or none is given. */
+/* Returns whether the argument after the request is a database or missing. */
 static bool has_usual_arguments(lua_State *L, int count) {
     return count == 1 || (count == 2 && (lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable)));
 }
 
-/* Whether the request is good for the database. An open access that may have to be another one for this statement is not for it; nor is
-** a class whose table has not been read, as after fetches of no rows: whether the Lua part has to see its records is not known then. */
+/* Returns whether the compiled request can run on the database. It cannot run in an open access that may have to be replaced
+** for this statement, or for a class whose table has not been read, as after fetches without rows, because it is not known
+** whether Lua must see its records. */
 static bool is_runnable(const compiled_request *request, const pdb_database *database, const pdb_access *access) {
     return (access == NULL || access->mode != PDB_READ_STATEMENT) && request->generation == database->schema_generation &&
            request->model->is_described && !prec_decodes_in_lua(request->model);
@@ -91,7 +92,7 @@ static int call_fallback(lua_State *L, int count) {
     return finish(L, LUA_OK, 0);
 }
 
-/* Pushes the values for the parameters. */
+/* Pushes the values of the parameters. */
 static void push_values(lua_State *L, const compiled_request *request, int index) {
     for (int i = 0; i < request->count; i++) {
         if (request->slots[i] > 0) {
@@ -109,7 +110,7 @@ typedef struct {
     int (*fetch)(lua_State *L, pdb_call *call);
 } request_verb;
 
-/* Stack: request, database or nothing, ..., compiled request. */
+/* Stack: request, optional database, ..., compiled request. */
 static int run_request(lua_State *L, pdb_access *access, void *context) {
     const request_verb *verb = context;
     int index = lua_gettop(L);
@@ -126,7 +127,7 @@ static int run_request(lua_State *L, pdb_access *access, void *context) {
     return verb->fetch(L, &call);
 }
 
-/* Stack: request, database or nothing. */
+/* Stack: request, optional database. */
 static int fetch_request(lua_State *L, int (*fetch)(lua_State *, pdb_call *)) {
     int count = lua_gettop(L);
     compiled_request *request = has_usual_arguments(L, count) ? push_compiled(L) : NULL;
@@ -141,7 +142,8 @@ static int fetch_request(lua_State *L, int (*fetch)(lua_State *, pdb_call *)) {
 static int fetch_all(lua_State *L) { return fetch_request(L, prec_fetch_records); }
 static int fetch_one(lua_State *L) { return fetch_request(L, prec_fetch_record); }
 
-/* request_verb(name, function): `fetch_all` or `fetch_one`, which calls the function for requests that are not compiled. */
+/* request_verb(name, function): returns `fetch_all` or `fetch_one`, which calls the function for requests that are not
+** compiled. */
 static int make_verb(lua_State *L) {
     static const char *const names[] = {"fetch_all", "fetch_one", NULL};
     int verb = luaL_checkoption(L, 1, NULL, names);
@@ -154,7 +156,7 @@ static int make_verb(lua_State *L) {
 
 /* MARK: - The schema */
 
-/* The generation of the schema of the innermost access, or of the default database; nil if there is none. */
+/* current_generation(): returns the schema generation of the innermost access or the default database; nil if there is none. */
 static int current_generation(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_database *database = pdb_implied_database(rows);

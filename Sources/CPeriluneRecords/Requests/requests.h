@@ -1,10 +1,10 @@
-/* Deriving requests, running compiled ones, and fetching early what is written next. */
+/* Derivation of requests, execution of compiled ones, and prefetching of associations. */
 #ifndef PERILUNE_REQUESTS_H
 #define PERILUNE_REQUESTS_H
 
 #include "CPeriluneRecords/Decoding/decoding.h"
 
-/* For the Lua part: see there. */
+/* Functions for the Lua part, which documents them. */
 extern const luaL_Reg prec_request_functions[], prec_derivation_functions[], prec_prefetch_functions[];
 
 #endif

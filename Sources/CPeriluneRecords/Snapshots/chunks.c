@@ -1,9 +1,9 @@
-/* Chunks: their making, and the taking of snapshots. */
+/* Creation of chunks and snapshots. */
 #include "CPeriluneRecords/Snapshots/snapshots.h"
 
 /* MARK: - Making chunks */
 
-/* Pushes a chunk that holds nothing. */
+/* Pushes an empty chunk. */
 static prec_chunk *push_empty(lua_State *L, size_t capacity) {
     size_t unit = sizeof(prec_snapshot_entry);
     capacity = (capacity + unit - 1) / unit * unit;
@@ -65,7 +65,7 @@ void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer) {
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
-    /* Small at first: one record that is kept keeps those that were read or written near it. */
+    /* Small at first, because a record that is kept alive also keeps the records that share its chunk. */
     if (set->next_capacity == 0) set->next_capacity = prec_first_chunk;
     else if (set->next_capacity < prec_next_chunk) set->next_capacity *= 2;
     prec_push_chunk(L, column_set, set->next_capacity);
@@ -106,7 +106,7 @@ void prec_make_plain(lua_State *L, const prec_record_column *column) {
     }
 }
 
-/* Pushes the plain values of a record of that column set: one after the other. */
+/* Pushes the plain values of a record with this column set. */
 static void push_values(lua_State *L, int column_set, int values) {
     prec_column_set *set = lua_touserdata(L, column_set);
     const prec_record_column *columns = set->layout->columns;
@@ -123,7 +123,7 @@ static void push_values(lua_State *L, int column_set, int values) {
     lua_remove(L, names);
 }
 
-/* Packs the fields unconverted. Returns false, with nothing kept, if one of them has to be converted. */
+/* Packs the fields without conversion. Returns false and keeps nothing if a field must be converted. */
 static bool pack_fields(lua_State *L, prec_column_set *set, int names, int values, prec_packer *packer) {
     for (int i = 0; i < set->count; i++) {
         lua_rawgeti(L, names, set->order[i] + 1);
@@ -133,7 +133,7 @@ static bool pack_fields(lua_State *L, prec_column_set *set, int names, int value
     return true;
 }
 
-/* The usual case of a snapshot: plain values. */
+/* Takes a snapshot in the common case, in which all values are plain. */
 static bool take_plain_snapshot(lua_State *L, int column_set, int record, int values) {
     int top = lua_gettop(L), names = top + 4;
     prec_packer packer;

@@ -1,9 +1,9 @@
-/* What records are compared with: the reading of chunks, and what differs. */
+/* Comparison of records with their rows: reading of chunks, and differences. */
 #include "CPeriluneRecords/Snapshots/snapshots.h"
 
 /* MARK: - Reading */
 
-/* The last entry of the record; NULL if there is none. */
+/* Returns the latest entry of the record; NULL if there is none. */
 static prec_snapshot_entry *search(prec_chunk *chunk, const void *record) {
     if (chunk->found >= 0 && prec_chunk_entry(chunk, chunk->found)->record == record) {
         return prec_chunk_entry(chunk, chunk->found);
@@ -17,7 +17,7 @@ static prec_snapshot_entry *search(prec_chunk *chunk, const void *record) {
     return NULL;
 }
 
-/* Pushes the chunk of a record and finds its entry; NULL, with nothing pushed, if there is none. */
+/* Pushes the chunk of a record and returns its entry. Returns NULL and pushes nothing if there is none. */
 static prec_snapshot_entry *find_entry(lua_State *L, int record) {
     if (!lua_getmetatable(L, record)) return NULL;
     lua_rawgeti(L, -1, 1);
@@ -34,7 +34,8 @@ bool prec_has_snapshot(lua_State *L, int record) {
     return has_snapshot;
 }
 
-/* The same for its packed values, of which it pushes a copy behind the chunk: whatever runs while they are read may change them. */
+/* Returns the packed values of a record. Pushes the chunk and a copy of the values, because code that runs in the meantime may
+** change them. */
 static const char *find_packed(lua_State *L, int record) {
     prec_snapshot_entry *entry = find_entry(L, record);
     if (entry == NULL) return NULL;
@@ -42,7 +43,7 @@ static const char *find_packed(lua_State *L, int record) {
     return lua_pushlstring(L, chunk->bytes + entry->start, entry->size);
 }
 
-/* Pushes the value that is packed there; returns where the next one is. `chunk` is on the stack. */
+/* Pushes the packed value at `at` and returns the position of the next one. `chunk` is on the stack. */
 static const char *push_packed(lua_State *L, const char *at, int chunk) {
     lua_Integer integer;
     lua_Number number;
@@ -79,7 +80,7 @@ static const char *push_packed(lua_State *L, const char *at, int chunk) {
     }
 }
 
-/* snapshot(record) -> the values by column, the list of the columns that it has; nothing if there is no snapshot. */
+/* snapshot(record) -> the values by column, the list of its columns; nothing if there is no snapshot. */
 static int push_snapshot(lua_State *L) {
     enum { column_set = 2, chunk, packed, layout_index, names, values, columns };
     lua_settop(L, 1);
@@ -110,7 +111,7 @@ static int knows_row(lua_State *L) {
     return 1;
 }
 
-/* Whether two plain values are the same for the database: true is 1, and 1 is 1.0. */
+/* Returns whether two plain values are equal in the database: true equals 1, and 1 equals 1.0. */
 static bool are_same(lua_State *L, int left, int right) {
     if (pdb_is_blob(L, left) && pdb_is_blob(L, right)) return lua_compare(L, left, right, LUA_OPEQ);
     if (lua_type(L, left) == LUA_TBOOLEAN && lua_type(L, right) == LUA_TNUMBER) {
@@ -136,7 +137,7 @@ static size_t packed_size(const char *at) {
     }
 }
 
-/* Compares a packed value other than a string with the one on top of the stack. */
+/* Compares a packed value, except for strings, with the value on top of the stack. */
 static comparison compare_plain(lua_State *L, const char *at, int chunk, int type) {
     int new = lua_gettop(L), old = new + 1;
     push_packed(L, at, chunk);
@@ -151,8 +152,8 @@ static comparison compare_short(lua_State *L, const char *at) {
     return length == (unsigned char)at[1] && memcmp(bytes, at + 2, length) == 0 ? IS_SAME : IS_OTHER;
 }
 
-/* Compares a packed value with the one on top of the stack. It is unclear whether they are the same for the database if they are
-** of different types: the column may convert one to the other. Allocates nothing, so that nothing else runs meanwhile. */
+/* Compares a packed value with the value on top of the stack. For different types the result is unclear, because the column
+** may convert one to the other. Allocates nothing, so that no other code can run. */
 static comparison compare(lua_State *L, const char *at, int chunk) {
     int type = lua_type(L, -1);
     if (type == LUA_TUSERDATA || type == LUA_TTABLE) return IS_UNCLEAR;
@@ -165,7 +166,7 @@ static comparison compare(lua_State *L, const char *at, int chunk) {
     return old == lua_tointeger(L, -1) ? IS_SAME : IS_OTHER;
 }
 
-/* Adds to the patch what the value on top of the stack is packed as: `at`, if it is the same as before. */
+/* Adds the packed form of the value on top of the stack to the patch, using `at` if it is unchanged. */
 static void add_to_patch(lua_State *L, prec_patch *patch, const char *at, comparison comparison) {
     bool is_long = comparison == IS_OTHER && lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > prec_longest_short;
     if (is_long || patch->size + prec_largest_value > sizeof patch->bytes) patch->is_whole = false;
@@ -184,7 +185,7 @@ static void add_to_patch(lua_State *L, prec_patch *patch, const char *at, compar
 bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_set, int layout_index, prec_mask *mask, prec_patch *patch) {
     prec_table_layout *layout = lua_touserdata(L, layout_index);
     patch->entry = find_entry(L, record);
-    /* Columns that were not fetched may have got values. */
+    /* Columns that were not fetched may have been assigned. */
     if (patch->entry == NULL || column_set->layout != layout || column_set->count < layout->column_count) return false;
     patch->chunk = lua_gettop(L);
     patch->size = 0;
@@ -207,7 +208,7 @@ bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_s
     return true;
 }
 
-/* Whether a value of the key, which is on top of the stack, is the packed one. Without a value there is no key. */
+/* Returns whether the key value on top of the stack equals the packed one. Without a value there is no key to compare. */
 static bool is_same_key(lua_State *L, const char *at, int chunk) {
     return lua_isnil(L, -1) || pdb_is_null(L, -1) || compare(L, at, chunk) == IS_SAME;
 }
@@ -240,7 +241,7 @@ bool prec_apply_patch(lua_State *L, const prec_patch *patch) {
     return true;
 }
 
-/* changed_columns(record[, values]) -> list of the columns whose values are others than in the snapshot; nil if there is none. */
+/* changed_columns(record[, values]) -> list of the columns whose values differ from the snapshot; nil if there is no snapshot. */
 static int changed_columns(lua_State *L) {
     enum { values = 2, column_set, chunk, packed, layout_index, names, columns, name, old, new };
     lua_settop(L, 2);
@@ -271,7 +272,7 @@ static int changed_columns(lua_State *L) {
     return 1;
 }
 
-/* set_snapshot(record, values or nil): takes the values as those of the row; without values the record has no snapshot any more. */
+/* set_snapshot(record, values or nil): makes the values those of the row; without values, removes the snapshot. */
 static int set_snapshot(lua_State *L) {
     lua_settop(L, 2);
     if (prec_push_column_set_of(L, 1) == NULL) return 0;
@@ -284,7 +285,7 @@ static int set_snapshot(lua_State *L) {
     return 0;
 }
 
-/* Gives the record at `copy` the snapshot of another one of the column set at `column_set`. */
+/* Copies the snapshot of a record with the column set at `column_set` to the record at `copy`. */
 void prec_copy_snapshot(lua_State *L, int column_set, int record, int copy) {
     int top = lua_gettop(L), count = ((prec_column_set *)lua_touserdata(L, column_set))->count;
     const char *at = find_packed(L, record);
@@ -313,7 +314,7 @@ void prec_restore_fields(lua_State *L, int record, int copy) {
     prec_copy_fields(L, copy, record);
 }
 
-/* copy_record(record): another table of the same column set with the same fields, which knows the same of the row. */
+/* copy_record(record): returns another table with the same column set, fields and snapshot. */
 static int copy_record(lua_State *L) {
     lua_settop(L, 1);
     prec_check_record(L, 1);
@@ -327,7 +328,7 @@ static int copy_record(lua_State *L) {
     return 1;
 }
 
-/* adopt_column_set(record, other): the record gets the column set of another one of its class, and knows of its row what that one knows. */
+/* adopt_column_set(record, other): assigns the column set and the snapshot of another record of the same class. */
 static int adopt_column_set(lua_State *L) {
     enum { record = 1, other, column_set };
     lua_settop(L, other);
@@ -341,7 +342,7 @@ static int adopt_column_set(lua_State *L) {
     return 0;
 }
 
-/* restore_record(record, copy): the record becomes what it was when `copy_record` copied it. */
+/* restore_record(record, copy): restores the state that `copy_record` copied. */
 static int restore_record(lua_State *L) {
     adopt_column_set(L);
     prec_restore_fields(L, 1, 2);

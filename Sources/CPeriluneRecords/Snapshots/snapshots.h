@@ -1,10 +1,10 @@
 /*
-** Chunks: what some records were when they were last the same as their rows, for change tracking.
+** Chunks: the values that records had when they last equaled their rows, for change tracking.
 **
-** A chunk is a block of bytes that several records share. Numbers and short strings are copied into it, so that the collector has
-** nothing to look at; long strings are in a list, its user value. The packed values grow from the beginning of the block, their
-** entries from its end. A record finds its entry by its own address. A table that takes the address of a collected one finds
-** nothing: it has another metatable, or an entry that was added later.
+** A chunk is a block of bytes shared by several records. Numbers and short strings are copied into it, so that the collector has
+** nothing to traverse; long strings are in a list, its user value. The packed values grow from the start of the block and their
+** entries from its end. A record finds its entry by its own address. A table that reuses the address of a collected one finds
+** nothing, because it has another metatable or an entry that was added later.
 */
 #ifndef PERILUNE_SNAPSHOTS_H
 #define PERILUNE_SNAPSHOTS_H
@@ -17,9 +17,9 @@ typedef struct prec_chunk prec_chunk;
 struct prec_chunk {
     size_t capacity, used; /* in bytes; the capacity is a multiple of the size of an entry */
     lua_Integer long_count;
-    int count;       /* of entries */
-    int found;       /* the number of the entry that was looked for last, or -1: nothing was added since */
-    bool is_packing; /* a writer has begun behind the used part, and has not ended yet */
+    int count;       /* the number of entries */
+    int found;       /* the number of the entry found last; -1 if an entry was added since */
+    bool is_packing; /* a record is being written after the used part */
     _Alignas(void *) char bytes[];
 };
 
@@ -32,26 +32,26 @@ enum { TAG_NULL, TAG_INTEGER, TAG_NUMBER, TAG_FALSE, TAG_TRUE, TAG_SHORT, TAG_LO
 
 enum { prec_longest_short = 64, prec_largest_value = prec_longest_short + 2 };
 
-/* The entry with a number from 0, the oldest one. */
+/* Returns the entry with a number; 0 is the oldest. */
 static inline prec_snapshot_entry *prec_chunk_entry(prec_chunk *chunk, int number) {
     return (prec_snapshot_entry *)(void *)(chunk->bytes + chunk->capacity) - number - 1;
 }
 
-/* The bytes that a record of this number of columns may need. */
+/* Returns the maximum number of bytes for a record with this number of columns. */
 static inline size_t prec_most_packed(int count) {
     return sizeof(prec_snapshot_entry) + (size_t)count * prec_largest_value;
 }
 
 /* MARK: - Packing */
 
-/* Where values of a record are written to. */
+/* The state of packing the values of a record. */
 typedef struct {
     prec_chunk *chunk;
     char *next;
-    int index; /* the chunk on the stack */
+    int index; /* the stack index of the chunk */
 } prec_packer;
 
-/* Begins a record; returns false if the chunk may be too small for it, or is being written to. */
+/* Begins a record. Returns false if the chunk may be too small or is being written to. */
 static inline bool prec_begin_packing(prec_packer *packer, prec_chunk *chunk, int index, int count) {
     size_t left = chunk->capacity - chunk->used - (size_t)chunk->count * sizeof(prec_snapshot_entry);
     if (chunk->is_packing || left < prec_most_packed(count)) return false;
@@ -78,10 +78,10 @@ static inline void prec_pack_number(prec_packer *packer, lua_Number value) {
 
 static inline void prec_pack_boolean(prec_packer *packer, bool value) { *packer->next++ = value ? TAG_TRUE : TAG_FALSE; }
 
-/* The same for the string on top of the stack, which goes into the list of the chunk. [-0, +0, m] */
+/* Packs the long string on top of the stack, which is added to the list of the chunk. [-0, +0, m] */
 void prec_pack_long(lua_State *L, prec_packer *packer, char tag);
 
-/* The string, or the bytes of a blob, is on top of the stack. [-0, +0, m] */
+/* Packs the string or blob on top of the stack. [-0, +0, m] */
 static inline void prec_pack_bytes(lua_State *L, prec_packer *packer, const char *bytes, size_t length, bool is_blob) {
     if (length > prec_longest_short) {
         prec_pack_long(L, packer, is_blob ? TAG_LONG_BLOB : TAG_LONG);
@@ -93,13 +93,13 @@ static inline void prec_pack_bytes(lua_State *L, prec_packer *packer, const char
     packer->next += length;
 }
 
-/* The string is on top of the stack. [-0, +0, m] */
+/* Packs the string on top of the stack. [-0, +0, m] */
 static inline void prec_pack_string(lua_State *L, prec_packer *packer, const char *bytes, size_t length) {
     prec_pack_bytes(L, packer, bytes, length, false);
 }
 
-/* Packs the value on top of the stack, whose type is known, as the database has it. Returns false if it is not one of the
-** database's. [-0, +0, m] */
+/* Packs the value on top of the stack, whose type is given, in its database form. Returns false if it is not a database value.
+** [-0, +0, m] */
 static inline bool prec_pack_value(lua_State *L, prec_packer *packer, int type) {
     switch (type) {
         case LUA_TNIL: prec_pack_null(packer); return true;
@@ -118,7 +118,7 @@ static inline bool prec_pack_value(lua_State *L, prec_packer *packer, int type) 
     }
 }
 
-/* Ends the record: what was packed is what it was. */
+/* Ends the record and keeps its packed values. */
 static inline void prec_end_packing(prec_packer *packer, const void *record) {
     prec_chunk *chunk = packer->chunk;
     prec_snapshot_entry *entry = prec_chunk_entry(chunk, chunk->count++);
@@ -129,78 +129,79 @@ static inline void prec_end_packing(prec_packer *packer, const void *record) {
     chunk->is_packing = false;
 }
 
-/* Forgets what was packed of a record. */
+/* Discards the packed values of the current record. */
 static inline void prec_drop_packing(prec_packer *packer) { packer->chunk->is_packing = false; }
 
 /* MARK: - Chunks */
 
 enum { prec_first_chunk = 512, prec_next_chunk = 4096 };
 
-/* Pushes a metatable for records of the column set at `column_set`, and the new chunk in it, which has room for a record at least.
+/* Pushes a metatable for records of the column set at `column_set` and its new chunk, which has space for at least one record.
 ** [-0, +2, m] */
 void prec_push_chunk(lua_State *L, int column_set, size_t capacity);
 
-/* Pushes a chunk without a metatable, to pack this number of records of this number of columns into. [-0, +1, m] */
+/* Pushes a chunk without a metatable, as a draft for a number of records with a number of columns. [-0, +1, m] */
 prec_chunk *prec_push_draft(lua_State *L, int records, int count);
 
 /* Empties the draft at `index`. [-0, +0, -] */
 void prec_clear_draft(lua_State *L, int index);
 
-/* Pushes a metatable for records of the column set at `column_set` with a chunk that has what the draft at `index` has. [-0, +1, m] */
+/* Pushes a metatable for records of the column set at `column_set` with a chunk that has the contents of the draft at `index`.
+** [-0, +1, m] */
 void prec_push_metatable_of_draft(lua_State *L, int column_set, int index);
 
-/* Pushes the metatable of the column set at `column_set` with the chunk for single records, and the chunk, and begins a record. [-0, +2, m] */
+/* Pushes the metatable of the column set at `column_set` with the open chunk for single records, and that chunk, and begins a
+** record. [-0, +2, m] */
 void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer);
 
 /* MARK: - What differs */
 
-/* Whether the record has an entry. [-0, +0, -] */
+/* Returns whether the record has an entry. [-0, +0, -] */
 bool prec_has_snapshot(lua_State *L, int record);
 
-/* What the entry of a record will be once its row has been written. */
+/* The entry of a record after its row has been written. */
 typedef struct {
     prec_snapshot_entry *entry;
     int chunk; /* on the stack */
     size_t size;
-    bool is_whole; /* all of it has found room here */
+    bool is_whole; /* the whole entry fits here */
     char bytes[1024];
 } prec_patch;
 
-/* Marks the columns in which the record differs from its row, and pushes its chunk. Returns false, with anything pushed, if that
-** needs more than a comparison, or the record does not know its row. [-0, +n, m] */
+/* Marks the columns in which the record differs from its row, and pushes its chunk. Returns false, with any number of values
+** pushed, if this requires more than a comparison or the record has no snapshot. [-0, +n, m] */
 bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_set, int layout_index, prec_mask *mask, prec_patch *patch);
 
-/* Whether the values at `values` have the key of the row that the record stands for, if it knows one, or none at all. False also where
-** that cannot be decided at once. `layout_index` is where the table layout `layout` is on the stack. [-0, +0, -] */
+/* Returns whether the values at `values` have the key of the record's row, if it has a snapshot, or no key. Also returns false
+** if this cannot be decided immediately. `layout_index` is the stack index of the table layout `layout`. [-0, +0, -] */
 bool prec_keeps_key(lua_State *L, int record, int values, const prec_column_set *column_set, const prec_table_layout *layout, int layout_index);
 
-/* The row has been written: the record is the same as its row. Returns false, and does nothing, if the entry has no room.
-** [-0, +0, -] */
+/* Makes the record's entry equal to its written row. Returns false and does nothing if the entry has no space. [-0, +0, -] */
 bool prec_apply_patch(lua_State *L, const prec_patch *patch);
 
-/* Puts the value on top of the stack in the form that the database has in the column: nil for NULL, and the bytes of a blob unless fields
-** of the column keep blobs. [-1, +1, e] */
+/* Converts the value on top of the stack to its database form for the column: nil for NULL, and the bytes of a blob unless the
+** column keeps blobs. [-1, +1, e] */
 void prec_make_plain(lua_State *L, const prec_record_column *column);
 
-/* Packs plain values, which stand on the stack from `first` on, as the snapshot of a record. Leaves values on the stack.
-** [-0, +n, m] */
+/* Packs plain values on the stack, starting at `first`, as the snapshot of a record. Leaves values on the stack. [-0, +n, m] */
 void prec_keep_values(lua_State *L, int column_set, int record, int first);
 
 /* MARK: - Of records */
 
-/* Keeps the values in the table at `values` as those of the record at `record`, of the column set at `column_set`. [-0, +0, e] */
+/* Stores the values in the table at `values` as the snapshot of the record at `record` with the column set at `column_set`.
+** [-0, +0, e] */
 void prec_take_snapshot(lua_State *L, int column_set, int record, int values);
 
-/* Gives a record the snapshot of another one, of the same column set. [-0, +0, m] */
+/* Copies the snapshot of a record to another one with the same column set. [-0, +0, m] */
 void prec_copy_snapshot(lua_State *L, int column_set, int record, int copy);
 
-/* Gives the table at `copy`, which is empty, the fields of a record, and what was noted of NULLs; both are absolute. [-0, +0, m] */
+/* Copies the fields and noted NULLs of a record to the empty table at `copy`. Requires absolute indices. [-0, +0, m] */
 void prec_copy_fields(lua_State *L, int record, int copy);
 
-/* Gives the record exactly the fields of a copy, and what was noted of NULLs; both are absolute. [-0, +0, m] */
+/* Restores the exact fields and noted NULLs of a record from a copy. Requires absolute indices. [-0, +0, m] */
 void prec_restore_fields(lua_State *L, int record, int copy);
 
-/* For the Lua part: see there. */
+/* Functions for the Lua part, which documents them. */
 extern const luaL_Reg prec_snapshot_functions[];
 
 #endif
