@@ -1,4 +1,5 @@
-/* Records in a state. This file alone knows every room: it opens them, and puts together what the Lua part of records is given. */
+/* Records in a state. Only this file depends on all folders: it opens them and collects the functions for the Lua part of
+** records. */
 #include <perilune_records.h>
 
 #include "CPeriluneRecords/Lists/lists.h"
@@ -27,7 +28,7 @@ static int schema_generation(lua_State *L) {
     return 1;
 }
 
-/* touch_schema(db): it may be another one than is known. */
+/* touch_schema(db): marks the schema as possibly changed. */
 static int touch_schema(lua_State *L) {
     pdb_touch_schema(pdb_check_handle(L, pdb_state_of(L), 1, "touch_schema")->database);
     return 0;
@@ -46,8 +47,8 @@ static int call_in_access(lua_State *L, pdb_access *access, void *context) {
     return lua_gettop(L);
 }
 
-/* with_access(db, mode, function, ...): calls the function in an access of its own, or in the one that is open. The mode is "read",
-** "write", or "guard": what fails is undone. */
+/* with_access(db, mode, function, ...): calls the function in the open access or in a new one. The mode is "read", "write", or
+** "guard", which undoes the changes of a failed call. */
 static int with_access(lua_State *L) {
     static const char *const names[] = {"read", "write", "guard", NULL};
     int mode = luaL_checkoption(L, 2, NULL, names);

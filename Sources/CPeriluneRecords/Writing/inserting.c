@@ -1,14 +1,14 @@
-/* Inserting one record: what a prepared statement with named arguments would do, at its cost. */
+/* Insertion of a single record, as fast as a prepared statement with named arguments. */
 #include "CPeriluneRecords/Writing/writing.h"
 
-/* The snapshot of a record that is inserted, packed as its values are read. */
+/* The snapshot of an inserted record, which is packed while its values are read. */
 typedef struct {
     prec_packer packer;
-    int metatable; /* on the stack, 0 if nothing is packed */
-    char *rowid;   /* where the row id is to be, or NULL */
+    int metatable; /* the stack index, or 0 if nothing is packed */
+    char *rowid;   /* the position of the packed row id, or NULL */
 } insertion_packing;
 
-/* Pushes the metatable and the chunk for a record of the usual kind, and begins to pack it; pushes two values in any case. */
+/* Pushes the metatable and the chunk for a common record, and begins to pack it. Always pushes two values. */
 static insertion_packing begin_packing(lua_State *L, prec_record_write *work) {
     insertion_packing packing = {.metatable = 0};
     bool is_usual = work->layout->model->tracks_changes && work->set->layout == work->layout && work->set->has_all &&
@@ -28,7 +28,7 @@ static void drop_packing(insertion_packing *packing) {
     packing->metatable = 0;
 }
 
-/* A value that is inserted, as it was read from the record. */
+/* A value to insert, as read from the record. */
 typedef struct {
     enum { OTHER, INTEGER, NUMBER, STRING } kind;
     size_t length;
@@ -39,10 +39,11 @@ typedef struct {
     };
 } read_value;
 
-/* The first of the values; those behind them are looked at again. */
+/* The number of values that are kept after reading; later ones are read again. */
 enum { most_read = 32 };
 
-/* Reads the value on top of the stack, which is of the type. OTHER: one that its column has in another way, or that cannot be stored. */
+/* Reads the value on top of the stack, whose type is given. OTHER means that it must be converted for its column or cannot be
+** stored. */
 static inline read_value read_present(lua_State *L, const prec_record_column *column, int type) {
     read_value value = {.kind = OTHER};
     if (column->is_boolean || !prec_fits(L, column, type, -1)) return value;
@@ -69,7 +70,7 @@ static inline bool bind_read(sqlite3_stmt *handle, int parameter, const read_val
     }
 }
 
-/* Packs the value on top of the stack, of which it returns false if it is not one of the database's. */
+/* Packs the value on top of the stack. Returns false if it is not a database value. */
 static inline bool pack_read(lua_State *L, prec_packer *packer, int type, const read_value *value) {
     switch (value->kind) {
         case INTEGER: prec_pack_integer(packer, value->integer); return true;
@@ -79,7 +80,7 @@ static inline bool pack_read(lua_State *L, prec_packer *packer, int type, const 
     }
 }
 
-/* Packs the value on top of the stack. What has to be converted, or comes from the database, ends it. */
+/* Packs the value on top of the stack. Packing ends at a value that must be converted or that the database generates. */
 static inline void pack_present(lua_State *L, const prec_table_layout *layout, int column, int type, const read_value *value,
                                 insertion_packing *packing) {
     if (packing->metatable == 0) return;
@@ -94,7 +95,7 @@ static inline void pack_present(lua_State *L, const prec_table_layout *layout, i
     if (is_filled || !pack_read(L, &packing->packer, type, value)) drop_packing(packing);
 }
 
-/* Pushes the value of a column, whose name is on top of the stack and is replaced by it: perilune.null, if that was noted. */
+/* Replaces the column name on top of the stack by the value of the column: perilune.null if it was noted. */
 static int push_value(lua_State *L, prec_record_write *work, int nulls) {
     bool is_noted = nulls && prec_is_noted(L, nulls, lua_gettop(L));
     int type = lua_rawget(L, work->values);
@@ -104,8 +105,8 @@ static int push_value(lua_State *L, prec_record_write *work, int nulls) {
     return LUA_TUSERDATA;
 }
 
-/* Pushes the values that the record has, marks their columns, and keeps the first `most_read` of what was read. `nulls` is the stack index
-** of what was noted for it, or 0. */
+/* Pushes the values of the record, marks their columns, and stores the first `most_read` values. `nulls` is the stack index of
+** its noted NULLs, or 0. */
 static void push_present(lua_State *L, prec_record_write *work, int names, int nulls, prec_mask *mask, insertion_packing *packing,
                          read_value *values) {
     prec_table_layout *layout = work->layout;
@@ -126,7 +127,7 @@ static void push_present(lua_State *L, prec_record_write *work, int names, int n
     }
 }
 
-/* The record is what its row is. */
+/* Makes the packed values the snapshot of the record. */
 static void keep_packed(lua_State *L, prec_record_write *work, insertion_packing *packing) {
     if (packing->metatable == 0) {
         prec_keep_snapshot(L, work, true);
@@ -141,7 +142,7 @@ static void keep_packed(lua_State *L, prec_record_write *work, insertion_packing
     lua_setmetatable(L, work->record);
 }
 
-/* Takes the row id that the database has put in. */
+/* Sets the row id that the database has generated. */
 static void take_rowid(lua_State *L, prec_record_write *work, int names) {
     prec_table_layout *layout = work->layout;
     if (layout->rowid < 0 || !work->call.has_inserted) return;
@@ -154,7 +155,7 @@ static void take_rowid(lua_State *L, prec_record_write *work, int names) {
     prec_set_column(L, work, names, layout->rowid);
 }
 
-/* Binds the values of the columns, which stand on the stack from `first` on, and those of the clause. */
+/* Binds the values of the columns, which start at the stack index `first`, and those of the clause. */
 static void bind_inserted(lua_State *L, prec_record_write *work, const prec_write *write, int first, const read_value *values) {
     sqlite3_stmt *handle = work->call.statement->handle;
     for (int i = 0; i < write->parameter_count; i++) {
@@ -174,7 +175,7 @@ void prec_mark_inserted(lua_State *L, prec_record_write *work, prec_mask *mask) 
     lua_settop(L, top);
 }
 
-/* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. */
+/* Inserts the values; returns the number of changed rows. `conflict` is the stack index of a clause, or 0. */
 lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict) {
     prec_check_fields(L, work);
     int nulls = work->values == work->record && prec_push_nulls(L, work->record) ? lua_gettop(L) : 0;

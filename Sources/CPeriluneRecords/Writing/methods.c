@@ -1,21 +1,21 @@
-/* The verbs of records and classes that need no Lua. */
+/* The methods of records and classes that need no Lua. */
 #include "CPeriluneRecords/Model/prefetch.h"
 #include "CPeriluneRecords/Writing/writing.h"
 
 /* MARK: - The verbs of records */
 
 /*
-** A verb is fast if it is called on a record alone, or with a database, and the Lua part need not see it: then it is done here.
-** Anything else goes to the function of the same name in Lua, which may come back for each record.
+** A method is executed here if it is called on a record alone or with a database, and Lua need not see it. Other calls go to the
+** Lua function of the same name, which may call back for each record.
 */
 typedef struct {
     const char *name;
     prec_callback callback;
-    int (*run)(lua_State *L, prec_record_write *work); /* in an access */
+    int (*run)(lua_State *L, prec_record_write *work); /* runs in an access */
     bool is_read;
 } record_verb;
 
-/* Runs a body in the access that is open, or in one of its own; guarded where a collation of a script may fail. */
+/* Runs a body in the open access or in a new one; guarded if a script's collation may fail. */
 static int run_in_access(lua_State *L, pdb_database *database, pdb_access *access, bool is_read,
                          int (*body)(lua_State *, pdb_access *, void *), const void *context) {
     pdb_task task = {.database = database, .access = access, .is_read = is_read, .body = body, .context = (void *)context,
@@ -32,7 +32,7 @@ static int call_in_lua(lua_State *L, prec_callback callback) {
     return lua_gettop(L);
 }
 
-/* Stack: record, database or nothing, column set. */
+/* Stack: record, optional database, column set. */
 static int run_record_verb(lua_State *L, pdb_access *access, void *context) {
     const record_verb *verb = context;
     if (access->mode == PDB_GUARD) access->is_taken = true;
@@ -55,7 +55,7 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
     return run_in_access(L, database, access, verb->is_read, run_record_verb, verb);
 }
 
-/* Pushes the record; false if a conflict clause of the table has kept it from being written. */
+/* Pushes the record, or false if a conflict clause of the table has prevented the write. */
 static int push_written(lua_State *L, bool is_written) {
     lua_settop(L, 1);
     if (!is_written) lua_pushboolean(L, false);
@@ -90,7 +90,7 @@ static int run_exists(lua_State *L, prec_record_write *work) {
     return 1;
 }
 
-/* Writes what differs from the row of a record that knows it: pushes whether anything did. */
+/* Writes the changed columns of a record with a snapshot; pushes whether there were any. */
 static int run_write_changes(lua_State *L, prec_record_write *work) {
     prec_mask mask;
     prec_patch patch;
@@ -112,14 +112,14 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
 
 /* MARK: - One write, for the Lua part, which converts values before and after it */
 
-/* On the stack. All but the record may be nil: the database; the values that are written in place of the fields; a clause of the
-** statement; the names of the columns that an UPDATE writes; the values of the key by which the row is found in place of those of the
-** record; and what the verb takes beyond that. */
+/* Stack indices. All values except the record may be nil: the database; a table of values that replaces the fields; a clause
+** of the statement; the names of the columns to update; a table of key values that replaces those of the record; an additional
+** argument. */
 enum { RAW_RECORD = 1, RAW_DATABASE, RAW_VALUES, RAW_CLAUSE, RAW_COLUMNS, RAW_KEY, RAW_DETAIL };
 
 typedef struct {
     const char *name;
-    int (*run)(lua_State *L, prec_record_write *work, int conflict, int columns); /* the indices are 0 where there is nothing */
+    int (*run)(lua_State *L, prec_record_write *work, int conflict, int columns); /* the indices are 0 for missing arguments */
     bool is_read;
 } raw_verb;
 
@@ -144,7 +144,7 @@ static int call_raw_verb(lua_State *L, const raw_verb *verb) {
     return run_in_access(L, database, access, verb->is_read, run_raw_verb, verb);
 }
 
-/* Pushes true; false if a clause has kept the row as it was; nil if there is none. */
+/* Pushes true; false if a clause has left the row unchanged; nil if there is no row. */
 static int push_outcome(lua_State *L, prec_outcome outcome) {
     if (outcome == PREC_NO_ROW) lua_pushnil(L);
     else lua_pushboolean(L, outcome == PREC_WRITTEN);
@@ -161,14 +161,14 @@ static int run_raw_update(lua_State *L, prec_record_write *work, int conflict, i
     return push_outcome(L, prec_update_row(L, work, columns, conflict));
 }
 
-/* Takes the clause of the INSERT beyond that of the UPDATE. */
+/* The additional argument is the clause of the INSERT; the other clause is for the UPDATE. */
 static int run_raw_save(lua_State *L, prec_record_write *work, int conflict, int columns) {
     (void)columns;
     prec_check_key(L, work);
     return push_outcome(L, prec_save_row(L, work, conflict, text_at(L, RAW_DETAIL)) ? PREC_WRITTEN : PREC_KEPT);
 }
 
-/* Takes the values that the clause binds. */
+/* The additional argument is the list of values that the clause binds. */
 static int run_raw_upsert(lua_State *L, prec_record_write *work, int conflict, int columns) {
     prec_check_key(L, work);
     work->clause_values = table_at(L, RAW_DETAIL);
@@ -192,7 +192,7 @@ static int run_raw_inserted_columns(lua_State *L, prec_record_write *work, int c
     return 1;
 }
 
-/* Pushes those that an UPDATE writes; in place of values takes whether those of the key are among them. */
+/* Pushes the names of the columns that an UPDATE writes. The argument for values determines whether they include the key. */
 static int run_raw_updated_columns(lua_State *L, prec_record_write *work, int conflict, int columns) {
     (void)conflict, (void)columns;
     prec_mask mask;
@@ -215,13 +215,14 @@ typedef struct {
     bool is_required; /* raises if there is no row */
 } find_verb;
 
-/* A key to be found. On the stack: the class, a database or nothing, the key, the model of the class. */
+/* A key to find. Stack: the class, optional database, the key, the model of the class. */
 typedef struct {
     const find_verb *verb;
     int key, model;
 } sought_key;
 
-/* No row has the key, as far as was looked: the Lua part says what that means. With `looks_again`, it looks for the row itself. */
+/* Calls Lua when no row with the key was found, to raise or to return nil. With `looks_again`, Lua searches for the row
+** itself. */
 static int find_in_lua(lua_State *L, const sought_key *sought, bool looks_again) {
     int top = lua_gettop(L);
     prec_push_callback(L, PREC_CALL_key_missed);
@@ -235,8 +236,7 @@ static int find_in_lua(lua_State *L, const sought_key *sought, bool looks_again)
     return lua_gettop(L) - top;
 }
 
-/* Tables whose key has several columns are for the Lua part, and so are dates, which may be written
-** in another form. */
+/* Keys of several columns are left to Lua, and so are dates, which may be stored in another format. */
 static int run_find(lua_State *L, pdb_access *access, void *context) {
     const sought_key *sought = context;
     const char *verb = sought->verb->name;
@@ -311,7 +311,8 @@ RAW_VERB(updated_columns, true)
 
 /* MARK: - update_changes with a table of columns, or with nothing */
 
-/* Whether all keys of the table at 2 are fields of the record, whose column set is at `column_set`. Leaves the stack. */
+/* Returns whether all keys of the table at 2 are fields of the record, whose column set is at `column_set`. Leaves the stack
+** unchanged. */
 static bool are_fields(lua_State *L, int column_set) {
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
     lua_getiuservalue(L, -1, TABLE_LAYOUT_MODEL);
@@ -328,7 +329,7 @@ static bool are_fields(lua_State *L, int column_set) {
     return are_known;
 }
 
-/* Gives the record at 1 the fields of the table at 2. */
+/* Sets the fields of the table at 2 in the record at 1. */
 static void set_fields(lua_State *L) {
     int top = lua_gettop(L);
     for (lua_pushnil(L); lua_next(L, 2);) {
@@ -345,7 +346,7 @@ static void set_fields(lua_State *L) {
     lua_settop(L, top);
 }
 
-/* Stack: record, change. Anything that is not usual is for the Lua part. */
+/* Stack: record, change. Uncommon arguments are left to Lua. */
 static int record_update_changes(lua_State *L) {
     int count = lua_gettop(L), type = lua_type(L, 2);
     prec_column_set *column_set = count == 1 || count == 2 ? prec_push_column_set_of(L, 1) : NULL;

@@ -1,7 +1,7 @@
-/* Writing one record: what its verbs share, and those that go by the key alone. */
+/* Writing of a single record: code shared by its methods, and the methods that only use the key. */
 #include "CPeriluneRecords/Writing/writing.h"
 
-/* Takes the current table layout. */
+/* Switches to the current table layout. */
 static void renew_table_layout(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_MODEL);
@@ -24,7 +24,7 @@ prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_acce
     return work;
 }
 
-/* Whether the fields of the record are columns of the table. With `raises`, raises if they are not. */
+/* Returns whether the fields of the record are columns of the table. With `raises`, raises if they are not. */
 static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises) {
     prec_push_callback(L, PREC_CALL_check_fields);
     lua_pushvalue(L, work->record);
@@ -36,12 +36,12 @@ static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises)
     return are_known;
 }
 
-/* Whether the record was made for other columns than the table has in this database, or may have fields of those. */
+/* Returns whether the record may have columns that the table lacks in this database, because it was created for other columns. */
 static bool may_have_others(const prec_record_write *work) {
     return work->set->layout != work->layout || work->layout->model->has_differing_columns;
 }
 
-/* The fields of a record must be columns of the table in this database. */
+/* Checks that the fields of a record are columns of the table in this database. */
 void prec_check_fields(lua_State *L, prec_record_write *work) {
     if (!may_have_others(work) || has_known_fields(L, work, false)) return;
     /* Another connection may have changed the table. */
@@ -67,7 +67,7 @@ bool prec_push_key_of(lua_State *L, prec_record_write *work) {
 
 void prec_check_key(lua_State *L, prec_record_write *work) {
     if (prec_keeps_key(L, work->record, work->values, work->set, work->layout, work->layout_index)) return;
-    /* It may be the same in another form: the Lua part knows the types of columns. */
+    /* The key may be equal in another form, which Lua decides by the types of the columns. */
     prec_push_callback(L, PREC_CALL_check_kept_key);
     lua_pushstring(L, work->verb);
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
@@ -98,12 +98,12 @@ int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {
     return 0;
 }
 
-/* A class that does not track changes cannot tell. */
+/* A class that does not track changes cannot distinguish such records. */
 bool prec_is_made(lua_State *L, const prec_record_write *work) {
     return work->layout->model->tracks_changes && !prec_has_snapshot(L, work->record);
 }
 
-/* Whether the record has a field for no column of the table but those of its column set. */
+/* Returns whether all table columns with values in the record belong to its column set. */
 static bool has_columns_of_set(lua_State *L, prec_record_write *work) {
     const prec_column_set *set = work->set;
     if (set->layout != work->layout || set->count == work->layout->column_count) return set->layout == work->layout;
@@ -122,8 +122,8 @@ static bool has_columns_of_set(lua_State *L, prec_record_write *work) {
     return !has_other;
 }
 
-/* The record now is what its row is. After an insert, it has all columns; after an update, those that it had and that were written,
-** which the Lua part finds out where it has got other ones. */
+/* Makes the current values the snapshot of the record. After an insert, it has all columns; after an update, the previous
+** columns and the written ones, which Lua determines if columns were added. */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
     bool is_whole = work->set->layout == work->layout && work->set->count == work->layout->column_count;
     int top = lua_gettop(L), column_set = work->column_set;
@@ -186,7 +186,8 @@ void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const pre
 
 /* MARK: - By key */
 
-/* Binds the values of the key, which begin at `first`, and marks nothing: only rows of that key are read or changed. */
+/* Binds the values of the key, which start at `first`. Marks nothing as written, because only rows with this key are read or
+** changed. */
 void prec_begin_by_key(lua_State *L, prec_record_write *work, int first, int sql_value, int kept_value) {
     luaL_checkstack(L, work->layout->key_count + LUA_MINSTACK, NULL);
     prec_begin_write(L, work, prec_compile_kept(L, work->call.access, work->layout_index, sql_value, kept_value));
@@ -206,7 +207,7 @@ bool prec_row_exists(lua_State *L, prec_record_write *work) {
     return is_there;
 }
 
-/* Deletes the row of the key that stands on the stack from `key` on, and gives the record what was in it. */
+/* Deletes the row with the key at the stack index `key`, and sets the fields of the record from the deleted row. */
 static void delete_returning(lua_State *L, prec_record_write *work, int key, int clause) {
     prec_mask mask;
     prec_begin_mask(&mask, work->layout->column_count);
@@ -233,7 +234,7 @@ bool prec_delete_row(lua_State *L, prec_record_write *work, int clause) {
     return work->call.changes > 0 || work->layout->is_view;
 }
 
-/* The record stands for no row any more. */
+/* Detaches the record from its row. */
 void prec_forget_row(lua_State *L, prec_record_write *work) {
     lua_getiuservalue(L, work->column_set, COLUMN_SET_METATABLE);
     lua_setmetatable(L, work->record);

@@ -1,4 +1,4 @@
-/* Calls under protection, what they raise, and Swift functions. */
+/* Protected calls, their errors, and Swift functions. */
 #ifndef PERILUNE_SHIM_CALLS_H
 #define PERILUNE_SHIM_CALLS_H
 
@@ -7,10 +7,10 @@
 /* Registers the metatable of error objects. [-0, +0, m] */
 void plua_open_errors(lua_State *L);
 
-/* The message handler of every protected call: keeps traceback and position of the error. [-0, +1, -] */
+/* The message handler of protected calls, which stores the traceback and location of an error. [-0, +1, -] */
 int plua_message_handler(lua_State *L);
 
-/* Whether a C function calls Swift. Never fails. */
+/* Returns whether a C function calls Swift. Never fails. */
 bool plua_is_swift_function(lua_CFunction function);
 
 #endif

@@ -1,4 +1,4 @@
-/* The base library of a limited run: nothing in it may swallow the end of the run or work on unseen. */
+/* The base library of a limited run. Its functions cannot hide the end of the run or execute unchecked code. */
 #include <string.h>
 
 #include "CPeriluneShim/Limited/limited.h"
@@ -9,7 +9,7 @@ void plua_reserve(lua_State *L, size_t bytes) {
     size_t most = context->limit;
     if (most == 0 || (context->hard_cap != 0 && context->hard_cap < most)) most = context->hard_cap;
     if (most == 0 || (context->used <= most && bytes <= most - context->used)) return;
-    lua_gc(L, LUA_GCCOLLECT); /* garbage does not count */
+    lua_gc(L, LUA_GCCOLLECT); /* garbage does not count as used memory */
     if (context->used <= most && bytes <= most - context->used) return;
     plua_cancel_run(context, PLUA_CANCEL_MEMORY);
     plua_raise_cancellation(L);
@@ -18,19 +18,20 @@ void plua_reserve(lua_State *L, size_t bytes) {
 /* MARK: - Protected calls */
 
 /*
-** Stock Lua allows 200 calls through C in each other. A coroutine that has caught the error of one too many goes on without them on
-** the C stack, though: scripts nested a hundred thousand, and ending them took minutes, as Lua goes over its whole stack for each.
+** Stock Lua allows 200 nested calls through C. However, a coroutine that has caught the error of exceeding this limit continues
+** without these calls on the C stack. Scripts could then nest a hundred thousand calls, and ending them took minutes, because Lua
+** traverses its whole stack for each.
 */
 enum { most_nested_calls = 200 };
 
-/* What the continuation of a protected call must know: how many values lie below the results, and how deep the call is nested. */
+/* Encodes the state for the continuation of a protected call: the number of values below the results, and the nesting depth. */
 static lua_KContext begin_protected_call(lua_State *L, int ignored) {
     plua_context *context = plua_context_of(L);
     if (context->nested_calls >= most_nested_calls) luaL_error(L, "C stack overflow");
     return (lua_KContext)context->nested_calls++ << 2 | ignored;
 }
 
-/* Also the continuation. */
+/* Ends a protected call. Also used as the continuation. */
 static int finish_protected_call(lua_State *L, int status, lua_KContext call) {
     plua_context_of(L)->nested_calls = (int)(call >> 2);
     plua_raise_if_cancelled(L);
@@ -50,11 +51,11 @@ static int limited_pcall(lua_State *L) {
     return finish_protected_call(L, status, call);
 }
 
-/* An error raised by a hook meets the message handler while hooks are still off: a handler in Lua could spin for ever. */
+/* An error raised by a hook reaches the message handler while hooks are still disabled, so a Lua handler could loop forever. */
 static int call_message_handler(lua_State *L) {
     plua_context *context = plua_context_of(L);
     if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) {
-        plua_keep_failure(L, L, 1); /* here the stack still shows where the run has ended */
+        plua_keep_failure(L, L, 1); /* the stack still shows where the run ended */
         return 1;
     }
     lua_settop(L, 1);
@@ -67,8 +68,8 @@ static int call_message_handler(lua_State *L) {
 static int limited_xpcall(lua_State *L) {
     luaL_checktype(L, 2, LUA_TFUNCTION);
     plua_count_work(L, 1);
-    /* A handler in C cannot spin on the light userdata that ends a run, and debug.traceback, the usual one, would
-    ** show the wrapper. */
+    /* A C handler cannot run forever on the light userdata that ends a run, and with a wrapper, the usual handler
+    ** debug.traceback would show the wrapper. */
     if (!lua_iscfunction(L, 2)) {
         lua_pushvalue(L, 2);
         lua_pushcclosure(L, call_message_handler, 1);
@@ -85,7 +86,7 @@ static int limited_xpcall(lua_State *L) {
 
 /* MARK: - Metatables */
 
-/* Objects are marked for finalization only when they get their metatable, so refusing __gc here is complete. */
+/* Objects are marked for finalization only when their metatable is set, so rejecting __gc here is sufficient. */
 static void refuse_finalizer(lua_State *L, int index) {
     lua_pushliteral(L, "__gc");
     if (lua_rawget(L, index) != LUA_TNIL) {
@@ -95,13 +96,13 @@ static void refuse_finalizer(lua_State *L, int index) {
     plua_pop(L, 1);
 }
 
-/* debug.setmetatable, which takes any value. [-n, +1, v] */
+/* debug.setmetatable, which accepts any value. [-n, +1, v] */
 static int limited_set_any_metatable(lua_State *L) {
     if (lua_type(L, 2) == LUA_TTABLE) refuse_finalizer(L, 2);
     return plua_call_original(L);
 }
 
-/* A state has one hook, which is that of the limits. [-n, +0, v] */
+/* Rejects debug.sethook, because the only hook of a state enforces the limits. [-n, +0, v] */
 static int limited_sethook(lua_State *L) {
     return plua_raise(L, "limited", "debug.sethook is not available to a script with limits, which have the only hook");
 }
@@ -123,16 +124,16 @@ static int limited_setmetatable(lua_State *L) {
 
 enum { piece_length = 256, piece_slot = 5 };
 
-/* A source that is handed to the compiler in small pieces, since compiling can take time that no hook sees. */
+/* A source passed to the compiler in small pieces, because hooks are not called during compilation. */
 typedef struct {
     const char *rest;
-    size_t length; /* of the rest */
-    size_t total;  /* handed out so far */
+    size_t length; /* the length of `rest` */
+    size_t total;  /* the number of bytes passed so far */
     bool is_string;
     plua_scanner scanner;
 } chunk_source;
 
-/* Calls the reader function for more; false at the end. The string is kept in a slot of load's frame. */
+/* Calls the reader function for more text; returns false at the end. The string is kept in a slot of load's frame. */
 static bool read_more(lua_State *L, chunk_source *source) {
     luaL_checkstack(L, 2, "too many nested functions");
     lua_pushvalue(L, 1);
@@ -167,7 +168,7 @@ static const char *read_piece(lua_State *L, void *data, size_t *size) {
     return piece;
 }
 
-/* Replaces the first upvalue, _ENV, of the function on top. */
+/* Replaces the first upvalue, _ENV, of the function on top of the stack. */
 static void set_environment(lua_State *L, int environment) {
     lua_pushvalue(L, environment);
     if (!lua_setupvalue(L, -2, 1)) plua_pop(L, 1);
@@ -178,7 +179,7 @@ bool plua_refuse_mode(lua_State *L) {
     if (strchr(mode, 't')) return false;
     bool is_binary = lua_type(L, 1) == LUA_TSTRING && *lua_tostring(L, 1) == *LUA_SIGNATURE;
     luaL_pushfail(L);
-    /* Bytecode can break the host's memory. */
+    /* Bytecode can corrupt the memory of the host. */
     lua_pushfstring(L, "attempt to load a %s chunk (mode is '%s')", is_binary ? "binary" : "text", is_binary ? "t" : mode);
     return true;
 }
@@ -208,7 +209,7 @@ static int limited_load(lua_State *L) {
 
 /* MARK: - The collector */
 
-/* Only options that reveal nothing a script could misuse and changes no setting of the collector. */
+/* Allows only options that reveal nothing exploitable and do not change the collector's settings. */
 static int limited_collectgarbage(lua_State *L) {
     const char *option = luaL_optstring(L, 1, "collect");
     int kilobytes = lua_gc(L, LUA_GCCOUNT);
@@ -227,7 +228,7 @@ static int limited_collectgarbage(lua_State *L) {
 
 /* MARK: - Functions that take long only where there is much to do */
 
-/* Within the thousand instructions that a hook takes between two looks, a loop could go many times over a large string. */
+/* The hook is called every thousand instructions. In this interval, a loop could process a large string many times. */
 int plua_count_work_of_results(lua_State *L) {
     int result_count = plua_call_original(L);
     size_t cost = (size_t)result_count;
@@ -243,7 +244,7 @@ int plua_count_work_of_argument(lua_State *L) {
     return plua_call_original(L);
 }
 
-/* utf8.offset goes over as many characters as the second argument says, if there are that many. */
+/* utf8.offset traverses as many characters as its second argument specifies, if they exist. */
 static int limited_utf8_offset(lua_State *L) {
     lua_Unsigned length = lua_type(L, 1) == LUA_TSTRING ? lua_rawlen(L, 1) : 0;
     lua_Integer count = lua_tointeger(L, 2);

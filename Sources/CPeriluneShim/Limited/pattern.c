@@ -1,6 +1,6 @@
 /*
-** The matcher walks over the pattern item by item and tries alternatives by recursion, as the semantics of Lua's patterns
-** ask for. Every step is counted. Recursion is at most 200 deep.
+** The matcher processes the pattern item by item and tries alternatives recursively, as the semantics of Lua patterns require.
+** Every step is counted. Recursion is limited to a depth of 200.
 */
 #include <ctype.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum { depth_limit = 200 };
 
 /* MARK: - Single characters */
 
-/* Whether the byte belongs to the class that %letter names; any other character after % stands for itself. */
+/* Returns whether the byte belongs to the class of %letter. Any other character after % represents itself. */
 static bool belongs_to_class(int byte, int letter) {
     bool belongs;
     switch (letter | 0x20) {
@@ -25,13 +25,13 @@ static bool belongs_to_class(int byte, int letter) {
         case 'u': belongs = isupper(byte); break;
         case 'w': belongs = isalnum(byte); break;
         case 'x': belongs = isxdigit(byte); break;
-        case 'z': belongs = byte == 0; break; /* of Lua 5.1 */
+        case 'z': belongs = byte == 0; break; /* from Lua 5.1 */
         default: return byte == letter;
     }
     return belongs == (letter >= 'a');
 }
 
-/* `set` is at its '[', `last` at the ']' that closes it. */
+/* Returns whether the byte belongs to a set. `set` points to its '[', `last` to the closing ']'. */
 static bool belongs_to_set(plua_matcher *matcher, int byte, const char *set, const char *last) {
     const char *p = set + 1;
     bool is_complement = *p == '^';
@@ -52,7 +52,7 @@ static bool belongs_to_set(plua_matcher *matcher, int byte, const char *set, con
     return belongs != is_complement;
 }
 
-/* Whether the subject has at `s` a character that the item of the pattern stands for. */
+/* Returns whether the character at `s` of the subject matches the pattern item. */
 static inline bool matches_item(plua_matcher *matcher, const char *s, const char *item, const char *item_end) {
     if (s >= matcher->subject_end) return false;
     int byte = (unsigned char)*s;
@@ -64,11 +64,11 @@ static inline bool matches_item(plua_matcher *matcher, const char *s, const char
     }
 }
 
-/* Where the set ends whose '[' is before `p`. */
+/* Returns the end of the set whose '[' precedes `p`. */
 static const char *find_set_end(plua_matcher *matcher, const char *p) {
     const char *start = p;
     if (*p == '^') p++;
-    do { /* a ']' in the first place belongs to the set */
+    do { /* a ']' in the first position belongs to the set */
         if (p == matcher->pattern_end) luaL_error(matcher->meter.L, "malformed pattern (missing ']')");
         if (*p++ == '%' && p < matcher->pattern_end) p++;
     } while (*p != ']');
@@ -76,7 +76,7 @@ static const char *find_set_end(plua_matcher *matcher, const char *p) {
     return p + 1;
 }
 
-/* Where the item at `p` ends, without a suffix. */
+/* Returns the end of the item at `p`, without a suffix. */
 static const char *find_item_end(plua_matcher *matcher, const char *p) {
     if (*p == '[') return find_set_end(matcher, p + 1);
     if (*p != '%') return p + 1;
@@ -128,7 +128,7 @@ static const char *finish_capture(plua_matcher *matcher, const char *s, const ch
     return end;
 }
 
-/* %1 to %9: the text of a capture once more. */
+/* Matches %1 to %9: the text of a capture again. */
 static const char *match_again(plua_matcher *matcher, const char *s, char digit) {
     int index = digit - '1';
     if (index < 0 || index >= matcher->capture_count || matcher->captures[index].length == PLUA_CAPTURE_OPEN) {
@@ -142,7 +142,7 @@ static const char *match_again(plua_matcher *matcher, const char *s, char digit)
 
 /* MARK: - Other items */
 
-/* %bxy: `p` is at the x. */
+/* Matches %bxy; `p` points to the x. */
 static const char *match_balanced(plua_matcher *matcher, const char *s, const char *p) {
     if (matcher->pattern_end - p < 2) luaL_error(matcher->meter.L, "malformed pattern (missing arguments to '%%b')");
     if (*s != *p) return NULL;
@@ -159,23 +159,23 @@ static const char *match_balanced(plua_matcher *matcher, const char *s, const ch
     return open == 0 ? s : NULL;
 }
 
-/* %f[set]: `set` is at its '['. */
+/* Returns whether %f[set] matches; `set` points to its '['. */
 static bool is_frontier(plua_matcher *matcher, const char *s, const char *set, const char *set_end) {
     int before = s == matcher->subject ? 0 : (unsigned char)s[-1];
     return !belongs_to_set(matcher, before, set, set_end - 1) &&
            belongs_to_set(matcher, (unsigned char)*s, set, set_end - 1);
 }
 
-/* What remains to be done after an item has been looked at. */
+/* The position after matching an item. */
 typedef struct {
     const char *s; /* NULL: no match */
     const char *p; /* NULL: the match ends at s */
 } position;
 
-/* A single-character item and its suffix. */
+/* Matches a single-character item with its suffix. */
 static position match_single(plua_matcher *matcher, const char *s, const char *p) {
     const char *item_end = find_item_end(matcher, p);
-    char suffix = *item_end; /* the NUL at the end of the pattern is not a suffix */
+    char suffix = *item_end; /* the terminating NUL of the pattern is not a suffix */
     bool may_be_absent = suffix == '*' || suffix == '-' || suffix == '?';
     if (!matches_item(matcher, s, p, item_end)) {
         return may_be_absent ? (position){s, item_end + 1} : (position){NULL, NULL};
@@ -192,7 +192,7 @@ static position match_single(plua_matcher *matcher, const char *s, const char *p
     }
 }
 
-/* An item that begins with %. */
+/* Matches an item that starts with %. */
 static position match_escape(plua_matcher *matcher, const char *s, const char *p) {
     switch (p[1]) {
         case 'b': {
@@ -226,10 +226,10 @@ static position match_item(plua_matcher *matcher, const char *s, const char *p) 
     }
 }
 
-/* Matches the rest of the pattern from `p` on: returns where the match ends, or NULL. */
+/* Matches the rest of the pattern starting at `p`. Returns the end of the match, or NULL. */
 static const char *match(plua_matcher *matcher, const char *s, const char *p) {
     if (matcher->depth-- == 0) luaL_error(matcher->meter.L, "pattern too complex");
-    plua_count(&matcher->meter, 1); /* an empty pattern is work, too */
+    plua_count(&matcher->meter, 1); /* even an empty pattern counts */
     while (s && p && p != matcher->pattern_end) {
         plua_count(&matcher->meter, 1);
         position next = match_item(matcher, s, p);
@@ -264,8 +264,8 @@ const char *plua_match_at(plua_matcher *matcher, const char *at) {
     return match(matcher, at, matcher->pattern);
 }
 
-/* Finds the single-character item that every match begins with, if there is one: where it cannot match, nothing can.
-** Raises what matching would raise for a malformed item. */
+/* Finds the single-character item with which every match begins, if there is one: positions where it does not match can be
+** skipped. Raises the same error as matching for a malformed item. */
 static void find_first_item(plua_matcher *matcher) {
     const char *p = matcher->pattern;
     matcher->first_item = NULL;
@@ -279,7 +279,7 @@ static void find_first_item(plua_matcher *matcher) {
     matcher->first_item_end = end;
 }
 
-/* The first place from `from` on where the first item matches, or NULL. */
+/* Returns the first position from `from` on where the first item matches, or NULL. */
 static const char *find_first_character(plua_matcher *matcher, const char *from) {
     const char *item = matcher->first_item, *item_end = matcher->first_item_end, *start = from;
     if (!strchr(".%[", *item)) {

@@ -1,12 +1,12 @@
-/* It must see the same tokens as Lua's lexer does; where Lua would report an error, it may see anything. */
+/* The scanner must see the same tokens as Lua's lexer. For text that Lua rejects, its result does not matter. */
 #include <string.h>
 
 #include "CPeriluneShim/Text/source_scanner.h"
 
-/* Not those of <ctype.h>, which depend on the locale. */
+/* The functions of <ctype.h> depend on the locale. */
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) {
-    /* A Lua may be compiled so that it takes other characters than those of ASCII for letters. */
+    /* Lua may be compiled to accept non-ASCII characters as letters. */
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
 }
 static bool is_hexadecimal_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -33,7 +33,7 @@ static void open_bracket(plua_scanner *scanner, bool is_call) {
     begin_expression(scanner);
 }
 
-/* The steps inside go on after the bracket, but not after a call: its result has no name. */
+/* Steps continue after a bracket, but not after a call, whose result has no name. */
 static void close_bracket(plua_scanner *scanner) {
     if (scanner->depth == 0) return;
     int inside = scanner->is_call[scanner->depth] ? 0 : scanner->steps[scanner->depth];
@@ -92,7 +92,7 @@ static plua_scan_state begin_number(plua_scanner *scanner, char c) {
     begin_expression(scanner);
     scanner->is_hexadecimal = false;
     scanner->follows_exponent = false;
-    scanner->name[0] = c; /* a number's first character: 0 may begin a hexadecimal one */
+    scanner->name[0] = c; /* the first character of a number: 0 may start a hexadecimal one */
     scanner->name_length = 1;
     return PLUA_SCAN_NUMBER;
 }
@@ -103,7 +103,7 @@ static plua_scan_state begin_string(plua_scanner *scanner, char c) {
     return PLUA_SCAN_STRING;
 }
 
-/* The first character of a token, or white space. */
+/* Handles the first character of a token, or white space. */
 static plua_scan_state begin_token(plua_scanner *scanner, char c) {
     if (is_letter(c)) return begin_name(scanner, c);
     if (is_digit(c)) return begin_number(scanner, c);
@@ -118,7 +118,7 @@ static plua_scan_state begin_token(plua_scanner *scanner, char c) {
         case '(': open_bracket(scanner, scanner->last == PLUA_TOKEN_CALLABLE); return PLUA_SCAN_BETWEEN;
         case '{': open_bracket(scanner, true); return PLUA_SCAN_BETWEEN;
         case ')': case ']': close_bracket(scanner); return PLUA_SCAN_BETWEEN;
-        case '}': /* perhaps a table, perhaps a call: a parenthesis may begin the next statement */
+        case '}': /* a table or a call: a parenthesis may start the next statement */
             close_bracket(scanner);
             scanner->last = PLUA_TOKEN_OTHER;
             return PLUA_SCAN_BETWEEN;
@@ -126,7 +126,7 @@ static plua_scan_state begin_token(plua_scanner *scanner, char c) {
     }
 }
 
-/* Whether the character belongs to the number. */
+/* Returns whether the character belongs to the number. */
 static bool continues_number(plua_scanner *scanner, char c) {
     bool is_second = scanner->name_length == 1;
     char lower = (char)(c | 0x20);
@@ -139,7 +139,7 @@ static bool continues_number(plua_scanner *scanner, char c) {
     return is_hexadecimal_digit(c) || c == '.';
 }
 
-/* After [ or --[ and perhaps some =. */
+/* Handles a character after [ or --[ and any number of =. */
 static plua_scan_state continue_bracket(plua_scanner *scanner, char c, bool is_comment) {
     if (c == '=') {
         scanner->level++;

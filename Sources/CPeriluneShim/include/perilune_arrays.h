@@ -1,4 +1,4 @@
-/* Arrays that grow. Knows no Lua. */
+/* Growing arrays, independent of Lua. */
 #ifndef PERILUNE_ARRAYS_H
 #define PERILUNE_ARRAYS_H
 
@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
-** Makes room for a number of elements of a size in an array of the heap, to whose pointer `array` points; NULL is an empty one. It at least
-** doubles, so that adding an element costs the same on average. Returns false, and does not change the array, without memory.
+** Reserves space for a number of elements of a given size in a heap array, to whose pointer `array` points; NULL is an empty
+** array. The capacity at least doubles, so that the amortized cost of adding an element is constant. Returns false and leaves the
+** array unchanged if memory is exhausted.
 */
 static inline bool plua_make_room(void *array, size_t needed, size_t *capacity, size_t size) {
     if (needed <= *capacity) return true;
@@ -23,7 +24,7 @@ static inline bool plua_make_room(void *array, size_t needed, size_t *capacity, 
     return true;
 }
 
-/* The same for one more element: PLUA_ADD_ROOM(list, count, capacity). */
+/* Reserves space for one more element: PLUA_ADD_ROOM(list, count, capacity). */
 #define PLUA_ADD_ROOM(array, count, capacity) plua_make_room(&(array), (count) + 1, &(capacity), sizeof *(array))
 
 #endif
