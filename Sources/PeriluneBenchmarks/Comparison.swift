@@ -1,26 +1,26 @@
 import Foundation
 
-/// Runs the measures, our runs and those in C by turns, and prints a line for each.
+/// A comparison that runs each measure alternately with Perilune and C, and prints a line for each.
 struct Comparison {
     let contestants: Contestants
     let workspace: Workspace
     let rounds: Int
     var problems = Problems()
 
-    /// What one contestant reported over all rounds.
+    /// The results of one contestant over all rounds.
     private struct Tally {
         var samples: [Run.Sample] = []
         var outcomes: Set<String> = []
         var values: [String: Double] = [:]
 
-        /// The least is what the work costs; what is above it is the machine doing something else.
+        /// The minimum, which is the cost of the work; anything above it is other activity of the machine.
         var processor: Double { samples.map(\.processor).min() ?? .nan }
         var wall: Double { samples.map(\.wall).min() ?? .nan }
-        /// The first repetition in a fresh process, whose memory the system has yet to hand out.
+        /// The first repetition in a new process, whose memory has not been allocated by the system yet.
         var cold: [Double] = []
         var share: Double { values["share"] ?? 1 }
 
-        /// The median over the least.
+        /// The ratio of the median to the minimum.
         var spread: Double { samples.map(\.processor).sorted()[samples.count / 2] / processor }
 
         mutating func add(_ run: Run) {
@@ -31,14 +31,14 @@ struct Comparison {
         }
     }
 
-    /// By name of measure, then of contestant.
+    /// Results by measure name, then by contestant.
     private var results: [String: [String: Tally]] = [:]
 
     init(contestants: Contestants, workspace: Workspace, rounds: Int) {
         (self.contestants, self.workspace, self.rounds) = (contestants, workspace, rounds)
     }
 
-    /// Runs all measures in each round, so that a busy spell of the machine does not fall on one measure alone.
+    /// Runs all measures in each round, so that a busy period of the machine does not affect only one of them.
     mutating func run(_ measures: [Measure]) {
         for round in 0..<rounds {
             FileHandle.standardError.write(Data("round \(round + 1) of \(rounds)\n".utf8))
@@ -78,7 +78,7 @@ struct Comparison {
 
     // MARK: - Times
 
-    /// The seconds that a row or call takes; nil if it was not measured. Of records, C and Python do the plain work.
+    /// Returns the seconds per row or call; nil if not measured. For records, C and Python do the plain work.
     func seconds(_ shown: Measure.Shown, _ contestant: String) -> Double? {
         let all = Measure.all.joined()
         let isOurs = contestant == SpeedReport.ours
@@ -109,7 +109,7 @@ struct Comparison {
         print("")
     }
 
-    /// How much the medians lie above the least times says how far the figures can be trusted.
+    /// Reports how far the medians are above the minimums, which shows whether the results can be trusted.
     func reportBusyness() {
         let spreads = results.values.compactMap { $0["C"]?.spread }.sorted()
         guard !spreads.isEmpty else { return }
@@ -151,7 +151,7 @@ struct Comparison {
         }
     }
 
-    /// Whether the target is met.
+    /// Returns a mark for whether the target is met.
     private func mark(_ measure: Measure, _ ours: Tally?, _ baseline: Tally?) -> String {
         guard let ours, let baseline else { return "" }
         switch measure.target {
@@ -162,7 +162,7 @@ struct Comparison {
         }
     }
 
-    /// Memory that is reused in pieces of different size wanders a little.
+    /// A tolerance, because memory that is reused in pieces of different sizes varies slightly.
     private static let flatGrowthInKilobytes = 1024.0
 
     private func peers(_ measure: Measure, _ tallies: [String: Tally], _ ours: Tally?) -> String {

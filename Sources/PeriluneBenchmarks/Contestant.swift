@@ -1,34 +1,34 @@
 import Foundation
 
-/// A program that does the work of the measures.
+/// A program that performs the work of the measures.
 struct Contestant {
     let name: String
-    /// The command line up to the measure's name. `{database}` stands for the database's path.
+    /// The command line before the name of the measure. `{database}` is replaced by the path of the database.
     let command: [String]
-    /// The database's path follows the measure's name, instead of standing in the command.
+    /// Whether the database path follows the name of the measure instead of being part of the command.
     var takesPath = true
-    /// Whether it runs in every round; the others run in the first only, to save time.
+    /// Whether it runs in every round. The others run only in the first one, to save time.
     var runsInEveryRound = true
 
-    /// Runs one measure in a process of its own.
+    /// Runs one measure in a new process.
     func run(_ measure: String, database: String, environment: [String: String]) throws(RunFailure) -> Run {
         try Run(of: arguments(measure, database: database), environment: environment)
     }
 
-    /// The command line for a measure.
+    /// Returns the command line for a measure.
     func arguments(_ measure: String, database: String) -> [String] {
         command.map { $0 == "{database}" ? database : $0 } + [measure] + (takesPath ? [database] : [])
     }
 }
 
-/// Why a process gave no samples.
+/// The reason why a process returned no samples.
 enum RunFailure: Error {
-    /// Something that it needs is not installed; the text says how to get it.
+    /// A requirement is not installed; the text explains how to get it.
     case missing(String)
     case failed(String)
 }
 
-/// What a process reported, in the lines that scripts/benchmarks/timing.lua describes.
+/// The results reported by a process, in the line format described in scripts/benchmarks/timing.lua.
 struct Run {
     struct Sample {
         var processor: Double
@@ -36,11 +36,11 @@ struct Run {
     }
 
     var samples: [Sample] = []
-    /// What each repetition computed, to see that all contestants did the same work.
+    /// The results computed by the repetitions, to check that all contestants do the same work.
     var outcomes: Set<String> = []
     var values: [String: Double] = [:]
 
-    /// The exit code by which a contestant says that something is not installed.
+    /// The exit status of a contestant whose requirements are not installed.
     private static let missingCode: Int32 = 77
 
     init(of arguments: [String], environment: [String: String]) throws(RunFailure) {
@@ -65,7 +65,7 @@ struct Run {
         }
     }
 
-    /// Standard error goes to a file, so that neither pipe can fill while the other is read.
+    /// Standard error goes to a file, so that neither pipe can fill up while the other is being read.
     static func capture(
         _ arguments: [String], _ environment: [String: String]
     ) throws(RunFailure) -> (output: String, errors: String, code: Int32) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who takes part.
+/// The participants of the benchmarks.
 struct Contestants {
     static let lsqlite3 = "lsqlite3"
     static let luaSQL = "LuaSQL"
@@ -38,7 +38,7 @@ struct Contestants {
         ]
     }
 
-    /// Ours and what it is compared with.
+    /// Returns our contestant and its baseline.
     func pair(for measure: Measure) -> (ours: Contestant, baseline: Contestant) {
         (measure.isOfRecords ? records : ours, measure.baseline == .reference ? reference : ours)
     }
@@ -47,7 +47,8 @@ struct Contestants {
         peers.filter { measure.peers.contains($0.name) }
     }
 
-    /// Ours and the baseline first, next to each other, so that both meet the same weather on the machine.
+    /// Returns all contestants for a measure: ours and the baseline first, one after the other, so that they run under similar
+    /// conditions.
     func taking(part measure: Measure) -> [Contestant] {
         let (ours, baseline) = pair(for: measure)
         return [ours, baseline] + peers(for: measure)

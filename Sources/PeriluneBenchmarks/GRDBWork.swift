@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The work done by GRDB's query interface and its records, in Swift; reports in the lines that timing.lua describes.
+/// The work done in Swift with GRDB's query interface and records. Results are printed in the line format described in timing.lua.
 struct GRDBWork {
     let queue: DatabaseQueue
 
@@ -9,7 +9,7 @@ struct GRDBWork {
         queue = try DatabaseQueue(path: path)
     }
 
-    /// Runs a measure. Returns an exit code.
+    /// Runs a measure. Returns an exit status.
     func run(_ measure: String) throws -> Int32 {
         switch measure {
         case "find": try repeating(find)
@@ -85,7 +85,7 @@ struct GRDBWork {
     }
 }
 
-/// Decoded by hand, the fastest way.
+/// Decoded manually, which is fastest.
 private struct Product: FetchableRecord, TableRecord {
     static let databaseTableName = "product"
     let id: Int

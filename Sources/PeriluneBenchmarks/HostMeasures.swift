@@ -4,13 +4,13 @@ import GRDB
 import Perilune
 import PeriluneDependencies
 
-/// What those pay who embed hosts: for calls, hosts, databases of tests, pools. In this process, without peers.
+/// The costs of embedding hosts: calls, creation, test databases and pools. Measured in this process, without peers.
 struct HostMeasures: TimedMeasures {
     let rounds: Int
     let folder: URL
 
     func run() async throws {
-        // As a program that owns its process does.
+        // Configured like a program that owns its process.
         SQLiteTuning.disableMemoryStatistics()
         SQLiteTuning.useAdaptiveMutexes()
         print("Hosts in a Swift program:")
@@ -89,7 +89,7 @@ struct HostMeasures: TimedMeasures {
 
     // MARK: - Pools
 
-    /// Two hosts read at the same time what one reads.
+    /// Measures two hosts that simultaneously read what one reads.
     private func measurePools() async throws {
         let database = try DatabasePool(path: folder.appendingPathComponent("pool.sqlite").path)
         try await database.write { db in
@@ -109,7 +109,7 @@ struct HostMeasures: TimedMeasures {
             let pool = try await ScriptPool(size: size, ScriptHost.Configuration(database: .open(database))) { host in
                 try await host.run(source: shape.script)
             }
-            // Makes the hosts, and warms them up.
+            // Creates the hosts and warms them up.
             _ = try await rate(of: pool)
             pools.append(pool)
         }
@@ -120,7 +120,7 @@ struct HostMeasures: TimedMeasures {
         report("calls a second of one host, \(shape.name)", rates, target: 1.7)
     }
 
-    /// What SQLite itself gives to two threads, against one.
+    /// Measures SQLite itself with two threads compared to one.
     private func measureReference(_ database: DatabasePool) {
         let count = 200_000
         var rates = [0.0, 0.0]
@@ -135,7 +135,7 @@ struct HostMeasures: TimedMeasures {
 
     // MARK: - Short scripts
 
-    /// Calls of a function that inserts a row and reads it, by eight tasks.
+    /// Measures calls of a function that inserts and reads a row, in eight tasks.
     private func measureScripts() async throws {
         let count = 10_000
         for size in [1, 2, 4, 8] {
@@ -159,7 +159,7 @@ struct HostMeasures: TimedMeasures {
         }
     }
 
-    /// The elapsed time of all calls, and that of each, sorted.
+    /// Returns the elapsed time of all calls, and the sorted times of individual calls.
     private func calls(of pool: ScriptPool, count: Int) async throws -> (Double, [Double]) {
         var waits: [Double] = []
         let seconds = try await time {
@@ -179,7 +179,7 @@ struct HostMeasures: TimedMeasures {
         return (seconds, waits.sorted())
     }
 
-    /// The bytes of the process that are in memory.
+    /// Returns the resident memory of the process in bytes.
     private static func memory() -> Int {
         let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
         return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * Int(getpagesize())

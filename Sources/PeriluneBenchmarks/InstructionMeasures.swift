@@ -1,23 +1,23 @@
 import Foundation
 
-/// Counts the instructions of ours and of the baseline: what a busy machine does not change.
+/// Counts of the instructions of our program and the baseline, which do not depend on the load of the machine.
 ///
-/// Each program runs twice, once doing the work and once only preparing it; the difference is what the work takes, collection of
-/// garbage included.
+/// Each program runs twice: once with the work and once with only its preparation. The difference is the cost of the work,
+/// including garbage collection.
 struct InstructionMeasures {
     private let contestants: Contestants
     private let workspace: Workspace
     private let counter: Counter
-    /// How much of the usual work is done: a program under Valgrind takes about fifty times as long.
+    /// The fraction of the usual work: a program runs about fifty times slower under Valgrind.
     static let share = 0.1
-    /// As many as `work.repetitions`.
+    /// Equal to `work.repetitions`.
     private static let repetitions = 3
 
-    /// What counts.
+    /// The program that counts instructions.
     private enum Counter {
         case perf, valgrind
 
-        /// Before the command. Both write to standard error.
+        /// The command that precedes the measured one. Both programs write to standard error.
         var command: [String] {
             switch self {
             case .perf: ["perf", "stat", "-x", ",", "-e", "instructions:u"]
@@ -25,7 +25,7 @@ struct InstructionMeasures {
             }
         }
 
-        /// The number in what was written.
+        /// Returns the count in the output.
         func count(in text: String) -> Double? {
             let lines = text.split(separator: "\n")
             switch self {
@@ -36,7 +36,7 @@ struct InstructionMeasures {
     }
 
     /// - Parameter programs: The folder of the built programs.
-    /// - Throws: ``RunFailure`` where nothing counts instructions.
+    /// - Throws: ``RunFailure`` if no program for counting is installed.
     init(scripts: String, programs: URL, workspace: Workspace) throws(RunFailure) {
         self.workspace = workspace
         if try Self.isUsable(.perf) { counter = .perf }
@@ -51,7 +51,7 @@ struct InstructionMeasures {
         return output.code == 0 && counter.count(in: output.errors) != nil
     }
 
-    /// Copies programs without what debuggers read, at which Valgrind gives up.
+    /// Copies programs without debug information, which Valgrind cannot process.
     private static func strip(_ programs: URL, into folder: URL) throws(RunFailure) -> URL {
         for name in ["perilune", "PeriluneBenchmarks"] {
             let copy = folder.appendingPathComponent(name).path
@@ -80,7 +80,7 @@ struct InstructionMeasures {
         print("")
     }
 
-    /// The instructions of one row or call.
+    /// Returns the number of instructions per row or call.
     private func count(_ measure: Measure, _ script: String, by contestant: Contestant) throws -> Double {
         let database = workspace.path(for: measure.database)
         var environment = workspace.environment.merging(["BENCHMARK_SHARE": "\(Self.share)"]) { $1 }

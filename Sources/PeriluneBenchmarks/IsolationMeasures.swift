@@ -1,7 +1,8 @@
 import Foundation
 import Perilune
 
-/// What a process of its own costs those who isolate scripts: its start, calls of the host, and the work itself, which should cost nothing.
+/// The costs of isolating scripts in a separate process: its start, calls of the host, and the work itself, which should cost
+/// nothing extra.
 struct IsolationMeasures: TimedMeasures {
     let rounds: Int
     let folder: URL

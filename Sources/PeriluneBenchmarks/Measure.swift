@@ -1,49 +1,49 @@
-/// One piece of work, done by Perilune, by the hand-written C and by the peers.
+/// A task performed by Perilune, by hand-written C and by the peers.
 struct Measure {
     enum Database: Equatable {
-        /// 200,000 rows to read, in a file.
+        /// A file with 200,000 rows to read.
         case products
         /// An empty file.
         case emptyFile
         case memory
-        /// The music shop that others have made up, where it is on the machine.
+        /// The Chinook sample database of a music shop, if available.
         case chinook
     }
 
-    /// Whom ours is compared with.
+    /// The baseline of a comparison.
     enum Baseline {
         /// Hand-written C.
         case reference
-        /// Perilune by SQL and prepared statements: what records and requests add is looked at.
+        /// Perilune with SQL and prepared statements, to measure the overhead of records and requests.
         case plain
     }
 
-    /// What ours may cost.
+    /// The permitted cost.
     enum Target {
-        /// At most this × the baseline.
+        /// At most this multiple of the baseline.
         case ratio(Double)
-        /// The additional microseconds allowed for each call.
+        /// The permitted additional microseconds per call.
         case difference(Double)
     }
 
-    /// What the filter of `scripts/bench` looks at.
+    /// The name for the filter of `scripts/bench`.
     let name: String
     let title: String
     let database: Database
     let baseline: Baseline
-    /// Whether ours does it with records and requests, or by SQL.
+    /// Whether our work uses records and requests instead of SQL.
     let isOfRecords: Bool
-    /// What ours calls it, and the peers.
+    /// The name of the work in our scripts and those of the peers.
     var script: String
-    /// What the baseline calls it.
+    /// The name of the work in the baseline.
     var baselineScript: String
-    /// How many rows or calls one sample stands for.
+    /// The number of rows or calls per sample.
     let count: Int
-    /// Without one the figure is information.
+    /// The target; `nil` if the result is only informative.
     var target: Target?
-    /// At most this × a peer, by the peer's name.
+    /// The permitted multiple of a peer's time, by the name of the peer.
     var peerTargets: [String: Double] = [:]
-    /// The peers that take part.
+    /// The participating peers.
     var peers: [String]
 
     init(
@@ -57,7 +57,7 @@ struct Measure {
         peers = hasPeers ? [Contestants.lsqlite3, Contestants.luaSQL, Contestants.python, Contestants.peewee] : []
     }
 
-    /// A measure of records or requests: against what C calls `reference`, or else against the same by SQL.
+    /// Creates a measure of records or requests, compared with the C work named `reference`, or else with the same work in SQL.
     init(
         records name: String, _ title: String, database: Database, script: String? = nil, reference: String? = nil,
         plain: String? = nil, count: Int, target: Target? = nil, peers: [String] = [], factor: Double? = nil
@@ -69,7 +69,7 @@ struct Measure {
         if let factor { peerTargets = Dictionary(uniqueKeysWithValues: peers.map { ($0, 1 / factor) }) }
     }
 
-    /// The row path against C.
+    /// The row path compared with C.
     static let rows: [Measure] = [
         Measure("fetch_all", "fetch_all, a table a row", database: .products, script: "fetch_all", count: 200_000,
             target: 1.05, luaSQLTarget: 0.7),
@@ -96,7 +96,7 @@ struct Measure {
     private static let writers = [Contestants.peewee, Contestants.sqlAlchemy]
     private static let builders = writers + [Contestants.grdb]
 
-    /// Records against C that does the work with SQL and prepared statements.
+    /// Records compared with C that uses SQL and prepared statements.
     static let records: [Measure] = [
         Measure(
             records: "record_insert", "record:insert()", database: .memory, reference: "insert", count: 100_000,
@@ -127,7 +127,7 @@ struct Measure {
             target: .ratio(1.05), peers: builders),
     ]
 
-    /// Records and requests against the same by SQL.
+    /// Records and requests compared with the same work in SQL.
     static let requests: [Measure] = [
         Measure(
             records: "update_changes", "update_changes, one column", database: .memory, count: 100_000, target: .ratio(2),
@@ -145,17 +145,17 @@ struct Measure {
             records: "including_texts", "  ditto, by SQL dates are texts", database: .chinook, count: 20),
     ]
 
-    /// All of them, by what they are compared with.
+    /// All measures, grouped by their baseline.
     static let all = [rows, records, requests]
 }
 
 extension Measure {
-    /// A line of the README: work by us and by everyone who can do it.
+    /// A line of the README: work done by Perilune and by all peers that support it.
     struct Shown {
         let title: String
-        /// What we do, by name of the measure.
+        /// The name of our measure.
         let ours: String
-        /// Whose C and Python do the same.
+        /// The name of the measure whose C and Python versions do the same work.
         let plain: String
     }
 

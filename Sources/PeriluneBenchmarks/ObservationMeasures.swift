@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 import Perilune
 
-/// What observers cost those who write. In this process, without peers.
+/// The cost of observers for writers. Measured in this process, without peers.
 struct ObservationMeasures {
     let rounds: Int
     let folder: URL
     private let commits = 10_000
 
-    /// A figure by name, the least of all rounds.
+    /// Results by name, the minimum of all rounds.
     private typealias Times = [String: Double]
 
     func run() async throws {
@@ -16,7 +16,7 @@ struct ObservationMeasures {
         var times: Times = [:]
         var fetches = 0
         for round in 0..<rounds {
-            // A reader that meets a commit locks the log for a moment.
+            // A reader that coincides with a commit briefly locks the log.
             var configuration = Configuration()
             configuration.busyMode = .timeout(5)
             let pool = try DatabasePool(
@@ -87,11 +87,11 @@ struct ObservationMeasures {
         end
         """
 
-    /// What a host costs whose scripts wait for something that does not happen.
+    /// Measures the cost of a host whose scripts wait for an event that does not occur.
     private func measureIdling() async throws {
         let pool = try DatabasePool(path: folder.appendingPathComponent("idle.sqlite").path)
         let host = try await makeHost(over: pool)
-        // Dispatch looks at its threads each second, whatever a program does.
+        // Dispatch checks its threads every second in any program.
         let nothing = try await processorTime(inMinuteOf: .seconds(10))
         line("a process that waits, processor time of a minute", nothing, "ms")
         try await host.run(source: Self.automating)
@@ -101,7 +101,7 @@ struct ObservationMeasures {
         await host.endCallbacks()
     }
 
-    /// The milliseconds of processor time that this process uses in a minute, by that which it uses in a part of one.
+    /// Returns the processor time of this process per minute in milliseconds, extrapolated from a shorter period.
     private func processorTime(inMinuteOf part: Duration) async throws -> Double {
         try await Task.sleep(for: .milliseconds(200))
         let start = Self.processorTime()
@@ -109,7 +109,7 @@ struct ObservationMeasures {
         return (Self.processorTime() - start) * 1e3 * (.seconds(60) / part)
     }
 
-    /// In seconds.
+    /// Returns the processor time in seconds.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -1,7 +1,7 @@
-/// How a function of a script reads, in the measures of pools.
+/// The way a script function reads in the pool measures.
 struct PoolConfiguration {
     let name: String
-    /// Defines the function `read`.
+    /// The script, which defines the function `read`.
     let script: String
 
     static let row = "SELECT price FROM product WHERE id = ?"
@@ -13,8 +13,8 @@ struct PoolConfiguration {
     ]
 
     /// - Parameters:
-    ///   - list: How many rows are read in one statement.
-    ///   - rows: And how many in a statement each.
+    ///   - list: The number of rows read in one statement.
+    ///   - rows: The number of rows read in a statement each.
     private init(_ name: String, _ begin: String, _ end: String, list: Int, rows: Int) {
         self.name = name
         script = """

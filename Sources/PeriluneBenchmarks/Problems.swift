@@ -1,10 +1,10 @@
-/// What could not be run: missing programs are said once, failures are kept for the end.
+/// The measures that could not run: missing programs are reported once, and failures are collected for the end.
 struct Problems {
     private(set) var failures: [String] = []
     private var missing: Set<String> = []
     private var failed: Set<String> = []
 
-    /// Whether it makes no sense to try again.
+    /// Returns whether another attempt would be pointless.
     func hasFailed(_ contestant: String, _ measure: String) -> Bool {
         missing.contains(contestant) || failed.contains("\(contestant) \(measure)")
     }

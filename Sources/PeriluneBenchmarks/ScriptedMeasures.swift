@@ -1,25 +1,25 @@
 import Foundation
 
-/// What a script in Python measures and shows.
+/// Measures performed and printed by a Python script.
 struct ScriptedMeasures {
-    /// What the failure to run it is called by.
+    /// The name in messages about failures.
     let title: String
     let script: String
     let scripts: String
     /// The folder of the built programs.
     let programs: URL
 
-    /// Test scenarios against the same tests by other runners.
+    /// Returns the comparison of test scenarios with the same tests in other runners.
     static func scenarios(scripts: String, programs: URL) -> ScriptedMeasures {
         ScriptedMeasures(title: "the scenarios", script: "with_scenarios.py", scripts: scripts, programs: programs)
     }
 
-    /// How what a row costs depends on how many there are.
+    /// Returns the measures of how the cost per row depends on the number of rows.
     static func scale(scripts: String, programs: URL) -> ScriptedMeasures {
         ScriptedMeasures(title: "the scale", script: "with_scale.py", scripts: scripts, programs: programs)
     }
 
-    /// A database in a cluster, whose nodes it starts.
+    /// Returns the measures of a cluster database, whose nodes the script starts.
     static func cluster(scripts: String, programs: URL) -> ScriptedMeasures {
         ScriptedMeasures(title: "the cluster", script: "with_cluster.py", scripts: scripts, programs: programs)
     }

@@ -3,7 +3,8 @@ import Foundation
 import GRDB
 import Perilune
 
-/// What is done with many rows at once: upserts, pages by keys, histories. In this process, against the same SQL by hand.
+/// Operations on many rows: upserts, pages by key, and history. Measured in this process, compared with the same SQL written by
+/// hand.
 struct SetMeasures: TimedMeasures {
     let rounds: Int
     let folder: URL
@@ -31,7 +32,7 @@ struct SetMeasures: TimedMeasures {
         INSERT INTO item (code, amount) VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET amount = excluded.amount
         """
 
-    /// Every other row is there already.
+    /// Measures upserts of which every other row already exists.
     private func measureUpserts() async throws {
         let (pool, host) = try await makeHost("upserts", "CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, amount INTEGER)")
         var (ours, reference) = (Double.infinity, Double.infinity)
@@ -97,7 +98,7 @@ struct SetMeasures: TimedMeasures {
 
     // MARK: - History
 
-    /// What triggers write, against versions that a script writes as one does by hand, with the time as text.
+    /// Measures triggers compared with versions written by a script in the usual way, with the time as text.
     private func measureHistory() async throws {
         let table = "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER)"
         let (pool, host) = try await makeHost("history", "CREATE TABLE book \(table); CREATE TABLE plain \(table);")

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The table and the picture of the README: what everyone takes for the same work, with the date and the machine.
+/// The table and the picture of the README: the times of all contestants for the same work, with the date and the machine.
 struct SpeedReport {
     /// One kind of work.
     struct Line {
         let title: String
-        /// The time of one row or call, in seconds, by contestant.
+        /// The seconds per row or call, by contestant.
         let times: [(contestant: String, seconds: Double)]
 
         func seconds(_ contestant: String) -> Double? { times.first { $0.contestant == contestant }?.seconds }
@@ -18,7 +18,7 @@ struct SpeedReport {
     private let contestants: [String]
     private let caption: String
 
-    /// - Parameter machine: What the report says of it.
+    /// - Parameter machine: The machine described in the report.
     init(_ comparison: Comparison, date: Date = Date(), machine: Machine = Machine()) {
         let others = [Self.reference, Contestants.lsqlite3, Contestants.luaSQL, Contestants.python, Contestants.peewee, Contestants.sqlAlchemy, Contestants.grdb]
         lines = Measure.shown.compactMap { shown in
@@ -33,7 +33,7 @@ struct SpeedReport {
 
     // MARK: - Table
 
-    /// A table in Markdown.
+    /// The Markdown table.
     var table: String {
         func cell(_ line: Line, _ name: String) -> String {
             guard let seconds = line.seconds(name) else { return "–" }
@@ -56,7 +56,7 @@ struct SpeedReport {
     private static let width = 760.0, left = 250.0, right = 24.0, rowHeight = 34.0, top = 56.0
     private static let colors = ["#d9480f", "#212529", "#1971c2", "#2f9e44", "#9c36b5", "#e8a800", "#868e96", "#0b7285"]
 
-    /// A picture in SVG: a row for each kind of work, a dot for everyone, on a scale of powers of ten.
+    /// The SVG picture: a row per kind of work, with a dot for each contestant on a logarithmic scale.
     var picture: String {
         let all = lines.flatMap { $0.times.map(\.seconds) }
         let first = floor(log10((all.min() ?? 1e-7) * 1e6)), last = ceil(log10((all.max() ?? 1e-4) * 1e6))
@@ -110,7 +110,7 @@ struct SpeedReport {
     private static let marks = (begin: "<!-- written by scripts/bench --report -->\n", end: "<!-- to here -->\n")
     private static let picturePath = "Sources/Perilune/Perilune.docc/Resources/speed.svg"
 
-    /// Puts both in their places in the package, which is the current folder.
+    /// Writes the table and the picture to their files in the package, which is the current folder.
     func write() throws {
         let folder = URL(fileURLWithPath: Self.picturePath).deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -125,7 +125,7 @@ struct SpeedReport {
     }
 }
 
-/// What a report says of the machine.
+/// A description of the machine for reports.
 struct Machine: CustomStringConvertible {
     let description: String
 

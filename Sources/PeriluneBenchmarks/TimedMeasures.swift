@@ -1,8 +1,8 @@
 import Foundation
 
-/// Measures of what a Swift program waits for.
+/// Measures of elapsed time in Swift programs.
 protocol TimedMeasures {
-    /// How often something is done whose least time counts.
+    /// The number of repetitions, of which the fastest counts.
     var rounds: Int { get }
 }
 

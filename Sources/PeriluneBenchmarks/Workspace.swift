@@ -20,7 +20,7 @@ struct Workspace {
         }
     }
 
-    /// The Chinook database: where `CHINOOK` says, or beside the package; nil where it is missing.
+    /// The Chinook database, from the path in `CHINOOK` or next to the package; nil if it is missing.
     static let chinook: String? = {
         let named = ProcessInfo.processInfo.environment["CHINOOK"] ?? "../shared/data/chinook.sqlite"
         return FileManager.default.fileExists(atPath: named) ? named : nil
@@ -30,7 +30,7 @@ struct Workspace {
         database != .chinook || Self.chinook != nil
     }
 
-    /// Makes the database that is read, by the reference.
+    /// Creates the database for reading with the reference program.
     func createProducts(scripts: String, program: String, share: Double = 1) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
