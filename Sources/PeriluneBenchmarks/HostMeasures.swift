@@ -89,7 +89,7 @@ struct HostMeasures: TimedMeasures {
 
     // MARK: - Pools
 
-    /// Measures two hosts that simultaneously read what one reads.
+    /// Measures two hosts that read the same rows at the same time, compared with one.
     private func measurePools() async throws {
         let database = try DatabasePool(path: folder.appendingPathComponent("pool.sqlite").path)
         try await database.write { db in

@@ -39,8 +39,8 @@ const char *plua_match_at(plua_matcher *matcher, const char *at);
 /* Finds the first match that starts at or after `from`. Sets `end` and returns the start, or NULL. May raise. */
 const char *plua_search(plua_matcher *matcher, const char *from, const char **end);
 
-/* Sets `text` to a capture and returns its length; without captures, index 0 is the whole match. For a position capture, pushes the position and
-** returns PLUA_CAPTURE_POSITION as the length. May raise. [-0, +(0 1), v] */
+/* Sets `text` to a capture and returns its length; without captures, index 0 is the whole match. For a position capture,
+** pushes the position and returns PLUA_CAPTURE_POSITION as the length. May raise. [-0, +(0 | 1), v] */
 ptrdiff_t plua_get_capture(plua_matcher *matcher, int index, const char *start, const char *end,
                                const char **text);
 

@@ -54,7 +54,7 @@ final class ConnectionTurns: Sendable {
     /// Whether the writer is free.
     var isFree: Bool { queue?.isFree != false && !writing.isTaken }
 
-    /// Runs a closure that enters the queue of a connection, as soon as it is free.
+    /// Runs a closure that enters the queue of a connection, once it is free.
     ///
     /// - Throws: `DatabaseError` with code `SQLITE_INTERRUPT` if the run on this thread must end first.
     func taking<Result>(_ use: Use, in writer: any DatabaseWriter, _ body: () throws -> Result) throws -> Result {
@@ -84,7 +84,7 @@ final class ConnectionTurns: Sendable {
 
     private func waitForQueue(of writer: any DatabaseWriter) throws {
         guard let queue else { return }
-        // After so many turns, others use the queue without pause, but only for a short time each.
+        // After eight attempts, other threads are using the queue in quick succession, each for a short time.
         for _ in 0..<8 where !queue.isFree {
             let turn = DispatchSemaphore(value: 0)
             writer.asyncWriteWithoutTransaction { _ in turn.signal() }

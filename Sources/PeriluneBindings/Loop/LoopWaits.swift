@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The number of runs in a loop that wait for time or for each other. Thread-safe: whoever resumes a run decrements the number
+/// The number of runs in a loop that wait for time or for each other. Thread-safe: the code that resumes a run decrements the number
 /// first, so that the clock does not advance in between.
 package final class LoopWaits: Sendable {
     struct Counts {

@@ -48,7 +48,7 @@ struct DatabaseOptions {
         }
     }
 
-    /// SQLite stores the milliseconds as a 32-bit number.
+    /// Returns the busy mode for a timeout. SQLite stores the milliseconds as a 32-bit number.
     private static func busyMode(_ seconds: Double) throws -> Database.BusyMode {
         guard seconds.isFinite, seconds >= 0, seconds <= 2_000_000 else {
             throw BindingError("argument", "option busy_timeout: expected seconds from 0 to 2000000, got \(seconds)")

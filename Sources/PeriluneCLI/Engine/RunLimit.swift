@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The time limit of each run of a service.
 ///
-/// The host enforces this limit itself. This class ends the process if a run continues nevertheless, for example in one long Lua
+/// The host enforces this limit itself. This class ends the process if a run continues anyway, for example in one long Lua
 /// instruction that would block all other runs. SQLite rolls back uncommitted changes when the file is opened again.
 final class RunLimit: Sendable {
     /// The tolerance, because a rollback may take time. Counted in checks, because the clock keeps running while the process is
