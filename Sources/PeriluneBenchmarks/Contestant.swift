@@ -65,7 +65,8 @@ struct Run {
         }
     }
 
-    /// Runs a process and captures its output. Standard error goes to a file, so that neither pipe can fill up while the other is being read.
+    /// Runs a process and captures its output. Standard error goes to a file, so that neither pipe can fill up while the other is
+    /// being read.
     static func capture(
         _ arguments: [String], _ environment: [String: String]
     ) throws(RunFailure) -> (output: String, errors: String, code: Int32) {

@@ -84,7 +84,7 @@ final class ConnectionTurns: Sendable {
 
     private func waitForQueue(of writer: any DatabaseWriter) throws {
         guard let queue else { return }
-        // After eight attempts, other threads are using the queue in quick succession, each for a short time.
+        // If the queue is still busy after eight turns, others use it continuously, each for only a short time.
         for _ in 0..<8 where !queue.isFree {
             let turn = DispatchSemaphore(value: 0)
             writer.asyncWriteWithoutTransaction { _ in turn.signal() }

@@ -63,7 +63,7 @@ struct AccessQueue: Sendable {
 /// The readers of a pool, used to check whether one is free.
 ///
 /// Read from `DatabasePool.readerPool`: `itemsSemaphore` counts the free readers, the busy ones have entered `itemsGroup`, and
-/// `barrierQueue` excludes all of them.
+/// barriers run on `barrierQueue`.
 struct PoolReaders: Sendable {
     private static let semaphore = HiddenObject(at: "readerPool", "itemsSemaphore", in: DatabasePool.self)
     private static let group = HiddenObject(at: "readerPool", "itemsGroup", in: DatabasePool.self)
