@@ -170,7 +170,7 @@ package final class ScriptDatabase {
         _ = psql_wait_cancellably(db.sqliteConnection, CInt(clamping: Int(seconds * 1000)), plua_is_run_cancelled)
     }
 
-    /// Ends an observer together with the database.
+    /// Adds an observer, which ends together with the database.
     func add(_ observer: ValueObserver) {
         valueObservers.removeAll { $0.observer?.isEnded != false }
         valueObservers.append(WeakObserver(observer: observer))

@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// Dispatch sources are unsuitable: they register the signal later, on their own thread, and lose earlier signals.
 enum SignalPipe {
-    /// Writes the number of each future signal to a pipe as one byte.
+    /// Opens a pipe that receives the number of each signal from now on as one byte.
     ///
     /// Must be called only once for each signal.
     ///
