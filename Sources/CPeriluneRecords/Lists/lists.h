@@ -47,8 +47,8 @@ bool prec_has_rowid(lua_State *L, prec_record_write *work);
 /* Inserts the record at a position. The stack must end at TOP. [-n, +0, e] */
 void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
-/* Inserts as many records from a position as fit into one statement, and returns their number. The stack must end at TOP. [-n,
-** +0, e] */
+/* Inserts as many records from a position as fit into one statement, and returns their number. The stack must end at TOP.
+** [-n, +0, e] */
 lua_Integer prec_insert_some(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
 /* MARK: - What is put back if a later record fails */

@@ -72,8 +72,8 @@ enum {
     MODEL_VALUES = MODEL_METHOD_CACHE,
 };
 
-/* Returns the model of the class at `index`, or NULL. prec_push_model also pushes its userdata, unless it is NULL. [-0,
-** +(0|1), -] */
+/* Returns the model of the class at `index`, or NULL. prec_push_model also pushes its userdata, unless it is NULL.
+** [-0, +(0|1), -] */
 prec_model *prec_model_at(lua_State *L, int index);
 prec_model *prec_push_model(lua_State *L, int index);
 

@@ -59,8 +59,8 @@ void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int 
 /* Binds a value to be written. Raises if the column does not declare to hold it. [-0, +0, v] */
 void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
-/* Returns whether the value at an index has a type that the column declares to hold, if this can be decided immediately. [-0,
-** +0, -] */
+/* Returns whether the value at an index has a type that the column declares to hold, if this can be decided immediately.
+** [-0, +0, -] */
 static inline bool prec_fits(lua_State *L, const prec_record_column *column, int type, int index) {
     if (column->holds == HOLDS_ANYTHING || type == LUA_TNIL) return true;
     if (type == LUA_TSTRING) return column->holds == HOLDS_TEXTS;
@@ -99,8 +99,8 @@ bool prec_has_key(const prec_record_write *work, const prec_mask *mask);
 /* Raises an error that the table or the record has no key. [-0, +0, v] */
 int prec_raise_no_key(lua_State *L, prec_record_write *work);
 
-/* Sets a field of the record and of its table of values, by the position of the column. The value is on top of the stack. [-1,
-** +0, m] */
+/* Sets a field of the record and of its table of values, by the position of the column. The value is on top of the stack.
+** [-1, +0, m] */
 void prec_set_column(lua_State *L, prec_record_write *work, int names, int column);
 
 /* Sets the columns returned in the statement's first row, whose list is on top of the stack. [-0, +n, m] */
