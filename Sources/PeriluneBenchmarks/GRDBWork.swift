@@ -33,7 +33,7 @@ struct GRDBWork {
         }
     }
 
-    // MARK: - The same as work.lua
+    // MARK: - The work of work.lua
 
     private func find(_ db: Database) throws -> String {
         var sum = 0, id = 1

@@ -61,7 +61,7 @@ struct HostMeasures: TimedMeasures {
         report("  that has also used records and requests", used * 1e3, "ms")
     }
 
-    // MARK: - Databases of tests
+    // MARK: - Test databases
 
     private func measureClones() async throws {
         var migrator = DatabaseMigrator()

@@ -225,7 +225,7 @@ void prec_raise_type_mismatch(lua_State *L) {
     lua_call(L, 1, 0);
 }
 
-/* MARK: - From a row */
+/* MARK: - Records from rows */
 
 /* record_from(table layout, names, values): returns a record with the named values, whose names need not be columns. */
 static int record_from(lua_State *L) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* MARK: - Which column is what */
+/* MARK: - Roles of columns */
 
 /* Returns the position of a column in the table layout, from 0, or NOT_IN_TABLE. `positions` is the table of the table layout. */
 static int find_position(lua_State *L, int positions, const char *name) {

@@ -51,7 +51,7 @@ void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer positi
 ** [-n, +0, e] */
 lua_Integer prec_insert_some(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
-/* MARK: - What is put back if a later record fails */
+/* MARK: - Restoring records if a later one fails */
 
 /* Saves the state of the record. [-0, +0, m] */
 void prec_save_element(lua_State *L, lua_Integer position, int record);

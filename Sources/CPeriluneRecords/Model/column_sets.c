@@ -37,7 +37,7 @@ void prec_copy_entries(lua_State *L, int table, int copy) {
     }
 }
 
-/* MARK: - Making column sets */
+/* MARK: - Creating column sets */
 
 /* Pushes the value of __index: a table, or a function if there are extras, which it finds first, or if Lua must know the
 ** record. */
@@ -99,7 +99,7 @@ prec_column_set *prec_make_column_set(lua_State *L, int layout_index, const int 
     return column_set;
 }
 
-/* MARK: - Fields that hold no row */
+/* MARK: - Fields without a row */
 
 /* Pushes a copy of the list or set at an index with one more element. */
 static void push_with(lua_State *L, int index, int name, bool is_list) {

@@ -1,7 +1,7 @@
 /* Creation of records from values of a script: `Author{ name = "Ada" }`. */
 #include "CPeriluneRecords/Model/model.h"
 
-/* MARK: - Names that are known */
+/* MARK: - Known names */
 
 /*
 ** A name written in a script is usually the same string object as a key of MODEL_KNOWN, because Lua keeps only one copy of each
@@ -37,7 +37,7 @@ static inline bool is_known(lua_State *L, const prec_model *model, int model_ind
     return is_known;
 }
 
-/* MARK: - Making */
+/* MARK: - Creating records */
 
 /* Pushes the table layout of a model for the current database. Returns false and pushes nothing if there is none or it may be
 ** outdated. */

@@ -1,7 +1,7 @@
 /* Metamethods of records: missing fields, comparison, text and iteration. */
 #include "CPeriluneRecords/Model/model.h"
 
-/* MARK: - What a record does not have */
+/* MARK: - Missing fields */
 
 /* Returns whether the table at an index, which may be an upvalue, has the key at 2. */
 static bool has_key(lua_State *L, int table) {

@@ -214,7 +214,7 @@ int prec_assign_field(lua_State *L);
 
 extern const luaL_Reg prec_record_metamethods[], prec_column_set_functions[], prec_making_functions[];
 
-/* MARK: - Fields that are to be NULL */
+/* MARK: - Fields to be written as NULL */
 
 /* Notes that the field whose name is on top of the stack must be written as NULL, although it is nil. [-1, +0, m] */
 void prec_note_null(lua_State *L, int record);

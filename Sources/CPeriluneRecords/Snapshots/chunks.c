@@ -1,7 +1,7 @@
 /* Creation of chunks and snapshots. */
 #include "CPeriluneRecords/Snapshots/snapshots.h"
 
-/* MARK: - Making chunks */
+/* MARK: - Creating chunks */
 
 /* Pushes an empty chunk. */
 static prec_chunk *push_empty(lua_State *L, size_t capacity) {

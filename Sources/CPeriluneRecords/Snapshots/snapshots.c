@@ -121,7 +121,7 @@ static bool are_same(lua_State *L, int left, int right) {
     return lua_rawequal(L, left, right);
 }
 
-/* MARK: - What differs */
+/* MARK: - Differences */
 
 typedef enum { IS_SAME, IS_OTHER, IS_UNCLEAR } comparison;
 

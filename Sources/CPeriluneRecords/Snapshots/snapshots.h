@@ -154,7 +154,7 @@ void prec_push_metatable_of_draft(lua_State *L, int column_set, int index);
 ** record. [-0, +2, m] */
 void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer);
 
-/* MARK: - What differs */
+/* MARK: - Differences */
 
 /* Returns whether the record has an entry. [-0, +0, -] */
 bool prec_has_snapshot(lua_State *L, int record);
@@ -186,7 +186,7 @@ void prec_make_plain(lua_State *L, const prec_record_column *column);
 /* Packs plain values on the stack, starting at `first`, as the snapshot of a record. Leaves values on the stack. [-0, +n, m] */
 void prec_keep_values(lua_State *L, int column_set, int record, int first);
 
-/* MARK: - Of records */
+/* MARK: - Snapshots of records */
 
 /* Stores the values in the table at `values` as the snapshot of the record at `record` with the column set at `column_set`.
 ** [-0, +0, e] */

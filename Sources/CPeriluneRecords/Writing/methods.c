@@ -110,7 +110,7 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
     return 1;
 }
 
-/* MARK: - One write, for the Lua part, which converts values before and after it */
+/* MARK: - A single write for the Lua part, which converts values before and after it */
 
 /* Stack indices. All values except the record may be nil: the database; a table of values that replaces the fields; a clause
 ** of the statement; the names of the columns to update; a table of key values that replaces those of the record; an additional
@@ -309,7 +309,7 @@ RAW_VERB(exists, true)
 RAW_VERB(inserted_columns, true)
 RAW_VERB(updated_columns, true)
 
-/* MARK: - update_changes with a table of columns, or with nothing */
+/* MARK: - update_changes with a table of columns, or without arguments */
 
 /* Returns whether all keys of the table at 2 are fields of the record, whose column set is at `column_set`. Leaves the stack
 ** unchanged. */

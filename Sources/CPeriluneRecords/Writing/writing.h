@@ -79,7 +79,7 @@ void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count
 /* Runs the statement. Constraint errors name the record. [-0, +(0|2), e] */
 void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *form, lua_Integer limit);
 
-/* MARK: - Work on a record */
+/* MARK: - Operations on a record */
 
 /* Begins an operation on a record, whose column set is on top of the stack, and pushes the table layout. [-0, +1, e] */
 prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb, int record);

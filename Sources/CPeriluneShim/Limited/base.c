@@ -226,7 +226,7 @@ static int limited_collectgarbage(lua_State *L) {
                           option);
 }
 
-/* MARK: - Functions that take long only where there is much to do */
+/* MARK: - Functions whose duration depends on their arguments */
 
 /* The hook is called every thousand instructions. In this interval, a loop could process a large string many times. */
 int plua_count_work_of_results(lua_State *L) {

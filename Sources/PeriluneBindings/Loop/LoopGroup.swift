@@ -50,7 +50,7 @@ package final class LoopGroup {
         loop.queue.setWake(wake)
     }
 
-    // MARK: - Going on
+    // MARK: - Proceeding
 
     /// Starts due calls, and advances the clock if there are none.
     package func proceed() {

@@ -212,7 +212,7 @@ package final class ScriptLoop {
 
     package var hasFailed: Bool { !failures.isEmpty }
 
-    // MARK: - What goes on
+    // MARK: - Runs
 
     /// Counts a new run of a script.
     package func beginRun() {

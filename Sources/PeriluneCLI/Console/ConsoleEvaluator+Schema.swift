@@ -77,7 +77,7 @@ extension ConsoleEvaluator {
         }
     }
 
-    // MARK: - Steps
+    // MARK: - Helpers
 
     /// Calls a function of the `console` module that returns a boolean.
     private func truth(_ name: String) async throws -> Bool {

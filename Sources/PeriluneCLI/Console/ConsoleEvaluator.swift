@@ -110,7 +110,7 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    // MARK: - Steps
+    // MARK: - Helpers
 
     /// Returns a function of the `console` module.
     static func function(_ name: String, of library: LibraryLoader) throws -> LuaFunction {

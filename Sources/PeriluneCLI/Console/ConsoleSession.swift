@@ -282,7 +282,7 @@ final class ConsoleSession {
         return nearestName(to: name, among: names.filter { $0 != name && !$0.hasPrefix("_") && !Highlighter.luaKeywords.contains($0) })
     }
 
-    // MARK: - Asking
+    // MARK: - Questions
 
     /// Asks before a statement changes all rows of a table in a database that others may use. Returns whether to run it.
     private func mayRun(_ sql: String) async -> Bool {

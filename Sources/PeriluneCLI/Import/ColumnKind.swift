@@ -145,7 +145,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
 
 /// Numbers in text form.
 enum NumberText {
-    // MARK: - As a column without a type keeps them
+    // MARK: - In columns without a type
 
     /// Returns a number that is written back unchanged except for trailing zeros. 007 and +49 are text.
     static func number(_ bytes: [UInt8]) -> Cell? { integer(bytes).map(Cell.integer) ?? real(bytes).map(Cell.real) }
@@ -185,7 +185,7 @@ enum NumberText {
         return text.double
     }
 
-    // MARK: - As a column of numbers takes them
+    // MARK: - In numeric columns
 
     /// Returns a number as SQLite converts it for numeric columns: surrounding blanks, a plus sign, leading zeros, and a leading or
     /// trailing decimal point are accepted.

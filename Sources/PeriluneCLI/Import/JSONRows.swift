@@ -41,7 +41,7 @@ struct JSONRows {
     /// Returns whether any row has a field with this name.
     func has(_ column: String) -> Bool { known.contains(column.foldedName) }
 
-    // MARK: - Steps
+    // MARK: - Helpers
 
     private var peek: UInt8 { position < bytes.count ? bytes[position] : 0 }
 

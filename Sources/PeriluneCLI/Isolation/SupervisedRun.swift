@@ -89,7 +89,7 @@ enum SupervisedRun {
         throw CommandFailure(report)
     }
 
-    // MARK: - In the other process
+    // MARK: - In the second process
 
     /// Drops the privileges that a script does not need, and ends this process when its parent ends.
     ///

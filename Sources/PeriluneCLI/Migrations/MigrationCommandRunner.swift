@@ -203,7 +203,7 @@ struct MigrationCommandRunner {
         try await MigrationSession(request: request, texts: texts, database: database, isReadonly: isReadonly)
     }
 
-    // MARK: - Saying
+    // MARK: - Messages
 
     func note(_ text: String) {
         CommandOutput.note(text, colors)

@@ -87,7 +87,7 @@ struct SnapshotReview {
         return lines
     }
 
-    // MARK: - Asking
+    // MARK: - Questions
 
     private func ask() throws -> Answer {
         while true {

@@ -72,7 +72,7 @@ struct Settings: Sendable {
     /// Returns whether the file or a variable sets a value.
     func isSet(_ setting: Setting) -> Bool { self[setting].map { $0.source != .standard } ?? false }
 
-    // MARK: - Those of the process
+    // MARK: - Settings of the process
 
     private static let loaded = Result { try find(environment: .ofProcess) }
 
