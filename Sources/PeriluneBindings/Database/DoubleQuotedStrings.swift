@@ -27,7 +27,9 @@ package enum DoubleQuotedStrings {
         do {
             return try compile()
         } catch let error as DatabaseError where error.message?.contains("no such column: ") == true {
-            guard let connection = db.sqliteConnection, install(on: connection) else { throw error }
+            guard let connection = db.sqliteConnection else { throw error }
+            install(on: connection)
+            // Repeated even if nothing has changed: reading the schema has replaced SQLite's position of the error.
             return try compile()
         }
     }
