@@ -134,8 +134,8 @@ struct pdb_row_form {
     ** allowed. [-0, +n, m] and [-0, +1, m] */
     void (*begin)(lua_State *L, pdb_row_loop *loop);
     bool (*push_next)(lua_State *L, pdb_row_loop *loop);
-    /* Inspects the row or list of rows on top of the stack after the statement has ended. May raise. NULL: nothing to do. [-0,
-    ** +0] */
+    /* Inspects the row or list of rows on top of the stack after the statement has ended. May raise. NULL: nothing to do.
+    ** [-0, +0] */
     void (*end)(lua_State *L, pdb_state *rows);
 };
 

@@ -12,8 +12,8 @@ static const char methods_key; /* a registry key */
 
 /* MARK: - Rows */
 
-/* Pushes the metatable of rows with BLOBs in the columns that the string on top of the stack marks, and pops the string. [-1,
-** +1, m] */
+/* Pushes the metatable of rows with BLOBs in the columns that the string on top of the stack marks, and pops the string.
+** [-1, +1, m] */
 static void push_blob_metatable(lua_State *L, int keys) {
     int mask = lua_gettop(L), metatable = mask + 1;
     lua_pushvalue(L, mask);

@@ -13,8 +13,8 @@ void pdb_open_blobs(lua_State *L);
 /* MARK: - Parameters */
 
 /* Binds the value at `index`, a string as a blob if `is_blob`. Returns NULL, a description of the expected type, or
-** pdb_conversion_failed with the error on top of the stack. May push a value that must stay until the statement is reset. [-0,
-** +n, m] */
+** pdb_conversion_failed with the error on top of the stack. May push a value that must stay until the statement is reset.
+** [-0, +n, m] */
 const char *pdb_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob);
 extern const char pdb_conversion_failed[];
 

@@ -58,8 +58,8 @@ bool pdb_expire_statements(sqlite3 *handle);
 /* (database, functions by name, tables or nil, kinds, is_once) adds an observer and returns it; see handles.c. [-n, +1, e] */
 int pdb_add_observer(lua_State *L);
 
-/* For observers with notifications of other states' transactions: () returns a function and its argument, or nothing. [-n,
-** +(0|2), m] */
+/* For observers with notifications of other states' transactions: () returns a function and its argument, or nothing.
+** [-n, +(0|2), m] */
 int pdb_take_notification(lua_State *L);
 
 /* set_callback_failure(function): sets the function that receives errors of did_commit and did_rollback. [-n, +0, v] */

@@ -97,14 +97,6 @@ void plua_push_async_function(lua_State *L, void *function, const char *name) {
 
 /* MARK: - From Swift to Lua */
 
-static _Thread_local plua_context *running_context;
-
-plua_context *plua_running_context(void) {
-    return running_context;
-}
-
-bool plua_is_run_cancelled(void) { return running_context && plua_poll(running_context) != PLUA_CANCEL_NONE; }
-
 /* What a protected call or a resumption changes in the context, to be restored after it. */
 typedef struct {
     plua_context *outer;
@@ -114,8 +106,8 @@ typedef struct {
 } entered;
 
 static entered enter_lua(plua_context *context, lua_State *L) {
-    entered before = {running_context, context->running, context->may_refuse, context->nested_calls};
-    running_context = context;
+    entered before = {plua_running, context->running, context->may_refuse, context->nested_calls};
+    plua_running = context;
     context->running = L;
     context->may_refuse = true;
     plua_prepare_hook(L);
@@ -123,7 +115,7 @@ static entered enter_lua(plua_context *context, lua_State *L) {
 }
 
 static void leave_lua(plua_context *context, entered before) {
-    running_context = before.outer;
+    plua_running = before.outer;
     context->running = before.running;
     context->may_refuse = before.may_refuse;
     context->nested_calls = before.nested_calls;

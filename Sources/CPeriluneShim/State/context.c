@@ -7,6 +7,12 @@
 #include "CPeriluneShim/State/pool.h"
 #include "CPeriluneShim/State/state.h"
 
+_Thread_local plua_context *plua_running;
+
+plua_context *plua_running_context(void) { return plua_running; }
+
+bool plua_is_run_cancelled(void) { return plua_running && plua_poll(plua_running) != PLUA_CANCEL_NONE; }
+
 /* What the allocator needs beside the context that others see. */
 typedef struct {
     plua_context context; /* first: a context is a state's whole record */

@@ -51,7 +51,7 @@ void plua_prepare_hook(lua_State *L) {
 void plua_cancel_run(plua_context *context, int reason) {
     int expected = PLUA_CANCEL_NONE;
     bool is_first = atomic_compare_exchange_strong(&context->cancel_reason, &expected, reason);
-    if (is_first && plua_running_context() == context) arm(context->running);
+    if (is_first && plua_running == context) arm(context->running);
 }
 
 static bool is_over_memory_limit(plua_context *context) {

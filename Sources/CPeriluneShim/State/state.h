@@ -7,6 +7,9 @@
 /* A state as plua_new_state makes it, once `prepare`, called under protection, has opened what every state has. [-0, +0, -] */
 lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare, bool is_deterministic);
 
+/* The context that runs on the current thread, or NULL. Written by the calls into Lua. */
+extern _Thread_local plua_context *plua_running;
+
 /* The number of the object that begins at an address, in a deterministic state. */
 uint64_t plua_number_of_block(const void *start);
 

@@ -72,7 +72,7 @@ import Testing
 
     @Test func `environment variables in the documents are read`() {
         let files = KnownNames.files(below: "Sources") + KnownNames.files(below: "Tests/PeriluneLuaFileTools")
-        let sources = files.filter { $0.hasSuffix(".swift") }.compactMap(Reference.text(of:)).joined()
+        let sources = files.filter { $0.hasSuffix(".swift") || $0.hasSuffix(".c") }.compactMap(Reference.text(of:)).joined()
         var names: Set<String> = []
         for page in DocumentedPage.all {
             Words.forEach(in: Reference.text(of: page.path) ?? "") { word, _ in

@@ -120,6 +120,7 @@ struct KnownNames: Sendable {
 
     /// Names of Swift, of Foundation and of the systems around, which no source of this project declares.
     static let foreign: Set<String> = [
+        "prepareDatabase", "schemaSource",
         "Codable", "Sendable", "Duration", "Range", "IndexSet", "CharacterSet", "Int", "Int64", "UInt64", "String", "Double", "Data", "Date",
         "DatabaseMigrator", "DatabaseQueue", "DatabasePool", "maximumReaderCount", "addingReportingOverflow", "await", "for", "try", "swift",
         "systemd", "cron", "longjmp", "fun", "sqlite3", "docc", "git", "jq", "Array", "perilune.toml",

@@ -16,25 +16,17 @@ import Testing
     static let examples: [Example] = {
         let folder = "Sources/PeriluneScenarios/PeriluneScenarios.docc"
         let pages = (try? FileManager.default.contentsOfDirectory(atPath: Reference.root.appending(path: folder).path)) ?? []
-        return pages.filter { $0.hasSuffix(".md") }.sorted().flatMap { page in
+        // TutorialTests run the tutorial from its page.
+        return pages.filter { $0.hasSuffix(".md") && !$0.hasPrefix("Tutorial") }.sorted().flatMap { page in
             let text = Reference.text(of: "\(folder)/\(page)") ?? ""
-            return ["lua", "lua script"].flatMap { language in
-                blocks(of: language, in: text).map { Example(page: page, language: language, text: $0) }
-            }
+            return blocks(of: "lua", in: text).map { Example(page: page, language: "lua", text: $0) }
         }
     }()
 
-    @Test(.serialized, arguments: examples.filter { $0.language == "lua" })
+    @Test(.serialized, arguments: examples)
     func `scenarios on pages pass`(_ example: Example) async throws {
         let outcomes = try await ExampleProject(Reference.current.get().project).outcomes(of: example.text)
         #expect(!outcomes.isEmpty && outcomes.allSatisfy { $0 == .passed }, "\(example.testDescription): \(outcomes)")
-    }
-
-    @Test func `scripts on pages are those of the project`() throws {
-        let scripts = Self.examples.filter { $0.language == "lua script" }
-        let project = try Reference.current.get().project
-        #expect(Self.examples.count > 6 && !scripts.isEmpty)
-        for script in scripts { #expect(project.values.contains(script.text + "\n"), "\(script.testDescription)") }
     }
 }
 

@@ -438,11 +438,11 @@ import Testing
                 Would change in x.sqlite: 1 row updated, 2 objects of the schema
 
                 book  ~1
-                  ┌───┬────┬───────┬────────────┬──────┐
-                  │   │ id │ title │      pages │ isbn │
-                  ├───┼────┼───────┼────────────┼──────┤
-                  │ ~ │  1 │ Typee │ NULL → 326 │ NULL │
-                  └───┴────┴───────┴────────────┴──────┘
+                  ┌───┬────┬────────────┬───────┬──────┐
+                  │   │ id │      pages │ title │ isbn │
+                  ├───┼────┼────────────┼───────┼──────┤
+                  │ ~ │  1 │ NULL → 326 │ Typee │ NULL │
+                  └───┴────┴────────────┴───────┴──────┘
 
                 schema
                   ~ table book

@@ -59,6 +59,7 @@
 ---| "deadlock" # tasks wait for each other, or one for itself
 ---| "definition" # a definition contradicts itself or what is there already, or SQLite cannot carry it out
 ---| "disk" # the script has written more to files than it may. Only reports name it: no script can catch it
+---| "diverged" # a durable run took another way than recorded; the message names the step and its line
 ---| "draft" # a draft was used where a record with a row is needed
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold
@@ -70,6 +71,7 @@
 ---| "immutable" # a column of a record class is written only when the record is inserted
 ---| "interrupt" # `db:interrupt` has ended the statement
 ---| "io" # a file cannot be read or written
+---| "job_exists" # a job with this key is waiting, and the queue raises for duplicates
 ---| "limit" # there are as many timers, tasks and observations as a script may have
 ---| "limited" # a script with limits may not make the call, or not with so large a range
 ---| "malformed_changeset" # a string is not a changeset
@@ -131,7 +133,9 @@
 ---| "unknown_property" # a column has no property of this name that can be removed
 ---| "unknown_resolution" # a conflict cannot be resolved in this way
 ---| "unknown_signal" # the host does not deliver this signal
+---| "unknown_state" # jobs or runs have no such state
 ---| "unknown_table" # no table has this name
+---| "unknown_time_zone" # the system knows no time zone of this name
 ---| "unknown_tokenizer" # no tokenizer has this name
 ---| "unknown_trigger" # no trigger has this name
 ---| "unknown_unit" # a duration has no such part
