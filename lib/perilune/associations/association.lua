@@ -1,12 +1,12 @@
---- Associations: which rows of one class belong to those of another.
+--- Associations: which rows of one class belong to which rows of another class.
 --
 --     Author.books = Author:has_many(Book)                    -- the foreign key comes from the schema
 --     Book.author = Book:belongs_to(Author)
 --     Author:including_all(Author.books:order("title")):fetch_all()
 --     melville:books():order("title"):fetch_all()
 --
--- An association derives like a request; what it derives are the rows that belong to each row. Through other tables a row comes
--- once for each way that leads to it; `distinct()` leaves it once.
+-- An association is derived like a request; the result describes the rows that belong to each row. If several paths through other
+-- tables lead to a row, the row is returned once for each path, unless `distinct()` is used.
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
@@ -24,9 +24,9 @@ local derivations = request.derivations
 
 local association = {}
 
---- What associations have beside the derivations of requests.
+--- The methods of associations, besides the derivations of requests.
 local members = {}
---- Associations by the number that plans know them by.
+--- Associations by the number that identifies them in plans.
 local roots = {}
 association.roots = roots
 
@@ -71,7 +71,7 @@ end
 
 -- Making --------------------------------------------------------------------------------------------------------------------
 
---- Where an association begins or leads to: the source of a class or of a common table; nil for anything else.
+--- Returns the source of a class or of a common table, which an association can start from or lead to; nil for anything else.
 local function source_of(value)
   if classes.is_class(value) then return sources.of_class(value) end
   if marks.is_request(value) then return value.node.op == "common table" and value.node.source or nil end
@@ -108,7 +108,7 @@ local function check_through(method, owner, target, options)
   end
 end
 
---- The class that a table is named for: the only one there is, or a new one.
+--- Returns the only class of a table, or a new class.
 local function class_named(kind, name)
   local classes = record.classes_of(name)
   if #classes > 1 then
@@ -118,7 +118,7 @@ local function class_named(kind, name)
   return classes[1] or record.new_class(name)
 end
 
---- Makes a method of classes that makes associations.
+--- Defines a class method that creates associations.
 local function define(kind)
   association[kind] = function(owner, target, options, surplus)
     if surplus ~= nil then arity.refuse(kind, 2, surplus) end
@@ -148,7 +148,7 @@ for _, kind in ipairs{ "belongs_to", "has_one", "has_many" } do
   request.class_methods[kind] = association[kind]
 end
 
---- What requests with associations fetch.
+--- Fetches requests that include associations.
 function request.fetch_associated(...)
   return require("perilune.associations.fetching").fetch_all(...)
 end
@@ -165,7 +165,7 @@ local function belongs_to_class(root, class)
   return false
 end
 
---- Gives a new association its name.
+--- Names a new association.
 local function name_root(root, name)
   root.name = name
   local ok, err = pcall(require("perilune.associations.swift_bridge").check, root)
@@ -175,8 +175,9 @@ local function name_root(root, name)
   end
 end
 
---- Gives an association the name of the field that it is stored in, by which its rows are included. Called when a class gets a field.
--- @treturn association the one that is to be stored
+--- Names an association after the field that stores it, because its rows are included under that name. Called when a field of a
+-- class is assigned.
+-- @treturn association the association to store
 local function name_association(class, name, value)
   local root = value.node.root
   if not belongs_to_class(root, class) then
@@ -187,14 +188,14 @@ local function name_association(class, name, value)
   return name_of(value) == name and value or value:as(name)
 end
 
---- Whether the table has a column of that name, if the table exists.
+--- Returns whether the table exists and has a column with the name.
 local function is_column(info, name)
   if info.known[name] or info.computed and info.computed[name] then return true end
   local ok, column = pcall(function() return sources.of_class(info.class):column_named(name) end)
   return ok and column ~= nil
 end
 
---- Whether records or the class have a method of that name, which an association would hide.
+--- Returns whether an association with the name would hide a method of records or of the class.
 local function shadows_method(info, name)
   for ancestor in record.ancestors(info) do
     if rawget(ancestor.members, name) ~= nil then return true end
@@ -207,7 +208,7 @@ local function shadows_method(info, name)
   return false
 end
 
---- Associations are stored apart from methods: records find them under their name as well.
+--- Associations are stored separately from methods, and records find them by name too.
 record.definers[#record.definers + 1] = function(info, name, value)
   if not marks.is_association(value) then return false end
   if type(name) ~= "string" then
@@ -224,7 +225,7 @@ record.definers[#record.definers + 1] = function(info, name, value)
   return true
 end
 
---- What columns of an association are known by: its number, which all that is derived from it shares, and its name.
+--- Returns the identity of an association's columns: its number, which all its derivations share, and its name.
 function association.identity(node)
   local root, name = node.root, node.name or node.root.name or "?"
   local identity = root.identities[name]
@@ -237,7 +238,7 @@ end
 
 -- Aggregates ----------------------------------------------------------------------------------------------------------------
 
---- The association as an operand: its values, behind the shape of its node.
+--- Returns the association as an operand: its values, with the shape of its node.
 local function carrier(self)
   local node = self.node
   local shape = node.as_operand
@@ -251,13 +252,13 @@ local function carrier(self)
   return setmetatable(result, expression.metatable)
 end
 
---- How many rows belong to a row.
+--- Counts the rows that belong to a row.
 function members:count() return expression.unary(carrier(self), "aggregate", "count") end
 
---- Whether no rows belong to a row.
+--- Returns an expression for whether no rows belong to a row.
 function members:is_empty() return expression.unary(carrier(self), "aggregate", "isEmpty") end
 
---- Whether any rows belong to a row.
+--- Returns an expression for whether any rows belong to a row.
 function members:exists() return expression.unary(carrier(self), "aggregate", "exists") end
 
 for name, function_name in pairs{
@@ -274,7 +275,7 @@ for name, function_name in pairs{
   end
 end
 
---- The association without the default scope of the class that it leads to.
+--- Returns the association without the default scope of its target class.
 function members:unscoped()
   local root = self.node
   if root.parent then raise("argument", "unscoped: must come first: Class." .. name_of(self) .. ":unscoped():filter(...)") end
@@ -290,7 +291,7 @@ function members:unscoped()
   return from_root(root.unscoped)
 end
 
---- The same association by another name.
+--- Returns the same association with another name.
 function members:as(name)
   if type(name) ~= "string" or name == "" then
     raise("argument", "association:as: argument 1: expected a name, got " .. errors.describe(name))
@@ -304,7 +305,7 @@ arity.limit(members, "association:", {
 
 -- What scripts see ------------------------------------------------------------------------------------------------------------
 
---- What to write instead of using an association as if its rows were there.
+--- Raises an error if a script uses an association as if its rows had been fetched; explains what to write instead.
 local function raise_not_fetched(self, use)
   local root = self.node.root
   local owner, name = root.owner_source.table, name_of(self)
@@ -313,7 +314,7 @@ local function raise_not_fetched(self, use)
     .. include .. "(Class." .. name .. ") when fetching, or record:" .. name .. "() for its request")
 end
 
---- The methods of associations, which check what they are called on.
+--- The methods of associations, which check their receiver.
 local own_methods = receivers.checked_methods(receivers.kinds.association, members)
 local derivation_methods = receivers.checked_methods(receivers.kinds.association, derivations, { filter = true, order = true, limit = true })
 
@@ -329,7 +330,7 @@ local function index_function(source)
   end
 end
 
---- The metatable of associations that lead to a source.
+--- Returns the metatable of associations that lead to a source.
 function association.metatable(source)
   if source.association_metatable then return source.association_metatable end
   source.association_metatable = {
@@ -359,7 +360,8 @@ local function check_association(method, value, index)
   raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. errors.describe(value) .. cure)
 end
 
---- Only records have fields for rows of associations. Rows of common tables come into them as plain rows.
+--- Raises unless rows of associations can be included. Only records have fields for them; rows of common tables are included as
+-- plain rows.
 local function check_includes(self, method)
   local source = self.node.root.source
   if not source.class then
@@ -368,7 +370,7 @@ local function check_includes(self, method)
   end
 end
 
---- Whether a node's request has the same values in it, from a position on, as another request.
+--- Returns whether a node's request contains the values of another request, starting at a position.
 local function has_values(self, first, other)
   for index = 1, other.node.count do
     if not rawequal(self[first + index], other[index]) then return false end
@@ -376,7 +378,7 @@ local function has_values(self, first, other)
   return true
 end
 
---- Raises where a request includes another derivation by the same name: both would be one field.
+--- Raises if a request includes another derivation with the same name, because both would use the same field.
 local function check_is_only_one(self, method, other, depth)
   local name, node = name_of(other), self.node
   while node.parent do
@@ -412,8 +414,8 @@ for method, op in pairs{
   end
 end
 
---- The lists of associated rows, fetched by one more statement for each association. An integer behind an association of a table
--- to itself says how often it is followed.
+--- Includes lists of associated rows, fetched with one more statement for each association. An integer after an association of a
+-- table to itself limits how often it is followed.
 function derivations:including_all(...)
   local given = table.pack(...)
   if given.n == 0 then raise("argument", "including_all: expected at least one association") end
@@ -429,11 +431,11 @@ function derivations:including_all(...)
   return self
 end
 
---- Fetches what belongs to records at hand: `Author:preload(authors, Author.books, Author.country)`.
+--- Fetches the associated rows of existing records: `Author:preload(authors, Author.books, Author.country)`.
 -- @tparam table class
 -- @tparam ?database db
--- @tparam table list records of the class, or of one that extends it
--- @param ... associations; an integer behind one of a table to itself says how often it is followed
+-- @tparam table list records of the class or of a class that extends it
+-- @param ... associations; an integer after an association of a table to itself limits how often it is followed
 -- @return the list
 function request.class_methods.preload(class, ...)
   local db, list = nil, table.pack(...)

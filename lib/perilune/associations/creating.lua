@@ -1,4 +1,4 @@
---- Making records that belong to others, and those that may be there already.
+--- Creates records that belong to other records, and finds or creates records.
 --
 --     melville:books():create{ title = "Omoo", year = 1847 }        -- inserted, with author_id
 --     melville:books():build{ title = "Omoo" }                      -- not inserted yet
@@ -20,7 +20,7 @@ local association_records = require "perilune.associations.records"
 local raise = errors.raise
 local verbs = request.verbs
 
---- What a verb is called with: an optional database comes first.
+--- Separates an optional database, which comes first, from the arguments of a verb.
 local function take_database(method, most, first, ...)
   if first ~= nil and records.is_database(first) then
     if select("#", ...) > most then arity.refuse(method, most + 1, (select(most + 1, ...))) end
@@ -36,7 +36,7 @@ local function check_fields(method, position, fields)
   raise("argument", ("%s: argument %d: expected a table of columns, got %s"):format(method, position, classes.name_of(fields)))
 end
 
---- The class of the records of a request.
+--- Returns the class of a request's records.
 local function class_of(self, method)
   local class = self.node.root.source.class
   if not class then raise("argument", method .. ": rows of a common table are not records") end
@@ -44,7 +44,7 @@ local function class_of(self, method)
   return class
 end
 
---- The fields by which a record of a class belongs to the one whose request this is; none for other requests.
+--- Returns the fields that link a record of a class to the record that the request belongs to; empty for other requests.
 local function fields_of_link(self, class, method, db)
   local link = rawget(self, "link")
   if not link or link.root.options.through then return {} end
@@ -63,7 +63,7 @@ local function fields_of_link(self, class, method, db)
   return fields
 end
 
---- Raises for a field that contradicts the conditions of a request: it would never find the new record.
+--- Raises for a field that contradicts the conditions of a request, because the request would never find the new record.
 local function check_agrees(self, method, given, db)
   local class = self.node.root.source.class
   local info, fields = record_info.of_class(class, db), association_records.fields_of_conditions(self, class, db)
@@ -79,7 +79,7 @@ local function check_agrees(self, method, given, db)
   end
 end
 
---- A record with fields, which belongs to the one whose request this is.
+--- Builds a record with the given fields that belongs to the request's record.
 local function build(self, method, db, ...)
   local class = class_of(self, method)
   local link = fields_of_link(self, class, method, db)
@@ -105,7 +105,7 @@ local function insert(self, made, db)
   return made
 end
 
---- A record that belongs to the one whose request this is: `author:books():build{ title = "Omoo" }`. It is not inserted yet.
+--- Builds a record that belongs to the request's record: `author:books():build{ title = "Omoo" }`. The record is not inserted.
 function verbs:build(fields, surplus)
   if surplus ~= nil then arity.refuse("build", 1, surplus) end
   local link = rawget(self, "link")
@@ -116,7 +116,7 @@ function verbs:build(fields, surplus)
   return build(self, "build", nil, check_fields("build", 1, fields))
 end
 
---- The same, inserted; through a table in between also linked.
+--- Builds and inserts a record. If the association leads through another table, the record is also linked.
 function verbs:create(...)
   local db, fields = take_database("create", 1, ...)
   if not rawget(self, "link") then
@@ -129,7 +129,7 @@ end
 
 -- Those that may be there already -----------------------------------------------------------------------------------------------
 
---- Raises for what cannot be a field of a new record.
+--- Raises for values that cannot be fields of a new record.
 local function check_key(method, key)
   key = check_fields(method, 1, key)
   if next(key) == nil then raise("argument", method .. ": argument 1: expected { column = value, ... }, got an empty table") end
@@ -142,7 +142,7 @@ local function check_key(method, key)
   return key
 end
 
---- The rows of a request that have the fields of a key, as an insert of these would have stored them.
+--- Returns the request's rows whose columns have the values of a key, as an insert would have stored them.
 local function with_key(self, key, db)
   local source, others, found = self.node.root.source, {}, self
   local info = record_info.of_class(source.class, db)
@@ -160,10 +160,10 @@ local function with_key(self, key, db)
   return next(others) ~= nil and found:filter(others) or found
 end
 
---- The first record with these fields; where there is none, a new one with them and others. It is not inserted yet.
+--- Returns the first record with these fields, or builds a record with these and other fields without inserting it.
 -- @tparam ?database db
 -- @tparam table key columns with values
--- @tparam ?table others further fields of a new record
+-- @tparam ?table others more fields for a new record
 -- @return the record
 -- @return whether it is new
 function verbs:find_or_build(...)
@@ -177,7 +177,7 @@ function verbs:find_or_build(...)
   return build(self, "find_or_build", db, key, others), true
 end
 
---- The same; a new record is inserted.
+--- Returns the first record with these fields, or inserts a record with these and other fields.
 function verbs:find_or_create(...)
   local db, key, others = take_database("find_or_create", 2, ...)
   key, others = check_key("find_or_create", key), check_fields("find_or_create", 2, others)

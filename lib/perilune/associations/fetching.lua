@@ -1,5 +1,5 @@
---- Fetching requests with associations: rows of one statement become records inside each other; each association of
--- `including_all` is one more statement for all of them.
+--- Fetches requests with associations. Each row of a joined statement becomes nested records; each association of `including_all`
+-- is fetched with one more statement for all records.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -15,12 +15,12 @@ local null = require("perilune.native.values").null
 
 local association_fetching = {}
 
---- Fields in which keys come that only this module wants: no column is called so.
+--- Fields for keys that only this module reads. The names cannot clash with columns.
 local function key_field(index) return "\0key " .. index end
 
 -- Segments --------------------------------------------------------------------------------------------------------------------
 
---- The columns of a segment whose fields hold what was stored, by their position in the result: name. Strings are texts there.
+--- Returns the columns of a segment whose fields keep stored values (strings stay text), by their position in the result: name.
 local function plain_names(segment, class)
   local names, plain = {}, {}
   if not segment.whole then return names end
@@ -31,14 +31,14 @@ local function plain_names(segment, class)
   return names
 end
 
---- What the columns of a segment are called; false where SQLite says it.
+--- Returns the names of a segment's columns; false for names that come from SQLite.
 local function column_names(segment)
   local names = table.move(segment.names, 1, #segment.names, 1, {})
   for column, name in pairs(segment.extras) do names[column - segment.first + 1] = name end
   return names
 end
 
---- A class over the same table whose fields hold what was stored.
+--- Classes over the same tables whose fields keep stored values.
 local raw_classes = setmetatable({}, { __mode = "k" })
 
 local function raw_class(class)
@@ -52,12 +52,12 @@ local function raw_class(class)
   return known.class
 end
 
---- What the row path makes records of: for each segment of the plan its class, and for each key column that is not a field a segment
--- of its own, whose record is taken away again.
+--- Describes the records that the row path makes: for each segment of the plan its class, and for each key column that is not a
+-- field a separate segment, whose record is removed later.
 local function describe(plan, class)
   local list = {}
   for index, segment in ipairs(plan.segments) do
-    -- Rows of a common table become plain rows at last.
+    -- Rows of a common table become plain rows in the end.
     segment.class = index == 1 and class or roots[segment.tag].target or raw_class(class)
     segment.plain = plain_names(segment, segment.class)
     segment.fields = {}
@@ -75,7 +75,7 @@ local function describe(plan, class)
   return list
 end
 
---- How the value of a column of the result is found in a record of a segment: a function.
+--- Returns a function that reads the value of a result column from a record of a segment.
 local function reader(list, plan, segment_index, column)
   local segment = plan.segments[segment_index]
   local name = segment.plain[column]
@@ -93,14 +93,14 @@ local function reader(list, plan, segment_index, column)
   end
 end
 
---- The same for some columns.
+--- Returns such functions for several columns.
 local function readers(list, plan, segment_index, columns)
   local functions = {}
   for index, column in ipairs(columns) do functions[index] = reader(list, plan, segment_index, column) end
   return functions
 end
 
---- Everything that is found out once for a plan.
+--- Prepares a plan once before its first use.
 local function prepare(plan, class)
   if plan.layout then return end
   plan.hidden = {}
@@ -124,7 +124,7 @@ end
 
 -- Records of all segments -------------------------------------------------------------------------------------------------------
 
---- The records of a segment, in the order of the rows; false for rows without one.
+--- Returns the records of a segment, in the order of the rows; false for rows without a record.
 local function records_of(plan, rows, segment_index, known)
   if segment_index == 1 then return rows end
   if known[segment_index] then return known[segment_index] end
@@ -161,13 +161,13 @@ end
 
 local fetch_plan
 
---- For how many keys one statement fetches: SQLite binds 250,000 values at most.
+--- The number of keys for one statement. SQLite binds at most 250,000 values.
 local most_keys = 50000
 
---- Rows whose columns were chosen, and so are no records, in fields of records.
+--- Rows with chosen columns in fields of records; they are not records themselves.
 local chosen_rows = setmetatable({}, { __mode = "k" })
 
---- Marks a row with chosen columns. Like a record in its place, it can be called for the request of the association.
+--- Marks a row with chosen columns. Like a record in the same field, it can be called to get the association's request.
 local function choose(row, root, name)
   chosen_rows[row] = true
   local key = "\0" .. name
@@ -187,8 +187,8 @@ local function put(parents, prefetch, record)
   end
 end
 
---- Lists of associated records can still be called, for the request of one record: that of the association which the class keeps under
--- the name.
+--- Returns the metatable of lists of associated records. A list can be called to get one record's request for the association that
+-- the class stores under the name.
 local function list_metatable(root, name, is_chosen)
   local key = is_chosen and name .. "\0" or name
   local known = root.list_metatables[key]
@@ -202,17 +202,17 @@ local function list_metatable(root, name, is_chosen)
   return known
 end
 
---- Whether what a record has in the field of an association has only some columns of its rows, which are no records.
+--- Returns whether the value in an association's field contains rows with chosen columns instead of records.
 function association_fetching.is_chosen(value)
   if chosen_rows[value] then return true end
   local metatable = getmetatable(value)
   return type(metatable) == "table" and rawget(metatable, "is_chosen") == true and rawget(value, 1) ~= nil
 end
 
---- A list of records as the field of one that they belong to.
+--- Turns a list of records into the value of an association's field.
 function association_fetching.make_list(root, name, list) return setmetatable(list, list_metatable(root, name)) end
 
---- The usual case: lists, by one column that holds integers on both sides. Returns whether it was that, and so is done.
+--- Prefetches lists in the most common case, in which one integer column on each side links the rows. Returns whether it applied.
 local function prefetch_simply(self, db, prefetch, parents)
   local name = prefetch.parent_name
   if not name or not prefetch.is_plural or not prefetch.key_forms or prefetch.key_forms[1] ~= "number" then return false end
@@ -237,19 +237,19 @@ local function prefetch_into(self, db, prefetch, parents)
   local keys, groups = association_keys.collect(prefetch, parents)
   for _, batch in ipairs(association_keys.batches(keys, most_keys, prefetch.tells_texts)) do
     local json = not batch.has_texts and association_keys.json(batch.keys)
-    -- A plan that fetches all rows, because all others were fetched, is for integers only.
+    -- A plan that fetches all rows, because all owners were fetched, only works for integers.
     local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(batch.keys)
     local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)
     for index, child in ipairs(children) do
       local values = child_keys[index]
       local key = prefetch.key_forms and association_keys.identity(values, prefetch.key_forms) or batch.positions[values[1]]
-      -- A number that was looked for finds texts that it is not equal to.
+      -- Searching for a number can find text that is not equal to it.
       if groups[key] then put(groups[key], prefetch, child) end
     end
   end
 end
 
---- A segment whose columns were chosen has rows instead of records.
+--- Turns the records of segments with chosen columns into rows.
 local function make_rows(plan, rows, known)
   for index = #plan.segments, 1, -1 do
     local segment = plan.segments[index]
@@ -271,7 +271,7 @@ local function make_rows(plan, rows, known)
   end
 end
 
---- Fetches the rows of a plan with everything inside them. Returns them and, where the plan has keys, that of each.
+--- Fetches the rows of a plan with their associated rows. Returns the rows and, if the plan has keys, the key of each row.
 function fetch_plan(self, db, plan, class, keys, is_simple)
   prepare(plan, class)
   local arguments = { n = #plan.slots }
@@ -299,7 +299,7 @@ function fetch_plan(self, db, plan, class, keys, is_simple)
   return rows, child_keys
 end
 
---- All records of a request, all of one state of the database.
+--- Fetches all records of a request from a single database state.
 function association_fetching.fetch_all(self, db, plan)
   local class = self.node.root.source.class
   if not plan.prefetches[1] then return (fetch_plan(self, db, plan, class)) end

@@ -1,8 +1,8 @@
---- Links of a record through a table in between: `playlist:tracks():add(track)`.
+--- Manages the links between records that another table stores: `playlist:tracks():add(track)`.
 --
--- The links of an association are the rows of the table in between that the association reads: those of its `through` association, with
--- the conditions and the default request of that, which lead to a row of the association. All verbs keep to these rows: a link with other
--- values in the columns of the conditions is neither taken for one of them nor changed.
+-- The links of an association are the rows of its `through` association that lead to a row of the association. They respect the
+-- conditions and the default request of the `through` association, and all verbs only touch these rows: a link with other values in
+-- the conditions' columns does not count as a link of the association and is not changed.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -16,10 +16,10 @@ local raise = errors.raise
 local association_records = require "perilune.associations.records"
 local verbs = require("perilune.requests.request").verbs
 
---- The table in between and how its rows are found, for the request of a record.
--- @treturn table `rows`, the request; `name` of the association; `class` of the table in between; `links`, the request for its rows that
---   belong to the record; `own`, the stored values of the columns by which they do; `columns` and `target_columns`, by which they lead to
---   `target`
+--- Returns the linking table of a record's request, and how its rows are found.
+-- @treturn table `rows`: the request; `name`: the name of the association; `class`: the class of the linking table; `links`: the
+--   request for the record's rows in it; `own`: the stored values that link these rows to the record; `columns` and
+--   `target_columns`: the columns that link them to `target`
 local function pivot_of(self, method, db)
   local link = rawget(self, "link")
   local first, second = link and link.root.options.through, link and link.root.options.using
@@ -46,7 +46,7 @@ local function pivot_of(self, method, db)
   return pivot
 end
 
---- Returns the stored values by which links lead to a record, in the order of `pivot.columns`. A record may be given by its key.
+--- Returns the stored values that link rows to a record, in the order of `pivot.columns`. The record may also be given by its key.
 local function values_of(pivot, linked)
   if record_class.info_of(linked) then
     if not pivot.target:is(linked) then
@@ -68,7 +68,7 @@ local function values_of(pivot, linked)
   return { record_values.store(record_info.of_class(pivot.target, pivot.db), nil, pivot.target_columns[1], linked) }
 end
 
---- The condition that columns have stored some values.
+--- Returns the condition that columns store certain values.
 local function equal(rows, names, values)
   local condition
   for index, name in ipairs(names) do
@@ -78,7 +78,7 @@ local function equal(rows, names, values)
   return condition
 end
 
---- The links of the association: those that belong to the record and lead to one of its rows.
+--- Returns the links of the association: those that belong to the record and lead to one of its rows.
 local function own_links(pivot)
   if #pivot.columns == 1 then
     local column = pivot.links.node.root.source:column(pivot.columns[1], pivot.links.node.alias)
@@ -94,8 +94,8 @@ local function own_links(pivot)
   return condition and pivot.links:filter(condition) or pivot.links:none()
 end
 
---- Deletes links as records of their class, with its hooks and behaviours. Rows of a table without a key are deleted by one statement.
--- @return how many there were
+--- Deletes links as records of their class, with hooks and behaviors. If the table has no key, one statement deletes all of them.
+-- @return the number of links
 local function delete_links(pivot, links)
   if #record_class.description(pivot.class, pivot.db).key == 0 then return links:delete_all(pivot.db).changed_rows end
   local count = 0
@@ -105,7 +105,7 @@ local function delete_links(pivot, links)
   return count
 end
 
---- The link to a record that was deleted last, for a class whose links are deleted softly; nil if there is none.
+--- Returns the most recently deleted link to a record if links are deleted softly; nil if there is none.
 local function deleted_link(pivot, values, fields)
   local deleted_at = classes.behaviour(pivot.class, "soft_delete")
   if not deleted_at then return nil end
@@ -119,7 +119,8 @@ local function deleted_link(pivot, values, fields)
   return rows:filter(equal(rows, pivot.columns, values)):filter(column:is_not_null()):order(column:desc(), table.unpack(order)):fetch_one(pivot.db)
 end
 
---- Inserts a link with the values that the conditions of the association demand. The keys are stored as the linked rows have them.
+--- Inserts a link with the values that the association's conditions require. Keys are stored in the form in which the linked rows
+-- store them.
 local function insert_link(pivot, values, fields)
   local info, row = record_info.of_class(pivot.class, pivot.db), {}
   for name, value in pairs(pivot.own) do row[name] = record_values.as_row(info, name, value) end
@@ -129,14 +130,14 @@ local function insert_link(pivot, values, fields)
   made:insert(pivot.db)
 end
 
---- Raises for a link after which the association still does not have the record: it has conditions that a new link cannot fulfil.
+--- Raises if the association does not contain the record after linking, because it has conditions that a new link cannot meet.
 local function check_is_linked(pivot, values)
   if pivot.rows:filter(equal(pivot.rows, pivot.target_columns, values)):exists(pivot.db) then return end
   raise("argument", ("%s: the record does not fulfil the conditions of `%s`; change the record, or add a link that fulfils them by "
     .. "`%s:insert{...}`"):format(pivot.method, pivot.name, classes.table(pivot.class)))
 end
 
---- Makes a link, unless it is there. A link that was deleted softly is restored.
+--- Adds a link unless it exists. A softly deleted link is restored.
 local function add_link(pivot, values)
   local present = pivot.rows:filter(equal(pivot.rows, pivot.target_columns, values))
   if present:exists(pivot.db) then return end
@@ -154,7 +155,7 @@ local function arguments(method, first, ...)
   return records.default_database(), given
 end
 
---- Links records, given as such or by their keys; existing links are kept.
+--- Links records or keys of records; existing links are kept.
 function verbs:add(...)
   local db, given = arguments("add", ...)
   records.with_access(db, "guard", function()
@@ -163,7 +164,7 @@ function verbs:add(...)
   end)
 end
 
---- Takes links away; the records stay. Returns how many there were.
+--- Removes links but keeps the records. Returns the number of removed links.
 function verbs:remove(...)
   local db, given = arguments("remove", ...)
   local count = 0
@@ -177,7 +178,7 @@ function verbs:remove(...)
   return count
 end
 
---- The links that lead to none of some records.
+--- Returns the links that do not lead to any record of a list.
 local function other_links(links, pivot, list)
   if #list == 0 then return links end
   local column = links.node.root.source:column(pivot.columns[1], links.node.alias)
@@ -190,7 +191,7 @@ local function other_links(links, pivot, list)
   return links
 end
 
---- Makes the links exactly those of a list. Links that lead to a record of the list stay as they are.
+--- Makes the links match a list exactly. Existing links to records of the list are kept.
 function verbs:replace(list, db)
   if type(list) ~= "table" or getmetatable(list) ~= nil then
     raise("argument", "replace: argument 1: expected a list of records or keys, got " .. classes.name_of(list))

@@ -1,9 +1,9 @@
---- Writing a record together with what belongs to it: `Class:save_nested{...}`.
+--- Writes a record together with its associated records: `Class:save_nested{...}`.
 --
 --     Author:save_nested{
 --       name = "Herman Melville",
 --       country = { name = "United States" },                     -- belongs_to: inserted first
---       books = { { title = "Omoo" }, { id = 3, title = "Typee" } },  -- has_many: the second is a row that is there
+--       books = { { title = "Omoo" }, { id = 3, title = "Typee" } },  -- has_many: the second row exists already
 --     }
 
 local null = require("perilune.native.values").null
@@ -26,7 +26,7 @@ local nested = {}
 
 -- Reading what is to be written ------------------------------------------------------------------------------------------------
 
---- The association that a class, or one that it extends, keeps under a name.
+--- Returns the association that a class, or a class that it extends, stores under a name.
 local function association_of(class, name)
   for ancestor in record_class.ancestors(record_class.info(class)) do
     local found = ancestor.associations and ancestor.associations[name]
@@ -34,7 +34,7 @@ local function association_of(class, name)
   end
 end
 
---- All names that a table of values may have: columns, and associations.
+--- Raises for an unknown name; suggests the names that a table of values may have: columns and associations.
 local function raise_unknown(class, name)
   local info, names = record_class.info(class), {}
   for known in pairs(info.known) do names[#names + 1] = known end
@@ -45,7 +45,7 @@ local function raise_unknown(class, name)
   errors.raise_unknown_column(tostring(name), info.table, names)
 end
 
---- Where in the values something is: "books[2].chapters[1]".
+--- The path to a position in the values: "books[2].chapters[1]".
 local function push(context, part)
   context.path[#context.path + 1] = part
 end
@@ -60,7 +60,7 @@ end
 
 local read
 
---- What is given for an association: a list of nodes. Those of one row are a list of one.
+--- Reads the values of an association into a list of nodes. The value of a to-one association becomes a list of one node.
 local function read_association(context, association, name, value)
   local root = association.node.root
   if not root.target then raise("argument", ("%s: `%s` leads to a common table, whose rows cannot be written"):format(verb, name)) end
@@ -81,7 +81,7 @@ local function read_association(context, association, name, value)
   return part
 end
 
---- Reads a table of values: a node with its columns, and with what is written before and after it.
+--- Reads a table of values into a node with its columns and the nodes to write before and after it.
 local function read_values(context, class, values)
   if context.open[values] then raise("argument", verb .. ": the values contain themselves") end
   context.open[values] = true
@@ -111,13 +111,13 @@ local function read_values(context, class, values)
   return node
 end
 
---- Raises for rows that a request has fetched with some columns only: they look like new ones.
+--- Raises for rows that were fetched with some columns only, because they look like new rows.
 local function check_is_whole(name, value)
   if not require("perilune.associations.fetching").is_chosen(value) then return end
   raise("argument", ("%s: `%s` was fetched with some columns only, and its rows cannot be written; set the field to nil"):format(verb, name))
 end
 
---- Reads a record: a node, with what its fields for associations hold written before and after it.
+--- Reads a record into a node. The records in its association fields are written before and after it.
 local function read_record(context, class, record)
   local node = { class = class, record = record, fields = {}, before = {}, after = {} }
   if context.open[record] then return node end
@@ -156,8 +156,8 @@ end
 
 local write
 
---- The row that has the key of a node, as a record; nil if there is none, or the key is not complete.
--- @tparam ?table link the stored values of the columns by which it belongs to a record, which may be part of its key
+--- Returns the row with a node's key as a record; nil if there is none or the key is incomplete.
+-- @tparam ?table link the stored values of the columns that link it to a record, which may be part of its key
 local function find_row(context, node, link)
   local description, key = record_class.description(node.class, context.db), {}
   if #description.key == 0 then return nil end
@@ -171,19 +171,19 @@ local function find_row(context, node, link)
   return require("perilune.records.fetching").fetch_by_key(verb, node.class, context.db, key)
 end
 
---- Whether a node is a row that is there.
+--- Returns whether a node is an existing row.
 local function is_row_of(context, node, link)
   if node.record then return records.snapshot(node.record) ~= nil end
   return find_row(context, node, link) ~= nil
 end
 
---- Whether a field would store something else than a row has.
+--- Returns whether storing a field would change a row.
 local function differs(context, class, column, stored, field)
   return record_values.differs(record_info.of_class(class, context.db), column, stored, field)
 end
 
---- Gives fields what says what the row belongs to. Raises for a field that says something else.
--- @tparam table stored by column
+--- Sets the fields that link a row to its owner. Raises for a field with a different value.
+-- @tparam table stored the values by column
 local function set_link(context, class, fields, stored)
   for column, value in pairs(stored) do
     if fields[column] ~= nil and differs(context, class, column, value, fields[column]) then
@@ -193,8 +193,8 @@ local function set_link(context, class, fields, stored)
   end
 end
 
---- Raises for a row that belongs to something else: it is not taken away from that by accident. It may leave a list that the same values
--- replace, and it goes where its own columns say.
+--- Raises if a row belongs to another owner, to avoid moving it by accident. Rows may leave a list that the same values replace,
+-- and follow their own columns.
 local function check_owner(context, node, row, link)
   if context.plan and context.plan:is_moved(row) then return end
   for column, value in pairs(link or {}) do
@@ -206,9 +206,9 @@ local function check_owner(context, node, row, link)
   end
 end
 
---- Gives a record the values that the conditions of the association demand, except those that the script has given, and restores it if it
--- was deleted softly.
--- @return whether that has changed it
+--- Sets the values that the association's conditions require, except those that the script has given, and restores a softly deleted
+-- record.
+-- @return whether the record was changed
 local function fulfil(context, node, record, demanded)
   local is_changed = false
   local function set(column, value)
@@ -224,7 +224,7 @@ local function fulfil(context, node, record, demanded)
   return is_changed
 end
 
---- Writes a record that was given as such.
+--- Writes a record that was passed as a record.
 local function write_record(context, node, link, demanded)
   local record = node.record
   if not context.memories[record] then context.memories[record] = records.copy_record(record) end
@@ -237,9 +237,9 @@ local function write_record(context, node, link, demanded)
     end
   end
   if not node.is_included then is_changed = fulfil(context, node, record, demanded) or is_changed end
-  -- What was fetched with the record, and is what it was, is not written.
+  -- Unchanged fetched records are not written.
   if is_changed or record:has_changes() then
-    -- Counts and times that this write has changed before are not written over.
+    -- This write may have changed counters and times in the row already; they are not overwritten.
     if is_known then record:update_changes(context.db) else record:save(context.db) end
   end
   return record
@@ -266,7 +266,7 @@ local function write_row(context, node, link, demanded)
   return row
 end
 
---- What a record belongs to is written before it, for its key.
+--- Writes the owner of a record before the record, which needs the owner's key.
 local function write_before(context, node, part)
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
   local target
@@ -294,7 +294,7 @@ local function write_before(context, node, part)
   return target
 end
 
---- The columns by which rows belong to a record, with what they store.
+--- Returns the columns that link rows to a record, with their stored values.
 local function link_of(context, part, record)
   if part.root.options.through then return nil end
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
@@ -303,7 +303,8 @@ local function link_of(context, part, record)
   return link
 end
 
---- Writes the rows that belong to a record, with its key. Existing rows come before new ones, which may take over their unique values.
+--- Writes the rows that belong to a record, which have its key. Existing rows are written before new ones, which may reuse their
+-- unique values.
 local function write_after(context, part, record)
   local link, written = link_of(context, part, record), {}
   local rows = association_records.request_of(part.association, record, context.db)
@@ -324,7 +325,7 @@ local function write_after(context, part, record)
   return part.is_plural and require("perilune.associations.fetching").make_list(part.root, part.name, written) or written[1]
 end
 
---- Writes a node with everything in it. Returns its record, which has what was written as fields.
+--- Writes a node and everything nested in it. Returns its record, with the written records as fields.
 function write(context, node, link, demanded)
   local associated = {}
   for _, part in ipairs(node.before) do associated[part.name] = write_before(context, node, part) end
@@ -336,14 +337,14 @@ end
 
 -- The verb -------------------------------------------------------------------------------------------------------------------------
 
---- Adds to an error where in the values it has come up.
+--- Adds the path within the values to an error.
 local function add_path(context, err)
   local path = path_text(context)
   if path == "" or type(err) ~= "userdata" then return end
   errors.add_fields(err, { path = path, message = path .. ": " .. tostring(err.message) })
 end
 
---- Calls a function; its error says where in the values it was.
+--- Calls a function and adds the path within the values to its error.
 local function with_path(context, f, ...)
   local is_done, result = pcall(f, context, ...)
   if is_done then return result end
@@ -351,11 +352,11 @@ local function with_path(context, f, ...)
   error(result, 0)
 end
 
---- Writes a record with what belongs to it and what it belongs to: all of it, or nothing.
+--- Writes a record with its associated records: all of them or none.
 -- @tparam ?database db
 -- @tparam table values columns and associations
--- @tparam ?table options `delete_missing`: what belongs to the records, and is not in the lists, is deleted
--- @return the record, with what was written as fields
+-- @tparam ?table options `delete_missing`: whether to delete rows that belong to the records but are missing from the lists
+-- @return the record, with the written records as fields
 function nested.save(class, ...)
   local info = record_class.require_class(verb, class)
   local db, values, options, surplus = ...

@@ -1,8 +1,8 @@
---- The plan of moves and deletions that `save_nested{ delete_missing = true }` makes for all of its values before it writes any.
+--- Plans moves and deletions for `save_nested{ delete_missing = true }`, for all values, before any value is written.
 --
--- Rows that leave one list for another are moved, and others that are missing from their list are deleted, before new ones are inserted: so
--- a new row may have the unique key of one that goes. A row whose owner is deleted is moved before that, as the deletion may cascade to it;
--- if its new owner is yet to be inserted, the old one is deleted last.
+-- Rows that change lists are moved, and other rows missing from their list are deleted, before new rows are inserted, so that a new
+-- row may reuse the unique key of a deleted one. If a row's owner is deleted, the row is moved first, because the deletion may
+-- cascade to it. If its new owner has not been inserted yet, the old owner is deleted last.
 
 local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
@@ -14,7 +14,7 @@ plan.__index = plan
 
 local nested_deletions = {}
 
---- The row of a record, as one value: its table and its key.
+--- Returns a value that identifies a record's row: its table and key.
 local function identity(context, record)
   local info = record_class.info_of(record)
   local parts = { info.table }
@@ -24,7 +24,7 @@ local function identity(context, record)
   return table.concat(parts, "\0")
 end
 
---- Calls a function with each node below a node, and the part and the node that it is in.
+--- Calls a function with each nested node, and with the part and the node that contain it.
 local function each_node(context, node, visit, part, owner)
   visit(node, part, owner)
   for _, kind in ipairs{ "before", "after" } do
@@ -41,8 +41,8 @@ local function each_node(context, node, visit, part, owner)
   end
 end
 
---- The row that a node means; nil for a node that is inserted.
--- @tparam ?table owner the row that it is to belong to
+--- Returns the existing row of a node; nil for a node that is inserted.
+-- @tparam ?table owner the row that it will belong to
 local function row_of(context, node, part, owner)
   if not node.record then
     local link = owner and part.root.kind ~= "belongs_to" and context.link_of(context, part, owner) or nil
@@ -51,7 +51,7 @@ local function row_of(context, node, part, owner)
   return records.knows_row(node.record) and node.record or nil
 end
 
---- Sorts the rows that a list leaves out: those that are named elsewhere have moved, links are taken away, and others are deleted.
+--- Sorts the rows missing from a list: rows that are named elsewhere are moved, links are removed, and other rows are deleted.
 local function read_part(self, context, part, owner)
   local kept = {}
   for _, node in ipairs(part.nodes) do
@@ -70,9 +70,9 @@ local function read_part(self, context, part, owner)
   end
 end
 
---- The deletion of the row that a row belongs to by the columns of an association; nil if that is not deleted.
+--- Returns the planned deletion of the row that owns another row through an association; nil if the owner is not deleted.
 local function deletion_of_owner(self, context, part, row)
-  -- In a record of a script these columns may have been changed already.
+  -- In a script's record, these columns may have changed already.
   local stored = records.snapshot(row)
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
   for _, entry in ipairs(self.deleted) do
@@ -85,7 +85,7 @@ local function deletion_of_owner(self, context, part, row)
   end
 end
 
---- Moves a row to the record that it is to belong to.
+--- Moves a row to its new owner.
 local function move(context, part, row, owner)
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
   local fields = {}
@@ -97,7 +97,7 @@ local function move(context, part, row, owner)
   row:update_changes(context.db, fields)
 end
 
---- Moves a row whose present owner is deleted, or has that owner deleted last if the new one is yet to be inserted.
+--- Moves a row whose current owner is deleted. If its new owner has not been inserted yet, delays the deletion to the end.
 local function rescue(self, context, node, part, owner)
   local row = self.rows[node]
   if not row or not part or part.root.kind == "belongs_to" or part.root.options.through then return end
@@ -108,14 +108,14 @@ local function rescue(self, context, node, part, owner)
   if self.rows[owner] then move(context, part, row, self.rows[owner]) else deletion.is_last = true end
 end
 
---- The version of the row of a record whose class has `lock_version`; nil for others.
+--- Returns the version of a record's row if its class has `lock_version`; otherwise nil.
 local function version_of(context, record)
   local column = behaviours.option(record_class.info_of(record).class, "lock_version")
   local row = column and behaviours.row_of(record_class.info_of(record), record):select(column):fetch_one(context.db)
   return row and row[column], column
 end
 
---- The records among the values that are not stale, with the versions of their rows.
+--- Returns the records among the values that are not stale, with the versions of their rows.
 local function fresh_records(self, context)
   local fresh = {}
   for node, record in pairs(self.rows) do
@@ -127,7 +127,7 @@ local function fresh_records(self, context)
   return fresh
 end
 
---- Gives records the versions of their rows, which moves and deletions may have counted up.
+--- Updates the versions of records, because moves and deletions may have increased the versions of their rows.
 local function renew_versions(context, fresh)
   for record, former in pairs(fresh) do
     local version, column = version_of(context, record)
@@ -141,7 +141,7 @@ local function renew_versions(context, fresh)
   end
 end
 
---- Calls a function for some deletions, each at its place in the values.
+--- Calls a function for deletions, with each one's path as the current path.
 local function each_at_path(context, entries, f)
   local outer = context.path
   for _, entry in ipairs(entries) do
@@ -151,14 +151,14 @@ local function each_at_path(context, entries, f)
   context.path = outer
 end
 
---- Whether a row leaves a list for another one.
+--- Returns whether a row moves to another list.
 function plan:is_moved(row) return self.moved[identity(self.context, row)] == true end
 
 local function delete(self, context, is_last)
   each_at_path(context, self.deleted, function(entry)
     local record = entry.record
     if (entry.is_last or false) ~= is_last or not record:exists(context.db) then return end
-    -- Moves and deletions before this one may have changed its counts and its version.
+    -- Earlier moves and deletions may have changed the record's counters and version.
     record:refresh(context.db)
     record:delete(context.db)
   end)
@@ -167,9 +167,9 @@ end
 --- Deletes the rows that could not be deleted before the values were written.
 function plan.finish(context, self) delete(self, context, true) end
 
---- Plans moves and deletions, and does those that can be done before the values are written.
--- @tparam table context that of `save_nested`
--- @tparam table root the node of the values
+--- Plans moves and deletions, and performs those that are possible before the values are written.
+-- @tparam table context the context of `save_nested`
+-- @tparam table root the root node of the values
 function nested_deletions.plan(context, root)
   local self = setmetatable({
     context = context, rows = {}, identities = {}, named = {}, stays = {}, moved = {}, unlinked = {}, deleted = {},

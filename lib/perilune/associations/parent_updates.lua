@@ -1,10 +1,10 @@
---- What writing a record changes in the row that it belongs to: a count of its kind, and a time.
+--- Updates the row that a record belongs to when the record is written: a counter and a time.
 --
 --     Book.author = Book:belongs_to(Author, { counter_cache = "book_count", touch = true })
 --
--- `counter_cache` is the column with the number of rows that belong to the row; `touch`, the column that says when one of them was written
--- last: a name, or true for `updated_at`. Both are changed in the transaction of the write. Changes of many rows (update_all, insert_from,
--- SQL) do not count: `Author:update_all{ book_count = Author.books:count() }` counts anew.
+-- `counter_cache` names the column that counts the rows that belong to the row. `touch` names the column with the time of the last
+-- write to one of them; true means `updated_at`. Both change in the transaction of the write. Changes of many rows (update_all,
+-- insert_from, SQL) are not counted: `Author:update_all{ book_count = Author.books:count() }` recounts.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -18,7 +18,7 @@ local raise = errors.raise
 
 local parent_updates = {}
 
---- The columns that say to which row another one belongs: the names of those of the key, and all.
+--- Returns the columns that determine which row another row belongs to: the names of the key columns, and all columns.
 local function columns_of(root)
   local names = (association_records.columns_of(root))
   if not root.deleted_column then return names, names end
@@ -27,9 +27,9 @@ local function columns_of(root)
   return names, all
 end
 
---- What is bound for the columns by which a row belongs to another one: a list of values, nil if one is NULL. A row that is deleted softly
--- belongs to none.
--- @tparam function value_of what the row has in a column
+--- Returns the values to bind for the columns that link a row to another one: a list, or nil if a value is NULL. A softly deleted
+-- row belongs to no other row.
+-- @tparam function value_of returns the row's value in a column
 local function key_of(root, value_of)
   local key = {}
   if root.deleted_column and value_of(root.deleted_column) ~= nil then return nil end
@@ -41,17 +41,17 @@ local function key_of(root, value_of)
   return key
 end
 
---- What a record says of its row.
+--- Returns a function that reads the row's values from a record's fields.
 local function said_by(record)
   return function(name) return association_records.stored_field(record, name) end
 end
 
---- What a record had read of its row.
+--- Returns a function that reads the values of the row as the record has last read it.
 local function read_by(record, row)
   return function(name) return record_values.of_row(record_info.of_record(record), name, row[name]) end
 end
 
---- The values that a record has read of its row; nil where these are not all that say to which row it belongs.
+--- Returns the values that a record has read from its row; nil if they do not determine which row it belongs to.
 local function snapshot_of(root, record)
   local row, names = records.snapshot(record)
   if not row then return nil end
@@ -63,7 +63,8 @@ local function snapshot_of(root, record)
   return row
 end
 
---- What the row of a record has before it is written, whatever the record itself says; it may not know its row.
+--- Returns the stored values of a record's row before a write, regardless of the record's fields; the record may not have read its
+-- row.
 local function former_values(root, info, record, db)
   local row = snapshot_of(root, record)
   if row then return read_by(record, row) end
@@ -72,14 +73,14 @@ local function former_values(root, info, record, db)
   return found and said_by(found) or function() end
 end
 
---- What the row of a record has after an update, which has written some columns.
+--- Returns the values of a record's row after an update that has written some columns.
 local function updated_values(record, columns, former)
   local is_written, written = {}, said_by(record)
   for _, name in ipairs(columns) do is_written[name] = true end
   return function(name) return (is_written[name] and written or former)(name) end
 end
 
---- The request for the row that a key means.
+--- Returns the request for the row with a key.
 local function parent(root, key)
   local _, names = association_records.columns_of(root)
   local rows = root.target:unscoped()
@@ -95,7 +96,7 @@ local function is_same(left, right)
   return true
 end
 
---- Changes the row that a key means.
+--- Changes the row with a key.
 local function change(root, key, db, difference)
   if not key then return end
   local changes = {}
@@ -106,7 +107,7 @@ local function change(root, key, db, difference)
   if next(changes) ~= nil then parent(root, key):update_all(db, changes) end
 end
 
---- Changes the rows of a record that was inserted, in place of others or by updating another.
+--- Updates the owners of an inserted record that has replaced or updated other rows.
 local function moved(root, replaced, now, db)
   local has_stayed = false
   for _, row in ipairs(replaced or {}) do
@@ -117,7 +118,7 @@ local function moved(root, replaced, now, db)
   change(root, now, db, has_stayed and 0 or 1)
 end
 
---- Reads the options of an association, and adds the hooks to the class that belongs to the other.
+--- Reads the options of an association, and adds hooks to the class whose rows belong to other rows.
 function parent_updates.install(root, kind, owner, options)
   if kind ~= "belongs_to" or not root.target then
     raise("argument", kind .. ": `counter_cache` and `touch` are options of belongs_to")
@@ -134,7 +135,7 @@ function parent_updates.install(root, kind, owner, options)
   root.counter_cache, root.touch = column("counter_cache"), column("touch", "updated_at")
   local info = record_class.info(owner)
   root.deleted_column = behaviours.option(owner, "soft_delete")
-  --- What the rows of records had before they are written.
+  --- The values of the records' rows before the write.
   local former = setmetatable({}, { __mode = "k" })
   info.counts_replaced = true
   behaviours.add(info, "did_insert", function(record, db, replaced) moved(root, replaced, key_of(root, said_by(record)), db) end)

@@ -20,8 +20,8 @@ local perilune = require "perilune"
 
 local association_records = {}
 
---- The association as Swift has built it: on the database at hand, or, where that has not the tables, on the one that the
--- association was last used with. Raises if there is none.
+--- Returns the association as built by Swift: for the current database or, if that lacks the tables, for the database that last
+-- used the association. Raises if there is neither.
 local function built(root, db)
   db = request_plans.database_for(db, root.name)
   local is_done, result = pcall(request_building.built, root, db, records.schema_generation(db))
@@ -32,7 +32,7 @@ local function built(root, db)
     :format(result.message, root.name), { table = result.table })
 end
 
---- The pairs of columns by which a root leads to its rows: names in the owner, names in the target.
+--- Returns the pairs of columns that link an owner to its rows: names in the owner and names in the target.
 local function columns_of(root, db)
   local association = built(root, db)
   if root.columns_association ~= association then
@@ -46,7 +46,8 @@ end
 
 association_records.columns_of = columns_of
 
---- All rows of the class that an association leads to, as its own: its columns mean them.
+--- Returns a request for all rows of the association's class, with the identity of the association, so that its columns refer to
+-- them.
 local function rows_of_root(root, identity)
   local all = root.is_unscoped and sources.unscoped_request(root.target) or sources.class_request(root.target)
   if root.all_rows ~= all or root.rows_identity ~= identity then
@@ -56,7 +57,7 @@ local function rows_of_root(root, identity)
   return root.rows
 end
 
---- What an association derives, as a request: all rows of the class, with the same conditions.
+--- Returns the derivations of an association as a request: all rows of the class, with the same conditions.
 local function request_for_node(node, values, identity)
   if not node.parent then return rows_of_root(node.root, identity) end
   local before = request_for_node(node.parent, values, identity)
@@ -80,7 +81,7 @@ local function check_record(root, record)
     root.owner_source.table, classes.name_beside(record, root.owner), root.name or "association"))
 end
 
---- The node of the request for what belongs to one record, through other tables.
+--- Returns the node of the request for one record's rows through other tables.
 local function node_through(node, key_count)
   local found = node.for_records
   if not found then
@@ -93,8 +94,8 @@ local function node_through(node, key_count)
   return found
 end
 
---- What is bound for a column of a record that refers to other rows, or that they refer to: what its row has stored; nil for NULL.
--- Raises for a lazy field that was not fetched.
+--- Returns the value to bind for a record's key column: the value stored in its row, or nil for NULL. Raises for a lazy field that
+-- was not fetched.
 local function stored_field(record, name)
   local value = rawget(record, name)
   if value == nil then
@@ -107,8 +108,8 @@ end
 
 association_records.stored_field = stored_field
 
---- The field of a record that refers to a row, or is referred to, by what that has stored.
--- @param class that of the record
+--- Returns the field value of a record for a stored reference to another row.
+-- @param class the record's class
 function association_records.field_of(class, column, stored, db)
   local record_info = require "perilune.records.info"
   local info = db and record_info.of_class(class, db) or not db and record_info.of_any(class)
@@ -116,8 +117,8 @@ function association_records.field_of(class, column, stored, db)
   return require("perilune.records.values").field_of(info, column, stored)
 end
 
---- The values that the conditions of a request demand of its rows, by field: those of columns that are compared by `=`. Conditions that
--- demand NULL, or anything else, are left out, and so are those of one part of a union or of one side of OR.
+--- Returns the values that a request's conditions require of its rows, by field, based on the columns that are compared by `=`.
+-- Conditions that require NULL or anything else are ignored, as are conditions in one part of a union or one side of OR.
 function association_records.fields_of_conditions(rows, class, db)
   local found, node, source = {}, rows.node, rows.node.root.source
   local function add(left, right, position)
@@ -148,26 +149,27 @@ local function through(self, record, owner_columns)
   return setmetatable(result, node.metatable)
 end
 
---- A column as it is compared with that on the other side.
--- @param collation that of the column that is referenced, or false for the column's own
+--- Returns a column with the collation that is used to compare it with the other side.
+-- @param collation the collation of the referenced column; false for the column's own
 function association_records.compared_by(column, collation) return collation and column:collating(collation) or column end
 
---- The condition that a column is what the column on the other side has stored, as SQLite compares the two; nil if that cannot be.
+--- Returns the condition that a column equals the stored value of the other side, following SQLite's comparison rules; nil if that
+-- is impossible.
 -- @tparam string comparison how the value is compared
--- @param collation that of the column that is referenced, or false
+-- @param collation the collation of the referenced column, or false
 function association_records.equal(column, value, comparison, collation)
   if comparison ~= "plain" and type(value) == "number" then
     if comparison == "textsOnly" then return nil end
-    -- A column that is compared with a column of numbers is one of numbers, whatever it holds.
+    -- Compared with a numeric column, any value is treated as a number.
     value = perilune.value(value):cast("numeric")
   end
-  -- What is stored on the one side is compared with what is stored on the other.
+  -- Stored values are compared with each other.
   if column.shape.convert and not marks.is_expression(value) then value = perilune.value(value) end
   return association_records.compared_by(column, collation):eq(value)
 end
 
---- The request for the rows that belong to a record.
--- @param ?db whose foreign keys say which, where neither the innermost access nor the default database has the tables
+--- Returns the request for the rows that belong to a record.
+-- @param ?db the database that determines the foreign keys if neither the innermost access nor the default database has the tables
 function association_records.request_of(self, record, db)
   local root = self.node.root
   check_record(root, record)
@@ -188,12 +190,12 @@ function association_records.request_of(self, record, db)
   if root.means_first and not (rows.node.limit or rows.node.offset or self.node.is_distinct) then
     rows = rows:then_order(table.unpack(source:distinguishing_columns(self.node.alias))):limit(1)
   end
-  -- For what makes rows that belong to the record.
+  -- Used to create rows that belong to the record.
   rawset(rows, "link", { root = root, record = record })
   return rows
 end
 
---- The same for the association that the class keeps under a name, or else as it was made.
+--- Returns the request for the association that the class stores under a name, or else for the original association.
 function association_records.request_of_name(root, name, record, db, surplus)
   if surplus ~= nil then require("perilune.runtime.arity").refuse(name, 1, surplus) end
   local kept = root.owner and root.owner[name]
