@@ -1,4 +1,4 @@
---- Changing and deleting all rows of a request by one statement.
+--- Changes and deletes all rows of a request with one statement.
 
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
@@ -22,12 +22,12 @@ local building = require "perilune.expressions.swift_bridge"
 local request_building = require "perilune.requests.swift_bridge"
 local verbs = request.verbs
 
---- What other statements that change rows have in common with these.
+--- Functions that are shared with other statements that change rows.
 local changing = {}
 
 local policies = { abort = true, fail = true, ignore = true, replace = true, rollback = true }
 
---- The arguments of a verb: an optional database comes first.
+--- Separates an optional database, which comes first, from the arguments of a verb.
 local function shift(method, most, first, ...)
   local has_database = first ~= nil and records.is_database(first)
   local rest = has_database and table.pack(...) or table.pack(first, ...)
@@ -35,7 +35,7 @@ local function shift(method, most, first, ...)
   return has_database and first or nil, rest[1], rest[2]
 end
 
---- Raises unless what is done in a conflict is one of SQLite's policies, or not said.
+--- Raises unless the conflict policy is nil or one of SQLite's policies.
 function changing.check_policy(method, policy)
   if policy ~= nil and not policies[policy] then
     raise("argument", method .. ": on_conflict: expected one of abort, fail, ignore, replace and rollback, got " .. errors.describe(policy))
@@ -54,7 +54,7 @@ local function read_options(method, options)
   return options
 end
 
---- What RETURNING is asked for: nil; true for records; or a list of columns, as a request that selects them.
+--- Reads the `returning` option: nil; true for records; or a list of columns, as a request that selects them.
 local function read_returning(self, method, returning)
   if returning == nil or returning == false then return nil end
   if returning == true then return true end
@@ -63,7 +63,8 @@ end
 
 -- Assignments -----------------------------------------------------------------------------------------------------------------
 
---- What a column is given: an expression as it is, a value as an insert stores it. Raises for one that no insert would store.
+--- Returns the value to assign to a column: an expression unchanged, any other value as an insert would store it. Raises for a
+-- value that an insert would reject.
 local function value_of(self, db, column, value)
   if value == null then return expression.of_value(value) end
   local name, class = column.shape.detail, self.node.root.source.class
@@ -77,7 +78,7 @@ local function value_of(self, db, column, value)
   return expression.operand(value, "update_all: `" .. name .. "`")
 end
 
---- What behaviours of the class say of changes of many rows: immutable columns stay, versions are counted up.
+--- Applies the behaviors of the class to changes of many rows: immutable columns are rejected, versions are incremented.
 local function add_behaviours(self, names, assignments)
   local class = self.node.root.source.class
   for _, name in ipairs(classes.behaviour(class, "immutable") or {}) do
@@ -93,7 +94,7 @@ local function add_behaviours(self, names, assignments)
   end
 end
 
---- All values as one expression, whose detail is the columns.
+--- Returns all assigned values as one expression, whose detail is the columns.
 local function read_assignments(self, db, assignments)
   if type(assignments) == "function" then
     assignments = assignments(self.node.root.source:columns_table(self.node.alias))
@@ -130,7 +131,7 @@ end
 
 -- Plans -----------------------------------------------------------------------------------------------------------------------
 
---- All that a change consists of, as one expression: its detail is the policy and what is returned.
+--- Returns a complete change as one expression, whose detail is the policy and the returned values.
 local function statement(op, policy, returning, assignments)
   local parts, shapes = { assignments }, {}
   if type(returning) == "table" then parts[#parts + 1] = returning end
@@ -139,13 +140,13 @@ local function statement(op, policy, returning, assignments)
   return expression.join_all(expression.shape_of_list(op, shapes, detail), parts)
 end
 
---- The request that is changed, as Swift has it, and a context in which the values of the change follow its own.
+--- Returns the changed request as built by Swift, and a context in which the values of the change follow the request's.
 local function prepare(node, db, generation)
   local built = request_building.built(node.parent, db, generation)
   return built, { db = db, next = node.parent.count + 1, request = built }
 end
 
---- What Swift returns: nothing, true, or expressions and their names.
+--- Returns the RETURNING clause for Swift: nothing, true, or expressions and their names.
 local function build_returning(node, shape, context)
   if shape then return request_building.named(shape, context) end
   return node.shape.detail:find(" returning", 1, true) ~= nil
@@ -170,7 +171,7 @@ function request.final.delete(node, db, _, generation)
   return sql_requests.compile_delete(built, db, build_returning(node, node.shape.operands[1], context))
 end
 
---- Executes a change. The error of a constraint names the table.
+--- Executes a change. The error of a violated constraint names the table.
 local function attempt(self, f, ...)
   local is_done, result = pcall(f, ...)
   if is_done then return result end
@@ -178,7 +179,7 @@ local function attempt(self, f, ...)
   error(require("perilune.records.errors").explain_many(result, self.node.root.source.table, class and record_info.of_any(class)), 0)
 end
 
---- Runs a change, and gives back what RETURNING was asked for, or what was changed.
+--- Runs a change. Returns the results of RETURNING, or the changes.
 local function run(self, db, returning)
   local plan = request_plans.plan_of(self, db, "change")
   if returning == nil then return attempt(self, db.execute, db, plan.sql, request_plans.arguments(self, plan)) end
@@ -192,7 +193,7 @@ end
 
 changing.run, changing.read_returning = run, read_returning
 
---- What a verb would run: the request that stands for the change, the database, and what is to be returned.
+--- For each verb, a function that returns the request of the change, the database, and the values to return.
 local changes = {}
 
 function changes.update_all(self, ...)
@@ -213,31 +214,31 @@ function changes.delete_all(self, ...)
   if deleted_at then return changes.update_all(self, db, { [deleted_at] = perilune.now() }, { returning = options.returning }) end
   local returning = read_returning(self, "delete_all", options.returning)
   local change = request.derive_with(self, "delete", statement("delete", nil, returning))
-  -- Those of a prepared request.
+  -- Keeps the parameters of a prepared request.
   rawset(change, "named", rawget(self, "named"))
   return change, db, returning
 end
 
 --- Changes columns of all rows of the request: `request:update_all{ score = Player.c.score + 1 }`.
 -- @tparam ?database db
--- @tparam table assignments columns with values or expressions; or a function that gets the columns and returns these
+-- @tparam table assignments columns with values or expressions; or a function that receives the columns and returns such a table
 -- @tparam ?table options `on_conflict`: a policy; `returning`: true for records, or columns for rows
--- @return what was changed, as db:execute gives it; or the list of what was asked for by `returning`
+-- @return the changes, as returned by db:execute; or the list of records or rows if `returning` is given
 function verbs:update_all(...)
   return run(changes.update_all(self, ...))
 end
 
 --- Deletes all rows of the request.
 -- @tparam ?database db
--- @tparam ?table options `returning`: true for records, or columns for rows; `forever`: whether the rows themselves go where the class
---   has `soft_delete`
+-- @tparam ?table options `returning`: true for records, or columns for rows; `forever`: whether to delete the rows themselves even
+--   if the class has `soft_delete`
 function verbs:delete_all(...)
   return run(changes.delete_all(self, ...))
 end
 
---- What `update_all` or `delete_all` would execute, as a value: see records/statements.lua.
+--- Returns the statement that `update_all` or `delete_all` would execute, as a value: see records/statements.lua.
 -- @tparam string verb
--- @param ... what the verb takes
+-- @param ... the arguments of the verb
 function verbs:statement(verb, ...)
   if not changes[verb] then errors.raise_unknown("verb", tostring(verb), { "update_all", "delete_all" }) end
   local change, db = changes[verb](self, ...)

@@ -16,14 +16,14 @@ on_first_call(request.verbs, "perilune.requests.batches", { "in_batches" })
 
 local class_request = sources.class_request
 
---- A method of requests as one of classes: it is called on what the class stands for.
+--- Returns a method of requests as a class method, which is called on the request for all records of the class.
 local function on_class(method)
   return function(class, ...)
     return method(class_request(class), ...)
   end
 end
 
---- The methods of every class.
+--- The methods of all classes.
 local methods = {}
 for name, method in pairs(request.class_methods) do methods[name] = method end
 
@@ -35,12 +35,12 @@ for _, name in ipairs{ "filter", "order", "limit" } do
   methods[name] = records.derivation(name, methods[name], sources.by_class)
 end
 
---- All records, as a request that can be derived and kept.
+--- Returns a request for all records.
 function methods.all(class)
   return class_request(class)
 end
 
---- All records, without the default scope of the class.
+--- Returns a request for all records, without the default scope of the class.
 function methods.unscoped(class)
   return sources.unscoped_request(class)
 end
@@ -51,7 +51,7 @@ end
 
 require("perilune.runtime.arity").limit(methods, "", { all = 0, unscoped = 0 })
 
---- A named request as a method of the class, and of those that extend it, which may have another one of that name.
+--- Returns a named request as a method of the class and of classes that extend it, which may override it.
 local function named_request(class, name)
   if sources.of_class(class).requests[name] == nil then return nil end
   return function(any_class, ...)
@@ -62,7 +62,7 @@ end
 
 local request_class = { methods = methods }
 
---- What a class has under a name because of requests: a method, its columns, its named requests; or nil.
+--- Returns the member that requests add to a class under a name: a method, the columns, or a named request; nil if there is none.
 function request_class.member(class, name)
   local method = methods[name]
   if method then return method end

@@ -1,4 +1,4 @@
---- Common table expressions: named requests and SQL, which other requests read.
+--- Common table expressions: named requests and SQL, which other requests can read.
 --
 --     local tree = perilune.common_table("tree", { "id", "level" }, [[
 --       SELECT id, 0 FROM employee WHERE boss_id IS NULL
@@ -6,7 +6,7 @@
 --     tree:filter{ level = 2 }:fetch_all()
 --     Employee:filter(Employee.c.id:is_in(tree:select("id"))):fetch_all()
 --
--- The same tree made of requests, whose step joins the table to the next level:
+-- The same tree defined by requests. The step joins the table to the next level:
 --
 --     local bosses = Employee:filter{ boss_id = perilune.null }:select("id", perilune.value(0):as("level"))
 --     local tree = perilune.common_table("tree", bosses, function(tree)
@@ -32,8 +32,8 @@ local sql_names = require "perilune.runtime.names"
 local CommonSource = setmetatable({}, { __index = Source })
 CommonSource.__index = CommonSource
 
---- What declares the table to Swift: made once for each generation of the schema, so that all that is built with it knows the
--- same table.
+--- Returns the declaration of the table for Swift. It is created once for each schema generation, so that everything built with it
+-- refers to the same table.
 function CommonSource:declaration(db)
   local generation = records.schema_generation(db)
   if self.generation ~= generation then
@@ -48,7 +48,7 @@ function CommonSource:names()
   return self.column_names or sql.column_names(self:declaration(records.default_database()))
 end
 
---- The column of a table that a request gives under a name, as a shape; nil for anything else that it gives.
+--- Returns the shape of the table column that a request returns under a name; nil if the name belongs to anything else.
 local function column_given(node, name)
   while node.parent and node.op ~= "select" do node = node.parent end
   if node.op ~= "select" then
@@ -62,7 +62,7 @@ local function column_given(node, name)
   end
 end
 
---- What writes values of a column: the same as in the table that it comes from.
+--- Returns the function that writes values of a column, which is inherited from the original table.
 function CommonSource:converter(name)
   local column = self.first and column_given(self.first, name)
   if column then return column.convert, column.is_json end
@@ -87,7 +87,7 @@ function CommonSource:key()
   raise("argument", "`" .. self.table .. "` is a common table: it has no key")
 end
 
---- What common tables have beside other requests: associations, which name their columns.
+--- The methods of common tables, besides those of requests: associations, which specify their columns.
 CommonSource.members = {}
 for name, method in pairs(request.class_methods) do
   CommonSource.members[name] = function(self, ...) return method(self.node.root.source, ...) end
@@ -101,7 +101,7 @@ local function new_source(name)
   return source
 end
 
---- The node that all requests for the rows begin with. Without a definition: the table as read by its own definition.
+--- Returns the root node of all requests for the rows. Without a definition, it stands for the table within its own definition.
 local function new_root(source, count, definition)
   local root = request.new_node(nil, "common table", count)
   root.definition = definition
@@ -127,7 +127,8 @@ end
 
 -- Definitions -------------------------------------------------------------------------------------------------------------------
 
---- The rows of a request, and those that a step finds again and again from rows that are there.
+--- Returns the definition of a recursive table: the rows of a request, and the rows that a step repeatedly derives from the rows
+-- found so far.
 local function recursive(source, first, step)
   local found = request.of(step(request_of(new_root(source, 0), {})))
   if not found then
@@ -166,12 +167,12 @@ local function of_sql(source, columns, text, ...)
   return request_of(new_root(source, shape and shape.count or 0, { sql = text, shape = shape }), values)
 end
 
---- A table that exists for one statement: the rows of a request, or of SQL, which may read the table itself (WITH RECURSIVE).
+--- Defines a table that exists during one statement: the rows of a request, or of SQL that may read the table itself (WITH
+-- RECURSIVE).
 -- @tparam string name
--- @param definition a request; or the list of the columns, followed by SQL and its arguments
--- @param ... behind a request: a function that gets the table as it has been found so far, and returns the request for further
---   rows
--- @return a request over its rows
+-- @param definition a request; or the list of columns, followed by SQL and its arguments
+-- @param ... after a request: a function that receives the table as found so far, and returns the request for further rows
+-- @return a request for its rows
 function perilune.common_table(name, definition, ...)
   if type(name) ~= "string" or name == "" then
     raise("argument", "perilune.common_table: argument 1: expected a name, got " .. errors.describe(name))

@@ -12,10 +12,11 @@ local is_expression = marks.is_expression
 
 local conditions = {}
 
---- Visits the equalities that all have to hold for a condition: `visit(left, right, position)`, with the shapes of both sides.
--- @tparam integer position how many values of a request come before those of the condition, and for the visitor of the equality
+--- Visits the equalities that must all hold for a condition to hold: `visit(left, right, position)`, with the shapes of both sides.
+-- @tparam integer position the number of values of a request before the values of the condition; for the visitor, before those of
+--   the equality
 function conditions.each_equality(shape, position, visit)
-  -- Chains of thousands lean to the left; they are not walked by recursion.
+  -- Chains of thousands of conditions nest on the left, so they are traversed in a loop.
   while shape.op == "and" do
     local left, right = shape.operands[1], shape.operands[2]
     conditions.each_equality(right, position + left.count, visit)
@@ -29,13 +30,13 @@ local function all_of(left, right)
   return expression.join(expression.shape_with_shape(left.shape, "and", right.shape), left, right)
 end
 
---- Whether a table is one value of a column: a JSON document, or what the column's own type makes of a table with names.
+--- Returns whether a table is a single value of a column: a JSON document, or a table with names for the column's own type.
 local function is_one_value(column, value)
   local shape = column.shape
   return shape.is_json or shape.convert and #value == 0 and next(value) ~= nil
 end
 
---- `column = value` of a table of conditions.
+--- Returns the condition `column = value` for a field in a table of conditions.
 local function compare(column, value, place)
   local kind = type(value)
   if kind == "table" and getmetatable(value) == nil and not expression.is_storable(value) then
@@ -58,7 +59,7 @@ local function check_key(key, method)
   raise("argument", method .. "{...}: expected the name of a column, got " .. errors.describe(key))
 end
 
---- The names of the columns in order, so that the SQL is always the same.
+--- Returns the column names in sorted order, so that the SQL is always the same.
 local function sorted_names(condition, method)
   local names, count = {}, 0
   for key in next, condition do
@@ -70,8 +71,8 @@ local function sorted_names(condition, method)
   return names
 end
 
---- The condition of a field that is no column: an association by its name, or a path to a column, with all others that have the same
--- beginning. Nothing if there is no such association.
+--- Returns the condition of a field that is not a column: an association by its name, or a path to a column, together with all
+-- fields that have the same prefix. Returns nothing if there is no such association.
 local function of_association(self, name, condition, done)
   local of = require("perilune.requests.request").association_condition
   if self.node.is_result or not of then return nil end
@@ -85,7 +86,8 @@ local function of_association(self, name, condition, done)
   return next(found) ~= nil and of(self, first, nil, found, name) or nil
 end
 
---- A column that has not been found yet: another connection may have added it. The names of associations are near ones, too.
+--- Looks up a column again after it was not found, because another connection may have added it. The error suggests names of
+-- associations too.
 local function column_or_raise(self, name)
   local source = self.node.root.source
   local is_there, column = pcall(source.column, source, name, self.node.alias)
@@ -101,7 +103,7 @@ local function column_or_raise(self, name)
   errors.raise_unknown_column(name, source.table, names)
 end
 
---- The condition of a field that is made of several.
+--- Returns the condition of a field that consists of several columns.
 local function of_group(self, group, name, value)
   local result
   for _, part in ipairs(fields.parts(group, value, "filter: `" .. name .. "`")) do
@@ -110,8 +112,8 @@ local function of_group(self, group, name, value)
   return result
 end
 
---- The condition of a field.
--- @tparam table done other fields that are part of it
+--- Returns the condition of a field.
+-- @tparam table done other fields that are already covered by it
 local function of_field(self, name, condition, done)
   local node = self.node
   local group = not node.is_result and node.root.source.computed and node.root.source:group(name)
@@ -121,7 +123,7 @@ local function of_field(self, name, condition, done)
   return of_association(self, name, condition, done) or compare(column_or_raise(self, name), condition[name], name)
 end
 
---- `{ column = value, ... }`: all of them.
+--- Returns the condition that all fields of `{ column = value, ... }` match.
 local function of_table(self, method, condition)
   local first = next(condition)
   if first == nil then
@@ -140,9 +142,9 @@ end
 local boolean_cure = ": `==` of Lua is evaluated before SQL sees it; use `column:eq(value)`"
   .. " or { column = value }"
 
---- The condition that a script has given, as an expression.
+--- Returns a condition that was given by a script as an expression.
 -- @tparam table self the request
--- @tparam string method the one that got it, for messages
+-- @tparam string method the name of the called method, for messages
 function conditions.read(self, method, condition, ...)
   local count = select("#", ...)
   if type(condition) == "string" then return expression.sql(condition, table.pack(...), method) end
@@ -186,10 +188,10 @@ local function raise_key(self, method, key)
     .. errors.describe(key) .. cure)
 end
 
---- The values of a key in the order of its columns.
+--- Returns the values of a key in the order of its columns.
 local function key_values(self, columns, key, method)
   local is_value = type(key) ~= "table" or expression.is_storable(key)
-  -- A value of the column's own type, which is an object.
+  -- An object can be a value of the column's own type.
   if #columns == 1 and (is_value or columns[1].shape.convert and getmetatable(key) ~= nil) then return { key } end
   if type(key) ~= "table" or getmetatable(key) ~= nil then raise_key(self, method, key) end
   local values, count = {}, 0
@@ -204,7 +206,7 @@ local function key_values(self, columns, key, method)
   return values
 end
 
---- The condition that a row has that primary key.
+--- Returns the condition that a row has a primary key.
 function conditions.of_key(self, key, method)
   local columns = self.node.root.source:key(self.node.alias)
   local kind = type(key)
@@ -214,14 +216,14 @@ function conditions.of_key(self, key, method)
   for index, value in ipairs(key_values(self, columns, key, method)) do
     if value == null then raise("argument", method .. ": a key cannot be NULL") end
     local is_date = perilune.date.is(value)
-    -- The row may have it written in another form.
+    -- The row may store the date in another form.
     local forms = is_date and require("perilune.records.column_types").forms_of_date(value)
     result = all_of(result, forms and columns[index]:is_in(forms) or columns[index]:eq(value))
   end
   return result
 end
 
---- The condition that a row has one of these primary keys.
+--- Returns the condition that a row has one of several primary keys.
 function conditions.of_keys(self, keys, method)
   if type(keys) ~= "table" or getmetatable(keys) ~= nil then
     raise("argument", method .. ": expected a list of keys, got " .. errors.describe(keys))

@@ -1,7 +1,8 @@
---- The rows of one request or of another one, as one condition: `Book:filter{ year = 1851 } | Book:filter(Book.c.pages:gt(600))`.
+--- Combines the rows of two requests into one condition: `Book:filter{ year = 1851 }
+-- Book:filter(Book.c.pages:gt(600))`.
 --
--- Only conditions can be combined by OR. Everything else that decides which rows a request has (joins, limits, groups, unions, the rows
--- of an association) has to be the same in both requests, or is refused.
+-- Only conditions can be combined with OR. Everything else that determines the rows of a request (joins, limits, groups, unions,
+-- the rows of an association) must be the same in both requests, or an error is raised.
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
@@ -14,19 +15,19 @@ local request = require "perilune.requests.request"
 local verbs = request.verbs
 local raise = errors.raise
 
---- Derivations that may differ: conditions, orders, and names for the same rows.
+--- Derivations that may differ: conditions, orders, and aliases for the same rows.
 local is_free = {
   filter = true, none = true, ["or filter"] = true, order = true, ["then order"] = true, reversed = true, unordered = true,
   alias = true, ["reached by"] = true,
 }
 
---- Derivations that count for the rows of one request alone, so that no condition expresses them.
+--- Derivations that affect the rows of only one request, so that no condition can express them.
 local obstacles = {
   limit = "a limit", offset = "an offset", group = "groups", having = "a condition on groups", union = "a union",
   ["union all"] = "a union", intersect = "an intersection", except = "a difference",
 }
 
---- Derivations that the first request may have alone: they add columns, or rows that are there already.
+--- Derivations that only the first request may have: they add columns, or repeat existing rows.
 local is_harmless = {
   select = true, annotate = true, distinct = true, ["include all"] = true, ["include optional"] = true, ["annotate optional"] = true,
   ["join optional"] = true,
@@ -43,7 +44,7 @@ local function describe(op)
   return op:find("^join") and "joined associations" or "columns of joined associations"
 end
 
---- The derivations of a request that have to agree with those of another one: each with its node.
+--- Returns the derivations of a request that must match the other request, as nodes.
 local function structure(self, method)
   local steps, node = {}, self.node
   while node.parent do
@@ -68,7 +69,7 @@ local function is_same_shape(left, right)
   return true
 end
 
---- Whether two requests have the same values in some places.
+--- Returns whether two requests have the same values in ranges of positions.
 local function has_same_values(left, left_start, right, right_start, count)
   for index = 1, count do
     if not rawequal(left[left_start + index], right[right_start + index]) then return false end
@@ -76,7 +77,7 @@ local function has_same_values(left, left_start, right, right_start, count)
   return true
 end
 
---- Whether two nodes were derived from their parents in the same way, with the same values.
+--- Returns whether two nodes were derived from their parents in the same way, with the same values.
 local function is_same_step(left, left_node, right, right_node)
   local count = left_node.count - left_node.parent.count
   return left_node.op == right_node.op and left_node.detail == right_node.detail and left_node.other == right_node.other
@@ -84,7 +85,7 @@ local function is_same_step(left, left_node, right, right_node)
     and has_same_values(left, left_node.parent.count, right, right_node.parent.count, count)
 end
 
---- Raises for a step that the other request does not have.
+--- Raises for a step that is missing from the other request.
 local function check_steps(self, steps, other, other_steps, method)
   for _, step in ipairs(steps) do
     local is_found = false
@@ -123,7 +124,8 @@ end
 
 local either = {}
 
---- @tparam string method for messages
+--- Returns the request for the rows of either request.
+-- @tparam string method for messages
 function either.of(self, other, method)
   self, other = require_request(method, self), require_request(method, other)
   check(self, other, method)
@@ -131,7 +133,8 @@ function either.of(self, other, method)
   return request.derive_with(self, "or filter", expression.join_all(expression.shape_of_list("terms", { carrier.shape }), { carrier }))
 end
 
---- The rows of the request, and those of another one of the same class. `request | other` is the same.
+--- Returns a request for the rows of this request and of another request of the same class. `request
+-- other` is the same.
 function verbs:or_filter(other) return either.of(self, other, "or_filter") end
 
 arity.limit(verbs, "", { or_filter = 1 })

@@ -1,4 +1,4 @@
---- Fetching the rows of requests.
+--- The methods that fetch the rows of requests.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -24,10 +24,10 @@ local function decode_rows(class, ...) return fetching.decode_rows(record_info(c
 
 -- Records and rows --------------------------------------------------------------------------------------------------------
 
--- Once a request has been compiled, the row path fetches its records alone, where it can (CPeriluneRecords/Requests).
+-- Once a request is compiled, the row path fetches its records without Lua if possible (CPeriluneRecords/Requests).
 
---- All records (or rows, if columns were selected), as a list.
--- @tparam ?database db by default the innermost open access, else the default database
+--- Returns all records (or rows, if columns were selected) as a list.
+-- @tparam ?database db by default the innermost open access, otherwise the default database
 verbs.fetch_all = records.request_verb("fetch_all", function(self, db, surplus)
   if not marks.is_request(self) then receivers.refuse(receivers.kinds.request, "fetch_all", self) end
   if surplus ~= nil then arity.refuse("fetch_all", 1, surplus) end
@@ -38,7 +38,7 @@ verbs.fetch_all = records.request_verb("fetch_all", function(self, db, surplus)
   return require("perilune.requests.results").fetch_all(self, db, plan)
 end)
 
---- The first record, or nil.
+--- Returns the first record, or nil.
 verbs.fetch_one = records.request_verb("fetch_one", function(self, db, surplus)
   if not marks.is_request(self) then receivers.refuse(receivers.kinds.request, "fetch_one", self) end
   if surplus ~= nil then arity.refuse("fetch_one", 1, surplus) end
@@ -49,8 +49,8 @@ verbs.fetch_one = records.request_verb("fetch_one", function(self, db, surplus)
   return require("perilune.requests.results").fetch_all(self, db, plan)[1]
 end)
 
---- The first record; an error of kind record_not_found if there is none.
--- @param ?key the primary key of the one that is wanted
+--- Returns the first record; raises an error of kind record_not_found if there is none.
+-- @param ?key the primary key of the record
 function verbs:find(...)
   local db, key, surplus = ...
   if not records.is_database(db) then db, key, surplus = nil, db, key end
@@ -64,7 +64,7 @@ function verbs:find(...)
     { table = source.table, key = key })
 end
 
---- Calls for each row in turn, while the access is open: `for author in request:rows() do`.
+--- Iterates over the rows while the access is open: `for author in request:rows() do`.
 function verbs:rows(db)
   db = database_for(db, "rows")
   local plan = plan_of(self, db, "rows")
@@ -92,7 +92,7 @@ end
 
 local function as_boolean(value) return require("perilune.requests.results").as_boolean(value) end
 
---- Iterates over tuples, some of whose values are true or false.
+--- Iterates over tuples that contain true or false.
 local function boolean_tuples(booleans, next_values, state, control, closing)
   local is_boolean, count = {}, 0
   for _, position in ipairs(booleans) do is_boolean[position], count = true, math.max(count, position) end
@@ -102,7 +102,7 @@ local function boolean_tuples(booleans, next_values, state, control, closing)
     if position == count then return first, ... end
     return first, convert(position + 1, ...)
   end
-  -- What the iteration goes on from is the value itself.
+  -- The iteration continues from the original value.
   local last = control
   return function()
     local function take(first, ...)
@@ -114,7 +114,7 @@ local function boolean_tuples(booleans, next_values, state, control, closing)
   end, nil, nil, closing
 end
 
---- The values of the columns, one row after the other: `for id, title in request:select("id", "title"):tuples() do`.
+--- Iterates over the values of the columns, row by row: `for id, title in request:select("id", "title"):tuples() do`.
 function verbs:tuples(db)
   db = database_for(db, "tuples")
   local plan = plan_of(self, db, "rows")
@@ -122,7 +122,7 @@ function verbs:tuples(db)
   return boolean_tuples(plan.booleans, db:tuples(plan.sql, arguments(self, plan)))
 end
 
---- What the values of one column that is true or false become, by the verb that fetches them.
+--- Converts the results of each verb that fetches one column with true or false.
 local with_booleans = { fetch_value = as_boolean }
 
 function with_booleans.fetch_values(list)
@@ -151,7 +151,7 @@ for method, form in pairs{
   end
 end
 
---- Puts the values of each row into a list.
+--- Appends a list with the values of each row to a list.
 local function gather(list, next_values, state, control)
   local function take(first, ...)
     if first == nil then return nil end
@@ -162,7 +162,7 @@ local function gather(list, next_values, state, control)
   return list
 end
 
---- The database that stands before or after other arguments, if there is one, and the others.
+--- Separates a database before or after other arguments from these arguments.
 local function take_database(...)
   local list = table.pack(...)
   for _, index in ipairs{ 1, list.n } do
@@ -175,7 +175,7 @@ local function take_database(...)
   return nil, list
 end
 
---- The values of a column as a list; of several columns as a list of lists. NULL is perilune.null.
+--- Returns the values of a column as a list, or of several columns as a list of lists. NULL is perilune.null.
 function verbs:pluck(...)
   local db, columns = take_database(...)
   local selected = self:select(table.unpack(columns, 1, columns.n))
@@ -192,14 +192,14 @@ end
 
 -- Numbers ---------------------------------------------------------------------------------------------------------------------
 
---- How many rows there are.
+--- Returns the number of rows.
 function verbs:fetch_count(db)
   db = database_for(db, "fetch_count")
   local plan = plan_of(self, db, "count")
   return db:fetch_value(plan.sql, arguments(self, plan))
 end
 
---- Whether there are no rows.
+--- Returns whether there are no rows.
 function verbs:is_empty(db)
   db = database_for(db, "is_empty")
   local plan = plan_of(self, db, "exists")
@@ -207,7 +207,7 @@ function verbs:is_empty(db)
   return value == 0 or value == false or value == nil
 end
 
---- Whether there is any row.
+--- Returns whether there are any rows.
 function verbs:exists(db)
   return not verbs.is_empty(self, db)
 end
@@ -221,7 +221,7 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
     return sql_requests.compile(built, db, function_name, building.build(node.shape, context))
   end
 
-  --- The least (greatest, ...) value of a column or expression in all rows; nil if there is none.
+  --- Returns the least (greatest, ...) value of a column or expression in all rows; nil if there is none.
   verbs[method] = function(self, column, db)
     if type(column) == "string" then column = request.term(self, column, method) end
     if not marks.is_expression(column) then
@@ -243,7 +243,7 @@ arity.limit(verbs, "", {
 
 -- Looking at requests -----------------------------------------------------------------------------------------------------------
 
---- The SQL of the request and its arguments.
+--- Returns the SQL of the request and its arguments.
 -- @treturn string
 -- @treturn table the arguments, with a field n
 function verbs:sql(db)
@@ -252,7 +252,7 @@ function verbs:sql(db)
   return plan.sql, table.pack(request_plans.values(self, plan))
 end
 
---- How SQLite would run it; see db:explain.
+--- Returns SQLite's query plan for the request; see db:explain.
 function verbs:explain(db)
   db = database_for(db, "explain")
   local plan = plan_of(self, db, "rows")

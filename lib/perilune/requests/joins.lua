@@ -36,10 +36,10 @@ for method, kind in pairs(kinds) do
     return sql.join(built, kind, other, operands[2] and building.build(operands[2], context) or nil)
   end
 
-  --- Each row beside each of another request for which a condition holds. The conditions of the other request choose its rows before
-  -- they are joined; those of this one choose among the joined rows.
-  -- @param other a class, or a request of whole rows
-  -- @param condition what `filter` takes; a cross join has none
+  --- Pairs each row with each row of another request that satisfies a condition. The conditions of the other request filter its
+  -- rows before the join; the conditions of this request filter the joined rows.
+  -- @param other a class, or a request for whole rows
+  -- @param condition a condition as for `filter`; none for a cross join
   verbs[method] = function(self, other, condition, ...)
     other = require_request(method, other)
     if kind == "cross" then
@@ -59,10 +59,10 @@ end
 
 -- Only if a value is given ------------------------------------------------------------------------------------------------------
 
---- What a function derives from the request, if a value is given: neither nil nor false.
--- @param value handed on to the function
--- @tparam function derive gets the request and the value, and returns a request
--- @tparam ?function otherwise the same if no value is given
+--- Returns the result of a function that derives a request, if a value is given: neither nil nor false.
+-- @param value passed to the function
+-- @tparam function derive receives the request and the value, and returns a request
+-- @tparam ?function otherwise the function to call if no value is given
 function derivations:when(value, derive, otherwise, surplus)
   if surplus ~= nil then arity.refuse("when", 3, surplus) end
   if type(derive) ~= "function" then
@@ -77,7 +77,7 @@ function derivations:when(value, derive, otherwise, surplus)
   raise("argument", "when: the function must return a request derived from its argument, got " .. classes.name_of(derived))
 end
 
---- As filter{...}; values that are nil are no conditions, and an empty table is none at all.
+--- Filters like filter{...}, but ignores values that are nil. An empty table adds no condition.
 function derivations:filter_given(condition, surplus)
   if surplus ~= nil then arity.refuse("filter_given", 1, surplus) end
   if type(condition) ~= "table" or getmetatable(condition) ~= nil then

@@ -1,14 +1,15 @@
---- Nodes: requests without their values. Each node is made once, so that equal derivations find it again.
+--- Nodes: requests without their values. Each node is created once, so that equal derivations find it again.
 
 local interning = require "perilune.expressions.interning"
 local with_text, with_other = interning.with_text, interning.with_other
 
 local request_nodes = {}
 
---- The operations that put the rows of several requests together.
+--- The operations that combine the rows of several requests.
 request_nodes.compounds = { union = true, ["union all"] = true, intersect = true, except = true }
 
---- A node: `op` and `parent`, what was added (`shape`, `other`, `detail`), `count` (of all values), and the nodes derived from it.
+--- Creates a node: `op` and `parent`, the addition (`shape`, `other`, `detail`), the `count` of all values, and the nodes derived
+-- from it.
 local function new_node(parent, op, count)
   local root = parent and parent.root
   local node = interning.origin{
@@ -17,22 +18,22 @@ local function new_node(parent, op, count)
   }
   if parent then
     node.selects = parent.selects
-    -- The rows of several requests put together have neither the alias nor the limit of the first of these.
+    -- A combination of several requests does not inherit the alias or the limit of the first one.
     if request_nodes.compounds[op] then node.metatable = root.metatable
     else
       node.metatable, node.alias, node.limit, node.offset = parent.metatable, parent.alias, parent.limit, parent.offset
     end
     node.name, node.is_distinct = parent.name, parent.is_distinct or op == "distinct"
-    -- The rows of several requests put together have the columns that were selected, not those of a table.
+    -- A combination of several requests has the selected columns, not the columns of a table.
     node.is_result = parent.is_result or parent.selects and request_nodes.compounds[op]
   end
   return node
 end
 
---- How nodes are compiled that stand for a statement, and are derived no further: by their operation.
+--- Functions that compile final nodes, which represent statements and have no derivations, by operation.
 request_nodes.final = {}
 
---- Before a node is used for the first time Swift builds what it stands for, so that mistakes are reported at their line.
+--- Lets Swift build a new node before its first use, so that errors are reported at the line that contains them.
 local function checked(node)
   if request_nodes.final[node.op] then return node end
   require("perilune.requests.swift_bridge").check(node)
@@ -46,12 +47,12 @@ local function new_with_shape(parent, op, shape)
   return checked(node)
 end
 
---- The node for one more expression.
+--- Returns the node that adds an expression.
 local function node_with_shape(parent, op, shape)
   return with_other(parent, op, shape, new_with_shape)
 end
 
---- What nodes and those derived from them keep for themselves.
+--- The fields for details that a node and its derivations store.
 local own_details = { alias = "alias", limit = "limit", offset = "offset", named = "name" }
 
 local function new_with_detail(parent, op, detail)
@@ -63,7 +64,7 @@ local function new_with_detail(parent, op, detail)
   return checked(node)
 end
 
---- The node for an operation that text and numbers describe.
+--- Returns the node for an operation that is described by text and numbers.
 local function node_with_detail(parent, op, detail)
   return with_text(parent, op, detail, new_with_detail)
 end
@@ -74,12 +75,12 @@ local function new_with_node(parent, _, other, op, detail)
   return checked(node)
 end
 
---- The node for an operation with another request (or association), whose values come behind.
+--- Returns the node for an operation with another request or association, whose values are appended.
 local function node_with_node(parent, op, other, detail)
   return with_other(parent, op .. " " .. (detail or ""), other, new_with_node, op, detail)
 end
 
---- The node that is derived from another one in the same way as `model` is from its parent.
+--- Returns the node that is derived from another node in the same way as `model` is derived from its parent.
 function request_nodes.child_like(parent, model)
   if model.shape then return node_with_shape(parent, model.op, model.shape) end
   if model.other then return node_with_node(parent, model.op, model.other, model.detail) end

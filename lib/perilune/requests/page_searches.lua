@@ -1,4 +1,4 @@
---- The searches for the rows of a page: requests with the rows behind a cursor.
+--- The searches for the rows of a page: requests for the rows after a cursor.
 
 local perilune = require "perilune"
 local native_values = require "perilune.native.values"
@@ -16,13 +16,13 @@ local page_searches = {}
 
 -- Rows behind a row -----------------------------------------------------------------------------------------------------------
 
--- The rows behind one are stretches of the order, the nearest first: behind (1, 2, 3) these are a = 1 AND b = 2 AND c > 3, then
--- a = 1 AND b > 2, then a > 1. SQLite finds the beginning of each in an index, which it does not for all of them in one condition: that
--- makes it walk through all rows with a = 1. So stretches are searched one after the other, until the page is full.
+-- The rows after a row form ranges of the order, the nearest first: after (1, 2, 3), these are a = 1 AND b = 2 AND c > 3, then a =
+-- 1 AND b > 2, then a > 1. SQLite can find the start of each range in an index, but not if all ranges are one condition, for which
+-- it would visit all rows with a = 1. Therefore the ranges are searched in order until the page is full.
 
 local function both(left, right) return left and left & right or right end
 
---- That a row comes behind a value in one term: conditions, the nearest rows first.
+--- Returns the conditions for rows after a value in one term, the nearest rows first.
 local function behind(term, value)
   local column, nulls_first = term.column, page_orders.has_nulls_first(term)
   if value == null then return { nulls_first and column:is_not_null() or nil } end
@@ -35,7 +35,7 @@ local function equal(term, value)
   return value == null and term.column:is_null() or term.column:eq(expression.of_value(value))
 end
 
---- The conditions of the stretches behind the row with these values in the first `count` terms.
+--- Returns the conditions of the ranges after the row with these values in the first `count` terms.
 local function stretches(terms, count, values)
   local same, result = {}, {}
   for index = 1, count - 1 do same[index + 1] = both(same[index], equal(terms[index], values[index])) end
@@ -47,12 +47,12 @@ end
 
 -- Values beside records -----------------------------------------------------------------------------------------------------
 
---- The names of the fields that carry a term which is no column of the table, and the type of one that may be a BLOB: its bytes are a
--- string, too.
+--- The fields for the value of a term that is not a table column, and for the type of a value that may be a BLOB, because both
+-- BLOBs and text become strings.
 local function carried(index) return "perilune_carried_order_" .. index end
 local function carried_type(index) return "perilune_carried_type_" .. index end
 
---- Whether a term may be a BLOB, as far as its type is declared.
+--- Returns whether a term may be a BLOB according to its declared type.
 local function may_be_blob(term, schema)
   if not term.name or not schema then return not term.name end
   local column = page_orders.column_of(schema, term.name)
@@ -60,7 +60,7 @@ local function may_be_blob(term, schema)
   return declared ~= nil and (declared == "" or declared == "any" or declared:find("blob", 1, true) ~= nil)
 end
 
---- What a record has in the terms of the order.
+--- Returns a record's values of the terms.
 function page_searches.stored_values(record, terms)
   local info, values = record_class.info_of(record) and record_info.of_record(record), {}
   for index, term in ipairs(terms) do
@@ -76,7 +76,7 @@ function page_searches.stored_values(record, terms)
   return values
 end
 
---- The request with the values of the terms beside its columns, where they are not among these.
+--- Returns the request with additional columns for the terms that are not among its columns.
 local function with_terms(self, terms)
   for index, term in ipairs(terms) do
     if not term.name then self = self:annotated_with(term.column:as(carried(index))) end
@@ -85,7 +85,7 @@ local function with_terms(self, terms)
   return self
 end
 
---- Takes from records what is not theirs.
+--- Removes these additional fields from records.
 function page_searches.drop_terms(list, terms)
   for index, term in ipairs(terms) do
     for _, record in ipairs(list) do
@@ -97,8 +97,8 @@ end
 
 -- Searches ----------------------------------------------------------------------------------------------------------------------
 
---- What the request and its order say of all pages: the form of a page. It is kept at the node of the request, except where expressions
--- of the order have values.
+--- Returns the form of a request's pages: the properties that all pages share. It is cached in the request's node, unless
+-- expressions in the order have values.
 local function make_form(self, method, db)
   local terms = page_orders.terms_of(self, method)
   pageable.check_has_each_once(self, method, terms)
@@ -115,7 +115,7 @@ local function make_form(self, method, db)
   return form
 end
 
---- The same, made once for each generation of the schema.
+--- Returns the cached form, which is created once for each schema generation.
 function page_searches.form_of(self, method, db)
   local node, generation = self.node, schema_generation(db)
   local forms = node.page_forms
@@ -129,8 +129,8 @@ function page_searches.form_of(self, method, db)
   return form
 end
 
---- A search: the node of a request, and what its values are beyond those of the request that is searched: positions in a cursor.
--- @tparam table markers the positions by what stands for them in the condition
+--- Creates a search: the node of a request, and its values beyond those of the searched request, which are positions in a cursor.
+-- @tparam table markers the positions by their placeholders in the condition
 local function new_search(self, form, condition, markers)
   local rows = with_terms(self, form.terms)
   local request_of_search = page_orders.order_by(condition and rows:filter(condition) or rows, form.terms)
@@ -142,7 +142,7 @@ local function new_search(self, form, condition, markers)
   return search
 end
 
---- The request of a search for at most `count` rows.
+--- Returns the request of a search for at most `count` rows.
 local function request_of(self, search, values, count)
   local node, own_count = nodes.with_detail(search.node, "limit", count), self.node.count
   local result = { node = node, table.unpack(self, 1, own_count) }
@@ -153,7 +153,8 @@ local function request_of(self, search, values, count)
   return setmetatable(result, node.metatable)
 end
 
---- Whether SQLite has to sort all rows: no index has them in the order of the request, so that one search does with one sort.
+--- Returns whether SQLite must sort all rows, because no index has the request's order. Then a single search avoids repeated
+-- sorting.
 local function sorts_all(found, db)
   for _, step in ipairs(found:explain(db)) do
     if step.detail == "USE TEMP B-TREE FOR ORDER BY" then return true end
@@ -161,7 +162,7 @@ local function sorts_all(found, db)
   return false
 end
 
---- The searches for the rows behind a cursor.
+--- Returns the searches for the rows after a cursor.
 local function make_searches(self, form, values, db)
   local markers, marked, found = {}, {}, {}
   for index = 1, form.telling do
@@ -177,7 +178,7 @@ local function make_searches(self, form, values, db)
   return { new_search(self, form, any, markers) }
 end
 
---- The kept searches. Which there are depends on which values are NULL.
+--- Returns the cached searches. They depend on which values are NULL.
 function page_searches.searches_for(self, form, values, db)
   local key = values and "" or "first"
   for index = 1, values and form.telling or 0 do
@@ -191,7 +192,7 @@ function page_searches.searches_for(self, form, values, db)
   return searches
 end
 
---- At least `count` rows, if there are as many.
+--- Returns at least `count` rows if that many exist.
 function page_searches.fetch_rows(self, searches, values, count, db)
   local list = {}
   for index, search in ipairs(searches) do

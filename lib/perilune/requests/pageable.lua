@@ -1,4 +1,4 @@
---- Which requests have pages: those that have each record once, in an order of what its row has.
+--- Checks whether a request can be divided into pages: each record must occur once, in an order that depends only on its row.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
@@ -9,10 +9,10 @@ local raise = errors.raise
 
 local pageable = {}
 
---- Functions that give another value each time.
+--- Functions that return a different value on each call.
 local random_functions = { random = true, randomblob = true }
 
---- Raises for a value of the order that depends on more than its row: behind a cursor it would be another one.
+--- Raises for a value in the order that depends on more than its row, because its value after a cursor would differ.
 function pageable.check_is_of_row(method, shape)
   if shape.op == "window" or shape.op == "over" then
     raise("argument", method .. ": the order cannot contain window functions, whose values depend on the rows of the page; "
@@ -23,7 +23,7 @@ function pageable.check_is_of_row(method, shape)
   for _, operand in ipairs(shape.operands or {}) do pageable.check_is_of_row(method, operand) end
 end
 
---- Whether a join has one row at most beside each: by what the condition compares with a key of the other table.
+--- Returns whether a join adds at most one row to each row, based on comparisons with a key of the other table.
 local function joins_one(node)
   local operands = node.shape.operands
   local other, condition, known = operands[1].node, operands[2], {}
@@ -36,7 +36,7 @@ local function joins_one(node)
   return page_orders.holds_key(known, schema)
 end
 
---- Whether each group is one row of the table: they are made by a key.
+--- Returns whether each group is one row of the table, because a key is among the grouped columns.
 local function has_group_for_each_row(node)
   local source = node.root.source
   local schema, known = source and source.schema and source:schema(), {}
@@ -44,7 +44,7 @@ local function has_group_for_each_row(node)
   return schema ~= nil and page_orders.holds_key(known, schema)
 end
 
---- Whether an association, or one that is joined to its rows, may have several rows for each.
+--- Returns whether an association, or an association joined to its rows, may have several rows for each row.
 local function has_several(association)
   if association.root.kind == "has_many" then return true end
   local node = association
@@ -55,8 +55,8 @@ local function has_several(association)
   return false
 end
 
---- Whether a value of the order or of a column depends on joined rows, of which a record may have several.
--- @tparam table single the numbers of associations that have one row at most beside each
+--- Returns whether a value of the order or of a column depends on joined rows of which a record may have several.
+-- @tparam table single the numbers of the associations that have at most one row for each row
 local function is_of_joined_rows(node, shape, single)
   if shape.op:find("^aggregate") or shape.op == "scalar" or shape.op == "exists" then return false end
   if shape.op == "sql" then return true end
@@ -76,7 +76,7 @@ local function raise_repeated(method)
     .. "filter(Class.association:exists()) in place of the join")
 end
 
---- Which rows of a request may have the same record: `repeats` if any, `is_distinct`, the `single` associations, and the nodes that add
+--- Finds out whether a request may repeat records: `repeats`; `is_distinct`; the `single` associations; and the nodes that add
 -- columns.
 local function find_repetitions(self, method)
   local node, found = self.node, { repeats = false, is_distinct = false, single = {}, annotations = {} }
@@ -101,8 +101,8 @@ local function find_repetitions(self, method)
   return found
 end
 
---- Raises for a request that may have a record several times, which its key does not tell apart, or has groups of them.
--- @tparam ?table terms of the order
+--- Raises for a request that groups its rows, or that may repeat records, which their keys cannot distinguish.
+-- @tparam ?table terms the terms of the order
 function pageable.check_has_each_once(self, method, terms)
   local found, node = find_repetitions(self, method), self.node
   if not found or not found.repeats then return end
@@ -121,7 +121,7 @@ function pageable.check_has_each_once(self, method, terms)
   end
 end
 
---- Raises for a size that is none, and for a request whose rows are no whole records, or only some of them.
+--- Raises for an invalid size, and for a request whose rows are not complete records.
 function pageable.check(self, method, size)
   checks.positive(method .. ": argument 2", size)
   local node = self.node

@@ -1,4 +1,4 @@
---- Prepared requests, and pages by their number.
+--- Prepared requests, and numbered pages.
 --
 --     local by_country = Author:filter("country = :country"):prepare()
 --     by_country:fetch_all{ country = "France" }
@@ -32,7 +32,7 @@ local prepared_metatable = {
   __tostring = function(self) return "prepared request " .. tostring(rawget(self, "request")) end,
 }
 
---- The names of the parameters of a plan and of those for what it prefetches.
+--- Collects the names of the parameters of a plan and of its prefetches.
 local function add_names(plan, names)
   for _, slot in ipairs(plan.slots) do
     if type(slot) == "string" and slot ~= "keys" then names[parameters.read(slot)] = true end
@@ -41,7 +41,7 @@ local function add_names(plan, names)
   return names
 end
 
---- The request with values for its parameters.
+--- Returns the request with values for its parameters.
 local function with_values(self, method, db, values)
   if values == nil then values = {} end
   if type(values) ~= "table" or getmetatable(values) ~= nil then
@@ -76,15 +76,15 @@ for _, method in ipairs{
   end)
 end
 
---- The request with names for values that come later: `:name` in SQL text, or perilune.parameter("name").
+--- Prepares a request for values that are provided later: `:name` in SQL text, or perilune.parameter("name").
 function verbs:prepare()
   return setmetatable({ request = self }, prepared_metatable)
 end
 
 -- Pages -----------------------------------------------------------------------------------------------------------------------
 
---- One page of a request: its `records`, its `number` and `size`, the `count` of all rows and of `pages`.
--- @tparam integer number from 1
+--- Returns one page of a request: its `records`, `number` and `size`, the total `count` of rows, and the number of `pages`.
+-- @tparam integer number the number of the page, starting at 1
 -- @tparam integer size
 -- @tparam ?database db
 function verbs:page(number, size, db)

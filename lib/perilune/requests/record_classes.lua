@@ -1,4 +1,4 @@
---- Requests and associations of record classes: what classes and records have because of them, loaded when it is first used.
+--- Members that requests and associations add to record classes and records, loaded on first use.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -10,7 +10,7 @@ local raise = errors.raise
 
 local record_classes = {}
 
---- Loads the methods of requests, and what rooms above requests add to them: what composes the rooms sets it.
+--- Loads the methods of requests, and extensions by modules that depend on requests. Set by the module that assembles the library.
 -- @return the module perilune.requests.class
 record_classes.load_methods = nil
 
@@ -24,8 +24,8 @@ function marks.request_of(value)
   return require("perilune.requests.request").of(value)
 end
 
---- The methods that classes have of requests: another table with them by name.
--- @tparam ?table info of a class, whose named requests are among them
+--- Returns a new table of the request methods that classes have.
+-- @tparam ?table info of a class whose named requests are included
 function record.request_methods(info)
   local methods = {}
   for name, method in pairs(record_classes.load_methods().methods) do methods[name] = method end
@@ -37,17 +37,17 @@ end
 
 -- Members of classes ------------------------------------------------------------------------------------------------------------
 
---- What a class has that it has not been given: methods of requests, its columns, its named requests.
+--- Returns a class member that was not assigned to the class: a method of requests, its columns, or a named request.
 local function member(info, name)
   local found = record_classes.load_methods().member(info.class, name)
   if found ~= nil then rawset(info.lookup, name, found) end
   return found
 end
 
---- What each class has of its own: its columns, its named requests and expressions.
+--- Members that each class has for itself: its columns, named requests and expressions.
 local own_members = { c = true, requests = true, expressions = true }
 
---- What the classes that it extends have under a name, or every class has.
+--- Returns the member that a class inherits from the classes it extends, or that all classes have.
 local function inherited(info, name)
   for ancestor in record.ancestors(info.base) do
     local found = rawget(ancestor.lookup, name)
@@ -60,9 +60,9 @@ record.creators[#record.creators + 1] = function(info)
   info.associations = {}
   setmetatable(info.lookup, { __index = function(_, name)
     local found
-    -- The verbs of classes come before those of requests that are called the same: they take SQL, statements and keys too.
+    -- The class verbs take precedence over request methods with the same name, because they also accept SQL, statements and keys.
     if not own_members[name] then found = inherited(info, name) end
-    -- What the class itself is given later replaces a kept verb; what a class that it extends is given would not.
+    -- A later assignment to the class itself replaces a cached verb; an assignment to a class that it extends would not.
     if found ~= nil and not info.base then rawset(info.lookup, name, found) end
     if not found and type(name) == "string" then found = member(info, name) or found end
     if found ~= nil then return found end
@@ -74,8 +74,8 @@ record.creators[#record.creators + 1] = function(info)
   end
 end
 
---- What was fetched into the field of an association: a record, a list, or nil if no row belongs to the record. Raises if the association
--- was not included, where `record.author` itself is the association, which is true in a condition.
+--- Returns the value fetched into an association's field: a record, a list, or nil if no row belongs to the record. Raises if the
+-- association was not included; then `record.author` is the association itself, which counts as true in conditions.
 function record.instance_verbs.included(self, name, surplus)
   record.require_record("included", self)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("included", 1, surplus) end
@@ -83,19 +83,19 @@ function record.instance_verbs.included(self, name, surplus)
     errors.raise_unknown("association", tostring(name), classes.association_names(record.info_of(self).class))
   end
   local value = self[name]
-  -- Whatever is read from an association in place of its rows raises.
+  -- Reading from an association whose rows were not fetched raises.
   if marks.is_association(value) then return value.included end
   return value
 end
 
 -- Default scopes ---------------------------------------------------------------------------------------------------------------
 
---- Whether the arguments of a verb of a class are a database at most, and not SQL or a statement.
+--- Returns whether the arguments of a class verb are at most a database, without SQL or a statement.
 local function is_bare(first, ...)
   return select("#", ...) == 0 and (first == nil or records.is_database(first))
 end
 
---- The record of a key within the scope of a class; without a key, the first one.
+--- Returns the record with a key within the default scope of a class; without a key, the first record.
 local function fetch_in_scope(verb, class, db, key)
   local all = class_request(class)
   if key == nil then return all[verb](all, db) end
@@ -107,7 +107,7 @@ local function fetch_in_scope(verb, class, db, key)
   return found
 end
 
---- Makes the verbs of a class that read all records, or one by its key, those of its default scope.
+--- Restricts the class verbs that read all records, or one record by its key, to the default scope of the class.
 function record_classes.scope(class)
   local info = record.info(class)
   local lookup = info.lookup
@@ -124,7 +124,7 @@ function record_classes.scope(class)
   rawset(lookup, "delete_all", function(any_class, ...)
     local all = class_request(any_class)
     local result = all:delete_all(...)
-    -- Without `returning` how many there were, as for any class.
+    -- Without `returning`, the result is the number of rows, as for any class.
     return type(result) == "userdata" and result.changed_rows or result
   end)
 end
@@ -133,7 +133,7 @@ record.finishers[#record.finishers + 1] = function(info)
   if info.soft_delete then record_classes.scope(info.class) end
 end
 
---- The columns, the named requests and expressions of a class keep their places.
+--- The columns, named requests and expressions of a class cannot be replaced.
 record.definers[#record.definers + 1] = function(_, name, value)
   if not marks.is_association(value) and own_members[name] then
     raise("readonly", "`" .. name .. "` of a record class cannot be set; named requests are functions in Class.requests, named "

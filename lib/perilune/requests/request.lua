@@ -1,10 +1,10 @@
---- Requests: descriptions of what to fetch, as values that scripts define, derive and keep.
+--- Requests: descriptions of what to fetch, as values that scripts define, derive and store.
 --
 --     local request = Author:filter{ country = "France" }:order("name"):limit(10)
 --
--- A request is a node and the values that its conditions compare with. A node is everything but the values: which request it was
--- derived from, by which method and with what. Equal derivations find the same node again, so that a request which is built anew
--- each time is checked and compiled only once. Nodes see Swift when they are new, and when the schema has changed.
+-- A request consists of a node and the values that its conditions compare with. The node contains everything but the values: the
+-- request it was derived from, the method and its arguments. Equal derivations find the same node again, so that a request that is
+-- rebuilt each time is checked and compiled only once. Nodes are passed to Swift when they are new, and after schema changes.
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
@@ -23,15 +23,17 @@ local node_with_shape, node_with_detail, node_with_node = nodes.with_shape, node
 
 local request = {
   new_node = nodes.new_node, child_like = nodes.child_like, compounds = nodes.compounds, final = nodes.final,
-  --- Methods of classes and of common tables that rooms above add: functions of a class, or of the source of a common table.
+  --- Methods of classes and of common tables that other modules add. They are called with a class or with the source of a common
+  -- table.
   class_methods = {},
-  --- Fetches requests that include associations: `fetch_associated(request, db, plan)`. The room of associations sets it.
+  --- Fetches requests that include associations: `fetch_associated(request, db, plan)`. Set by the associations modules.
   fetch_associated = nil,
-  --- The condition of a field that is no column: `association_condition(request, name, value, path, place)`. The same room sets it.
+  --- Returns the condition of a field that is not a column: `association_condition(request, name, value, path, place)`. Set by the
+  -- associations modules.
   association_condition = nil,
 }
 
---- The methods of all requests; associations have those of `derivations` too.
+--- The methods of all requests; associations share `derivations`.
 local derivations, verbs = {}, {}
 request.derivations, request.verbs = derivations, verbs
 
@@ -39,7 +41,7 @@ request.derivations, request.verbs = derivations, verbs
 
 local unpack = table.unpack
 
---- A table with the node and the first `count` values of `self`. Made in one go: growing a table costs more than making it.
+--- Returns a table with the node and the first `count` values of `self`, created in one step because growing a table is slower.
 local function copy(self, node, count)
   if count == 0 then return { node = node } end
   if count == 1 then return { node = node, self[1] } end
@@ -47,12 +49,12 @@ local function copy(self, node, count)
   return { node = node, unpack(self, 1, count) }
 end
 
---- The request of a node with the values of `self`.
+--- Returns the request of a node with the values of `self`.
 local function derive(self, node)
   return setmetatable(copy(self, node, node.count), node.metatable)
 end
 
---- The request with one more expression.
+--- Returns the request with one more expression.
 local function derive_with(self, op, added)
   local parent = self.node
   local node = node_with_shape(parent, op, added.shape)
@@ -65,7 +67,7 @@ local function derive_with_detail(self, op, detail)
   return derive(self, node_with_detail(self.node, op, detail))
 end
 
---- The request with another one in it.
+--- Returns the request with another request in it.
 local function derive_with_request(self, op, other, detail)
   local parent = self.node
   local node = node_with_node(parent, op, other.node, detail)
@@ -78,7 +80,7 @@ end
 request.derive, request.derive_with, request.derive_with_detail = derive, derive_with, derive_with_detail
 request.derive_with_request = derive_with_request
 
---- Raises where a list of columns has fields with names: they would be ignored.
+--- Raises if a list of columns has named fields, which would be ignored.
 local function check_list(method, list)
   for key in next, list do
     if math_type(key) ~= "integer" or key < 1 or key > #list then
@@ -88,7 +90,7 @@ local function check_list(method, list)
   end
 end
 
---- The expressions of a list of columns, given as names, expressions or SQL text.
+--- Returns the expressions of a list of columns, given as names, expressions or SQL text.
 local function terms(self, method, given)
   if given.n == 0 then raise("argument", method .. ": expected at least one argument") end
   local list, shapes = {}, {}
@@ -115,7 +117,7 @@ end
 
 request.terms = terms
 
---- Whether the selected columns have one of a name that was given by `as`: an order by that name means it, as in SQL.
+--- Returns whether a selected column was named by `as`. An order by that name refers to the selected column, as in SQL.
 local function selects_name(node, name)
   if not node.selects then return false end
   while node.op ~= "select" do
@@ -130,7 +132,7 @@ end
 
 local orders = { order = true, then_order = true }
 
---- A name or SQL text as an expression: a column of the request's table if it has one of that name.
+--- Returns a name or SQL text as an expression: a column of the request's table if one has that name.
 function request.term(self, text, method)
   if orders[method] and selects_name(self.node, text) then return expression.name(text) end
   local column = not self.node.is_result and self.node.root.source:column_named(text, self.node.alias)
@@ -142,7 +144,7 @@ function request.term(self, text, method)
   return expression.sql(text, { n = 0 }, method)
 end
 
---- Raises for a derivation that was called on neither a request nor an association.
+--- Raises if a derivation is called on neither a request nor an association.
 local function check_receiver(method, self)
   if not marks.is_request(self) and not marks.is_association(self) then receivers.refuse(receivers.kinds.request, method, self) end
 end
@@ -151,19 +153,19 @@ end
 
 local conditions = require "perilune.requests.conditions"
 
--- The usual conditions are found again without making an expression, by records.derivation: a value for a column or the key, where the
--- value itself is what is written to the database. Here they are met for the first time, and kept where it looks.
+-- records.derivation finds common conditions again without creating an expression: a value for a column or the key that is written
+-- to the database unchanged. Here such a condition is used for the first time, and stored for records.derivation.
 
 local plain_types = { string = true, number = true, boolean = true }
 
---- Whether a condition is no more than a column, `=` and a value that needs no conversion.
+--- Returns whether a condition is just a column, `=` and a value that needs no conversion.
 local function is_plain_comparison(added)
   local shape = added.shape
   local left = shape.operands[1]
   return shape.op == "=" and shape.operands[2] == expression.slot and left.op == "column" and not left.convert
 end
 
---- The request for a key that is a number.
+--- Returns the request for a numeric key.
 local function filter_number(self, key)
   local parent, generation = self.node, current_generation()
   local added = conditions.of_key(self, key, "filter")
@@ -172,7 +174,7 @@ local function filter_number(self, key)
   return result
 end
 
---- The request for a table of columns and values.
+--- Returns the request for a table of columns and values.
 local function filter_table(self, condition)
   local name, value = next(condition)
   local added = conditions.read(self, "filter", condition)
@@ -194,12 +196,13 @@ derivations.filter = records.derivation("filter", function(self, condition, ...)
   return derive_with(self, "filter", conditions.read(self, "filter", condition, ...))
 end)
 
---- The row with that primary key. Keys of several columns are given as `{ column = value, ... }`, or as a list in their order.
+--- Returns a request for the row with a primary key. Keys of several columns are given as `{ column = value, ... }`, or as a list
+-- in column order.
 function derivations:filter_key(key)
   return derive_with(self, "filter", conditions.of_key(self, key, "filter_key"))
 end
 
---- The rows with one of these primary keys.
+--- Returns a request for the rows with one of several primary keys.
 function derivations:filter_keys(keys)
   return derive_with(self, "filter", conditions.of_keys(self, keys, "filter_keys"))
 end
@@ -208,22 +211,22 @@ function derivations:having(condition, ...)
   return derive_with(self, "having", conditions.read(self, "having", condition, ...))
 end
 
---- No rows.
+--- Returns a request for no rows.
 function derivations:none()
   return derive_with_detail(self, "none", true)
 end
 
---- The request itself: for the sake of those that begin with a class.
+--- Returns the request itself, so that code that starts with a class also works with a request.
 function derivations:all()
   return self
 end
 
---- The rows of a full-text table that match a pattern: perilune.fts5_pattern makes one of what people type.
+--- Filters the rows of a full-text table by a pattern. perilune.fts5_pattern creates patterns from user input.
 function derivations:matching(pattern)
   local source = self.node.root.source
   local schema, former = source:schema()
   local known = schema or former
-  -- Where the table is not known yet, an unknown column is reported later.
+  -- If the table is not known yet, an unknown column is reported later.
   local alias = self.node.alias
   local whole = not known and source:column(source.table, alias) or known and source:column_named(known.name, alias)
   if not whole then
@@ -234,7 +237,7 @@ end
 
 -- Order, extent, columns ------------------------------------------------------------------------------------------------
 
---- In that order; orders given earlier are forgotten.
+--- Orders the rows, replacing earlier orders.
 derivations.order = records.derivation("order", function(self, first, ...)
   check_receiver("order", self)
   local node = self.node
@@ -249,7 +252,7 @@ derivations.order = records.derivation("order", function(self, first, ...)
   return derive_with(self, "order", terms(self, "order", table.pack(first, ...)))
 end)
 
---- By these where the order so far leaves rows equal.
+--- Adds terms to order rows that are equal in the current order.
 function derivations:then_order(...)
   return derive_with(self, "then order", terms(self, "then_order", table.pack(...)))
 end
@@ -269,7 +272,7 @@ local function check_count(method, value, name)
   return count
 end
 
---- At most a number of rows, after skipping some.
+--- Limits the number of rows, after skipping some.
 derivations.limit = records.derivation("limit", function(self, count, offset, surplus)
   check_receiver("limit", self)
   if surplus ~= nil then arity.refuse("limit", 2, surplus) end
@@ -282,12 +285,12 @@ function derivations:offset(count)
   return derive_with_detail(self, "offset", check_count("offset", count, "an offset"))
 end
 
---- These columns in place of the table's: results are plain rows.
+--- Selects columns instead of the table's columns, so that results are plain rows.
 function derivations:select(...)
   return derive_with(self, "select", terms(self, "select", table.pack(...)))
 end
 
---- These columns beside the table's: results stay records. Associations annotate with their columns or aggregates.
+--- Adds columns to the table's columns; results are still records. Associations annotate with their columns or aggregates.
 function derivations:annotated_with(...)
   return derive_with(self, "annotate", terms(self, "annotated_with", table.pack(...)))
 end
@@ -296,8 +299,7 @@ function derivations:group(...)
   return derive_with(self, "group", terms(self, "group", table.pack(...)))
 end
 
---- A name for the request's table, so that expressions can mean this one: 
--- `Employee:aliased("boss").c.name`.
+--- Sets an alias for the request's table that expressions can refer to: `Employee:aliased("boss").c.name`.
 function derivations:aliased(name)
   if type(name) ~= "string" or name == "" then
     raise("argument", "aliased: argument 1: expected a name, got " .. errors.describe(name))

@@ -1,4 +1,4 @@
---- Rows of requests that are not records of one class alone: selected columns, rows with rows inside them, prefetched lists.
+--- The results of requests that are not just records of one class: selected columns, nested rows, prefetched lists.
 
 local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
@@ -7,7 +7,7 @@ local request_plans = require "perilune.requests.plans"
 
 local request_results = {}
 
---- The fields that hold conditions which were selected: for each segment the names.
+--- Returns the fields that contain selected conditions: a list of names for each segment.
 local function boolean_fields(plan)
   if plan.boolean_fields then return plan.boolean_fields end
   local fields = {}
@@ -22,7 +22,7 @@ local function boolean_fields(plan)
   return fields
 end
 
---- A value of a condition, or of what else is true or false: SQLite has 1 and 0.
+--- Converts a condition's value to a boolean, because SQLite returns 1 and 0.
 function request_results.as_boolean(value)
   if value == 1 then return true elseif value == 0 then return false end
   return value
@@ -30,7 +30,7 @@ end
 
 local as_boolean = request_results.as_boolean
 
---- Conditions that were selected are true or false, not 1 or 0.
+--- Converts selected conditions to true or false.
 -- @tparam ?integer segment by default the first
 local function convert_booleans(rows, plan, segment)
   local names = boolean_fields(plan)[segment or 1]
@@ -46,7 +46,7 @@ end
 
 request_results.convert_booleans = convert_booleans
 
---- All rows of a request.
+--- Fetches all rows of a request.
 function request_results.fetch_all(self, db, plan)
   if plan.segments[2] or plan.prefetches[1] then
     return request.fetch_associated(self, db, plan)

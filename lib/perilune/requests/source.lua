@@ -26,14 +26,15 @@ local sources = { Source = Source, by_class = by_class }
 
 -- Columns -------------------------------------------------------------------------------------------------------------------
 
---- The table as the schema has it now; nil where no database is at hand that has it: the one that a verb will be given may.
+--- Returns the table in the current schema; nil if no current database has it, because the database passed to a verb later may have
+-- it.
 -- @return the table; nil
--- @return ?table as the class has seen it last, in some database
+-- @return ?table the table as the class last found it in any database
 function Source:schema()
   return classes.schema(self.class)
 end
 
---- The name of a column as the schema spells it, or of the row id; or nil.
+--- Returns the name of a column in the schema's spelling, or of the row id; nil if there is none.
 local function spelled(self, schema, name)
   if self.known ~= schema then
     self.known, self.spellings = schema, {}
@@ -45,13 +46,13 @@ end
 
 local function new_column(self, name, place)
   local column = expression.column(name, self.table, place, self:converter(name))
-  -- Its name may be that of a field over another column.
+  -- Its name may belong to a field for another column.
   if self.class and record.info(self.class).renames then column.shape.owner = self end
   return column
 end
 
---- The columns that have been made for a place: which of several sources of the table they mean. It is an alias, or number and name of
--- the association that leads there; by default any.
+--- Returns the columns created for a place, which selects one of several sources of the table: an alias, or the number and name of
+-- the association that leads there; by default any source.
 function Source:columns_of(place)
   if not place then return self.columns end
   local columns = self.placed[place] or {}
@@ -59,24 +60,24 @@ function Source:columns_of(place)
   return columns
 end
 
---- The column of a field in the database.
+--- Returns the database column of a field.
 function Source:sql_name(field)
   local schema, former = self:schema()
   local names = (schema or former or {}).sql_names
   return names and names[field] or field
 end
 
---- What Swift has to know of the names of fields; nil if all are those of columns.
+--- Returns the field names in the format for Swift; nil if all of them are column names.
 function Source:field_names(db)
   return classes.field_names(self.class, db)
 end
 
---- What writes values of a column to the database, or nil; and whether they are JSON documents.
+--- Returns the function that writes values of a column to the database, or nil; and whether the values are JSON documents.
 function Source:converter(name)
   return classes.column_writer(self.class, name)
 end
 
---- The expression of a column if the table has one of that name, in any case.
+--- Returns the expression of a table column by its name in any case, if there is one.
 -- @param ?place see columns_of
 function Source:table_column(name, place)
   local columns = self:columns_of(place)
@@ -90,24 +91,24 @@ function Source:table_column(name, place)
   return column
 end
 
---- The same, or an expression that the class has given that name.
+--- Returns the expression of a table column, or a named expression of the class.
 function Source:column_named(name, place)
   return self:columns_of(place)[name] or self:table_column(name, place) or named_expressions.find(self, name, place)
 end
 
---- The definition of a field that is made of several; nil for any other name.
+--- Returns the definition of a field that consists of several columns; nil for any other name.
 function Source:group(name)
   local definition = self.computed and self.computed[name]
   return definition and definition.kind == "group" and definition or nil
 end
 
---- Raises for a field that requests cannot use, since SQL knows nothing of it.
+--- Raises for a field that requests cannot use, because it does not exist in SQL.
 function Source:check_is_column(name)
   fields.check_is_column(self, name, "give the field an `expression` to use it in requests")
 end
 
---- The expression of a column; raises, naming the nearest, if there is none. Where no database at hand has the table, any name
--- may be one: the request is checked when it is given a database.
+--- Returns the expression of a column. Raises if there is none, and suggests the nearest name. If no current database has the
+-- table, any name is accepted, and the request is checked once it gets a database.
 function Source:column(name, place)
   local column = self:column_named(name, place)
   if column then return column end
@@ -127,7 +128,7 @@ function Source:column(name, place)
   errors.raise_unknown_column(name, self.table, names)
 end
 
---- The names of the columns of the key, or of the row id.
+--- Returns the names of the key columns, or of the row id.
 local function key_names(self)
   local own = self.class and classes.own_key(self.class)
   if own then return own end
@@ -146,7 +147,7 @@ local function key_names(self)
   return { "rowid" }
 end
 
---- The columns of the primary key, or the row id.
+--- Returns the columns of the primary key, or the row id.
 function Source:key(alias)
   local db = classes.database_at_hand()
   local generation = db and schema_generation(db)
@@ -157,7 +158,7 @@ function Source:key(alias)
   return key
 end
 
---- The columns that tell rows from one another: those of the key; all columns of a view.
+--- Returns the columns that distinguish rows: the key columns, or all columns of a view.
 function Source:distinguishing_columns(alias)
   local schema, former = self:schema()
   schema = schema or former
@@ -167,7 +168,7 @@ function Source:distinguishing_columns(alias)
   return columns
 end
 
---- What scripts find as `Class.c`: the columns by name.
+--- Returns the columns by name, which scripts use as `Class.c`.
 -- @param ?place see columns_of
 function Source:columns_table(place)
   local tables = self.column_tables
@@ -203,11 +204,11 @@ local function names_of(...)
   return names
 end
 
---- Methods that are called so often that they check their receiver themselves, when they are not what the row path does alone.
+--- Common methods that check their receiver themselves if the row path cannot handle the call alone.
 local checked_by_themselves = { filter = true, order = true, limit = true, fetch_all = true, fetch_one = true }
 
---- What is found in requests of a source: methods of requests, then requests that the class names. Methods are kept in the table,
--- where they are found without a call.
+--- Returns the members of requests of a source: methods of requests, then named requests of the class. Methods are cached in the
+-- table, where they are found without a call.
 local function request_members(source, alias)
   return setmetatable({}, { __index = function(members, name)
     local method = verbs[name] or derivations[name] or source.members and source.members[name]
@@ -226,7 +227,7 @@ local function request_members(source, alias)
   end })
 end
 
---- The metatable of requests of a source, whose table has another name in them or not.
+--- Returns the metatable of a source's requests, optionally with an alias for the table.
 local function request_metatable(source, alias)
   return {
     __name = "request", __metatable = "request",
@@ -250,16 +251,16 @@ end
 
 -- Sources -------------------------------------------------------------------------------------------------------------------
 
---- Makes a node the root of requests of a source.
+--- Makes a node the root of a source's requests.
 function sources.begin(root, source)
   root.root, root.source, source.root = root, source, root
   root.make_metatable, root.metatable = request_metatable, request_metatable(source)
 end
 
---- Requests that a class names; methods of requests keep their names.
+--- Returns the table of named requests of a class, which cannot replace methods of requests.
 local function requests_table(class)
   local base = classes.base(class)
-  -- Beside the table that is assigned to, which stays empty: what is assigned again is checked, and heard of, too.
+  -- Assignments go to an empty table that never stores anything, so that reassignments are noticed and checked too.
   local named = setmetatable({}, { __index = base and sources.of_class(base).requests })
   return named, setmetatable({}, {
     __name = "named requests",
@@ -272,7 +273,7 @@ local function requests_table(class)
         raise("argument", "`" .. name .. "` is a method of every request; use another name")
       end
       named[name] = value
-      -- The default scope is part of what the class stands for.
+      -- The default scope is part of the request for all records of the class.
       if name == "default" then
         sources.of_class(class).all = nil
         require("perilune.requests.record_classes").scope(class)
@@ -281,7 +282,7 @@ local function requests_table(class)
   })
 end
 
---- The source of a class.
+--- Returns the source of a class.
 function sources.of_class(class)
   local source = by_class[class]
   if source then return source end
@@ -313,13 +314,13 @@ function sources.of_class(class)
   return source
 end
 
---- All records of a class, its default scope left out.
+--- Returns a request for all records of a class, without its default scope.
 function sources.unscoped_request(class)
   local root = sources.of_class(class).root
   return setmetatable({ node = root }, root.metatable)
 end
 
---- All records of a class: what the class itself stands for.
+--- Returns a request for all records of a class, with its default scope.
 function sources.class_request(class)
   local source = by_class[class] or sources.of_class(class)
   if source.all then return source.all end
@@ -328,7 +329,7 @@ function sources.class_request(class)
   return all
 end
 
---- A request for all rows of a class with its default scope.
+--- Returns a request for all rows of a class with its default scope applied.
 function sources.scoped(class, all)
   local source = sources.of_class(class)
   local deleted_at = classes.behaviour(class, "soft_delete")
@@ -343,7 +344,7 @@ function sources.scoped(class, all)
   return all
 end
 
---- The request that a value stands for: a request itself, or a class; nil for anything else.
+--- Returns the request for a value: a request itself, or a class; nil for anything else.
 function request.of(value)
   if marks.is_request(value) then return value end
   if classes.is_class(value) then return sources.class_request(value) end

@@ -1,6 +1,6 @@
---- JSON: tables to text and back.
--- Integers and floats stay what they are, and floats keep every digit. The members of an object are written in the order of
--- their names, so that equal values have equal texts.
+--- JSON: conversion of values to text and back.
+-- Integers, floats and all digits of floats are preserved. The members of an object are written in the order of their names, so
+-- that equal values have equal text.
 
 local null = require("perilune.native.values").null
 local marks = require "perilune.runtime.marks"
@@ -8,7 +8,7 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
 
---- Deeper values are refused: few mean them, and one that contains itself is never done.
+--- The maximum depth of values. Deeper values are rarely intended, and a value that contains itself would never end.
 local deepest = 200
 
 local json = {}
@@ -16,25 +16,25 @@ local json = {}
 local array_metatable = { __name = "JSON array" }
 local object_metatable = { __name = "JSON object" }
 
---- Marks a table as an array, so that it is `[]` even when it is empty.
+--- Marks a table as an array, so that it is written as `[]` even if it is empty.
 -- @tparam ?table list the table, which is returned; a new one by default
 function json.array(list)
   return setmetatable(list or {}, array_metatable)
 end
 
---- Marks a table as an object. An empty table without a mark is one as well.
+--- Marks a table as an object. An empty table without a mark is an object too.
 function json.object(members)
   return setmetatable(members or {}, object_metatable)
 end
 
 -- MARK: - Writing
 
---- What went wrong, on its way out of the functions below.
+--- Raises an error object for the functions below, which is caught by `attempt`.
 local function fail(message, ...)
   error(setmetatable({ message:format(...) }, { __name = "JSON mistake" }), 0)
 end
 
---- Fails for the value at a path: a list of the names and positions on the way to it, so long as the depth.
+--- Fails for the value at a path, a list of the names and positions that lead to it, up to the depth.
 local function fail_at(path, depth, message, ...)
   local parts = { "the value" }
   for level = 1, math.min(depth, 8) do
@@ -59,7 +59,7 @@ local function write_string(text, path, depth)
   return '"' .. text .. '"'
 end
 
---- The shortest text that reads as the same float, and as a float.
+--- Returns the shortest text that reads as the same float, and as a float.
 local function write_float(number, path, depth)
   if number ~= number or number == math.huge or number == -math.huge then
     fail_at(path, depth, "JSON has no %s", tostring(number))
@@ -72,7 +72,7 @@ end
 
 local write
 
---- How many values a list has; nil if the table is not a list, because it has names.
+--- Returns the length of a list; nil if the table is not a list, because it has names.
 local function list_length(value, path, depth)
   local count, last, named = 0, 0, nil
   for key in next, value do
@@ -147,7 +147,7 @@ end
 
 local unescaped = { ['"'] = '"', ["\\"] = "\\", ["/"] = "/", b = "\b", f = "\f", n = "\n", r = "\r", t = "\t" }
 
---- The character of \uXXXX; of two for those beyond the first 65,536.
+--- Returns the character of \uXXXX, or of two such escapes for characters beyond the first 65,536.
 local function read_code(text, position)
   local digits = text:match("^%x%x%x%x", position) or raise_at(text, position, "expected four hexadecimal digits")
   local code = tonumber(digits, 16)
@@ -163,7 +163,7 @@ local function read_escape(text, position)
   return unescaped[letter] or raise_at(text, position, "invalid escape"), position + 1
 end
 
---- Reads a string whose first quote is before the position.
+--- Reads a string whose opening quote precedes the position.
 local function read_string(text, position)
   local stop = text:find('["\\%c]', position) or raise_at(text, #text + 1, "unterminated string")
   if text:byte(stop) == 34 then return text:sub(position, stop - 1), stop + 1 end
@@ -188,7 +188,7 @@ local function read_number(text, position)
   if not digits or digits:find("^%-?0%d") then raise_at(text, position, "expected a value") end
   local fraction, after = text:match("^(%.%d+)()", stop)
   local exponent, last = text:match("^([eE][+-]?%d+)()", after or stop)
-  -- An integer beyond 64 bits is a float to Lua, as it is to SQLite.
+  -- An integer beyond 64 bits becomes a float, as in Lua and SQLite.
   return tonumber(digits .. (fraction or "") .. (exponent or "")), last or after or stop
 end
 
@@ -250,7 +250,7 @@ end
 
 -- MARK: - For scripts, and for columns
 
---- Calls a function that may fail. Returns its result; or nil and what is wrong.
+--- Calls a function that may fail. Returns its result; or nil and the problem.
 local function attempt(f, ...)
   local is_done, result = pcall(f, ...)
   if is_done then return result end
@@ -259,7 +259,7 @@ local function attempt(f, ...)
   error(result, 0)
 end
 
---- The text of a value; or nil and what is wrong with it.
+--- Returns the text of a value; or nil and the problem.
 function json.try_encode(value)
   return attempt(write, value, {}, 0)
 end
@@ -268,21 +268,21 @@ for _, metatable in ipairs{ array_metatable, object_metatable } do
   function metatable.__tostring(value) return json.try_encode(value) or metatable.__name end
 end
 
---- The value of a text (`perilune.null` for null); or nil and what is wrong with it.
+--- Returns the value of JSON text (`perilune.null` for null); or nil and the problem.
 function json.try_decode(text)
   if type(text) ~= "string" then return nil, "expected JSON, got " .. errors.describe(text) end
   if not utf8.len(text) then return nil, "the text is not valid UTF-8" end
   return attempt(read_whole, text)
 end
 
---- The text of a value. A table is an array if it is a list of at least one value or was marked by `json.array`.
+--- Returns the text of a value. A table is an array if it is a non-empty list or was marked by `json.array`.
 function json.encode(value)
   local text, message = json.try_encode(value)
   if text == nil then errors.raise("conversion", "perilune.json.encode: " .. message) end
   return text
 end
 
---- The value of a text. Arrays and objects are marked, so that they are written as what they were; null is `perilune.null`.
+--- Returns the value of JSON text. Arrays and objects are marked, so that they are written back unchanged; null is `perilune.null`.
 function json.decode(text)
   local value, message = json.try_decode(text)
   if value == nil then errors.raise("conversion", "perilune.json.decode: " .. message) end

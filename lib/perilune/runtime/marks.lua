@@ -1,27 +1,29 @@
---- Marks that distinguish values of the library from other tables, before what makes such values is loaded: their metatables answer with a mark.
+--- Marks that distinguish values of the library from other tables, even before the modules that create such values are loaded: the
+-- `__metatable` field of their metatables is the mark.
 
 local marks = {}
 
---- A condition, or what else SQL computes.
+--- Returns whether a value is an expression: a condition, or any other value computed by SQL.
 function marks.is_expression(value) return type(value) == "table" and getmetatable(value) == "expression" end
 
---- What is to be fetched.
+--- Returns whether a value is a request.
 function marks.is_request(value) return type(value) == "table" and getmetatable(value) == "request" end
 
---- Which rows of one class belong to those of another.
+--- Returns whether a value is an association.
 function marks.is_association(value) return type(value) == "table" and getmetatable(value) == "association" end
 
---- An expression as SQL without parameters, its columns without their table: for definitions, and for upserts, where a function gives the
--- SQL of a column of perilune.excluded. The room of expressions sets it.
+--- Returns an expression as SQL without parameters, with unqualified columns, for definitions and upserts; a function provides the
+-- SQL of columns of perilune.excluded. Set by the expressions modules.
 marks.inline_sql = nil
 
---- The SQL of a write as a value, its values written out; nil for anything else. The room of records sets it.
+--- Returns the SQL of a write that is represented as a value, with its values as literals; nil for anything else. Set by the
+-- records modules.
 marks.statement_sql = nil
 
---- The request that a value stands for, or nil. The room of requests sets it.
+--- Returns the request for a value, or nil. Set by the requests modules.
 marks.request_of = nil
 
---- The fields of an object that has none in its own table, and says by `__pairs` what they are; nil for any other value.
+--- Returns the fields of an object whose own table is empty, and which provides them by `__pairs`; nil for any other value.
 function marks.fields_of_object(value)
   local metatable = type(value) == "table" and getmetatable(value)
   if type(metatable) ~= "table" or rawget(metatable, "__pairs") == nil or next(value) ~= nil then return nil end

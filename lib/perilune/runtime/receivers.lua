@@ -1,4 +1,5 @@
---- The value before the colon. `request.fetch_all()`, with a dot, calls a method without it, which is reported as such.
+--- Checks of method receivers, the value before the colon. `request.fetch_all()`, with a dot, passes no receiver, which is
+-- reported.
 
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
@@ -6,19 +7,20 @@ local raise = errors.raise
 
 local receivers = {}
 
---- The kinds of receivers: `is`, whether a value is one; what messages call it; and the name that stands for it in their example.
+--- The kinds of receivers: `is` tests a value, `name` is its description in messages, and `example` is the variable in their
+-- examples.
 receivers.kinds = {
   request = { is = marks.is_request, name = "a request", example = "request" },
   association = { is = marks.is_association, name = "an association", example = "Class.association" },
   expression = { is = marks.is_expression, name = "an expression", example = "column" },
 }
 
---- Raises for a value that is not the receiver of a method.
+--- Raises for a value that is not a valid receiver of a method.
 function receivers.refuse(kind, method, value)
   raise("argument", ("%s: expected %s before the colon (%s:%s(...)), got %s"):format(method, kind.name, kind.example, method, errors.describe(value)))
 end
 
---- A method that checks its receiver.
+--- Returns a method that checks its receiver.
 function receivers.checked(kind, name, method)
   local is, refuse = kind.is, receivers.refuse
   return function(self, ...)
@@ -27,7 +29,7 @@ function receivers.checked(kind, name, method)
   end
 end
 
---- A table of the methods of another one, which check their receivers. Each is made when it is first used.
+--- Returns a table of methods that check their receiver, each created on first use.
 -- @tparam ?{[string]=boolean} unchecked methods that check it themselves
 function receivers.checked_methods(kind, methods, unchecked)
   return setmetatable({}, { __index = function(checked, name)

@@ -1,4 +1,4 @@
---- Row types: values that a function makes from rows, fetched like records, without a table.
+--- Row types: values that a function creates from rows, fetched like records but without a table.
 --
 --     local Point = perilune.row_type{ from_row = function(row) return { x = row.longitude, y = row.latitude } end }
 --     Point:fetch_all("SELECT longitude, latitude FROM place")
@@ -18,7 +18,7 @@ row_type.__name = "a row type"
 row_type.__metatable = false
 local makers = setmetatable({}, { __mode = "k" })
 
---- What the type makes of a row.
+--- Creates a value of the type from a row.
 local function make(self, row)
   local definition = makers[self]
   local value = definition.from_row(row)
@@ -27,11 +27,11 @@ local function make(self, row)
   return value
 end
 
---- The request of a record class or of a request itself; nil for anything else.
+--- Returns the request of a record class or of a request itself; nil for anything else.
 local function request_of(value) return type(value) == "table" and marks.request_of and marks.request_of(value) or nil end
 
---- Splits the arguments of a verb: what has the fetching methods (a database, a statement or a request), and its arguments. A request
--- gives records, or rows if its columns are selected.
+--- Splits the arguments of a verb into an object with fetching methods (a database, a statement or a request) and its arguments. A
+-- request returns records, or rows if columns are selected.
 local function split(verb, self, first, ...)
   if makers[self] == nil then
     raise("argument", ("%s: expected a row type before the colon, got %s"):format(verb, errors.describe(self)))
@@ -52,7 +52,7 @@ end
 local function fetch_all(self, source, ...)
   local values = {}
   if marks.is_request(source) then
-    -- Its associated rows come with all records.
+    -- Associated rows are fetched for all records at once.
     for index, found in ipairs(source:fetch_all(...)) do values[index] = make(self, found) end
     return values
   end
@@ -60,7 +60,7 @@ local function fetch_all(self, source, ...)
   return values
 end
 
---- The values of all rows of SQL, of a prepared statement or of a request.
+--- Returns the values of all rows of SQL, of a prepared statement or of a request.
 function row_type:fetch_all(...)
   return fetch_all(self, split("fetch_all", self, ...))
 end
@@ -70,7 +70,7 @@ local function fetch_one(self, source, ...)
   return row and make(self, row)
 end
 
---- The value of the first row; nil if there is none.
+--- Returns the value of the first row; nil if there is none.
 function row_type:fetch_one(...)
   return fetch_one(self, split("fetch_one", self, ...))
 end
@@ -88,8 +88,8 @@ function row_type:rows(...)
   return rows(self, split("rows", self, ...))
 end
 
---- Makes a type.
--- @tparam table definition from_row(row): the value; did_fetch(value, row): called with each (optional)
+--- Creates a row type.
+-- @tparam table definition from_row(row): returns the value; did_fetch(value, row): called with each value (optional)
 local function new(definition)
   if type(definition) ~= "table" or type(definition.from_row) ~= "function" then
     raise("argument", "perilune.row_type: argument 1: expected a table with a function from_row, got "
@@ -101,7 +101,7 @@ local function new(definition)
   return made
 end
 
---- A value from a table of columns, or from a row.
+--- Creates a value from a table of columns, or from a row.
 function row_type:from(values)
   if type(values) ~= "table" then
     raise("argument", "from: expected a table of columns, got " .. errors.describe(values))

@@ -1,4 +1,4 @@
---- SQL text: names quoted, values written out as literals.
+--- SQL text: quoted names, and values as literals.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -6,9 +6,9 @@ local native_values = require "perilune.native.values"
 
 local sql_text = {}
 
---- Quotes a name, so that it stands for a table, column, index, ... whatever it contains.
+--- Quotes a name, so that it can name a table, column, index, ... whatever it contains.
 -- @tparam string name
--- @tparam ?string place what messages begin with: "db:create_table: argument 1"
+-- @tparam ?string place the prefix of messages: "db:create_table: argument 1"
 function sql_text.name(name, place)
   place = place and place .. ": " or ""
   if type(name) ~= "string" then
@@ -23,7 +23,7 @@ function sql_text.name(name, place)
   return '"' .. name:gsub('"', '""') .. '"'
 end
 
---- Quotes names and puts commas between them.
+--- Quotes names and separates them by commas.
 function sql_text.names(names, place)
   local quoted = {}
   for index, name in ipairs(names) do quoted[index] = sql_text.name(name, place) end
@@ -34,7 +34,7 @@ local function hexadecimal(bytes)
   return (bytes:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
 end
 
---- Text is quoted; SQL cannot carry NULs, and what compiles it wants UTF-8, so other bytes are written as hexadecimal digits.
+--- Quotes text. SQL text cannot contain NULs and must be valid UTF-8, so other bytes are written as hexadecimal digits.
 local function text_literal(text)
   if text:find("\0", 1, true) or not utf8.len(text) then return "CAST(x'" .. hexadecimal(text) .. "' AS TEXT)" end
   return "'" .. text:gsub("'", "''") .. "'"
@@ -45,9 +45,9 @@ local function float_literal(float)
   return native_values.float_literal(float)
 end
 
---- Writes a value as SQL, for where none can be bound.
--- @param value what could be bound: nil or null, boolean, number, string, blob, date, enum case, ...
--- @tparam ?string place what messages begin with
+--- Returns a value as an SQL literal, for statements that cannot bind values.
+-- @param value a value that could be bound: nil or null, boolean, number, string, blob, date, enum case, ...
+-- @tparam ?string place the prefix of messages
 function sql_text.literal(value, place)
   value = native_values.plain(value)
   if value == nil or value == null then return "NULL" end

@@ -1,4 +1,4 @@
---- Value types: conversions between stored values and values of scripts.
+--- Value types: conversions between stored values and script values.
 -- A type is a name ("integer", "date", ...) or a table with a function `from_database`.
 
 local null = require("perilune.native.values").null
@@ -50,7 +50,7 @@ end
 
 --- Converts a value that is not nil.
 -- @param wanted the type: a name, or a table with `from_database`
--- @return the converted value; or nil and what is wrong with it
+-- @return the converted value; or nil and the problem
 function types.convert(wanted, value)
   if type(wanted) == "string" and builtin[wanted] then return builtin[wanted](value) end
   local from_database = type(wanted) == "table" and wanted.from_database
@@ -70,16 +70,17 @@ function types.convert(wanted, value)
 end
 
 --- Converts a value or raises.
--- @param place what messages call the value: "column `age`"
+-- @param place the name of the value in messages: "column `age`"
 function types.require(wanted, value, place)
   local converted, message = types.convert(wanted, value)
   if converted == nil then errors.raise("conversion", place .. ": " .. message) end
   return converted
 end
 
---- Makes a value type.
--- A value `T(v)` can be given to SQL as an argument; `T` can be given wherever a type is asked for.
--- @tparam table definition `name`, `to_database(v)`: a value that SQL can be given, `from_database(v)`: the value, or nil if it does not fit
+--- Creates a value type.
+-- A value `T(v)` can be passed to SQL as an argument; `T` can be passed wherever a type is expected.
+-- @tparam table definition `name`; `to_database(v)`: returns a value that can be passed to SQL; `from_database(v)`: returns the
+--   value, or nil if it is not valid
 function types.value_type(definition)
   if type(definition) ~= "table" or type(definition.from_database) ~= "function"
     or type(definition.to_database) ~= "function" then
@@ -109,7 +110,7 @@ function types.value_type(definition)
   })
 end
 
---- What SQLite would store for a value: "null", "integer", "real", "text" or "blob".
+--- Returns the storage class that SQLite would use for a value: "null", "integer", "real", "text" or "blob".
 function types.storage_class(value)
   value = native_values.plain(value)
   if value == nil or value == null then return "null" end
