@@ -1,4 +1,4 @@
---- Changesets: the changes of rows that a block makes, as a value that is looked at, inverted, joined, saved and applied.
+--- Changesets: the row changes made by a block, as a value that can be inspected, inverted, combined, saved and applied.
 
 local perilune = require "perilune"
 local changesets = require "perilune.native.changesets"
@@ -15,7 +15,7 @@ local checks = require "perilune.runtime.checks"
 local Changeset = {}
 Changeset.__metatable = "changeset"
 
---- The bytes of a changeset, which scripts do not reach by its fields.
+--- The bytes of a changeset, which scripts cannot access as fields.
 local bytes_of = setmetatable({}, { __mode = "k" })
 
 local function make(bytes)
@@ -38,12 +38,12 @@ end
 
 -- Looking -------------------------------------------------------------------------------------------------------------------------
 
---- Whether nothing has changed.
+--- Returns whether there are no changes.
 function Changeset:is_empty()
   return own_bytes(self, "is_empty") == ""
 end
 
---- The changes, as tables with `table`, `operation`, `key`, `old` and `new`. The columns have the names that the database has for them.
+--- Returns the changes as tables with `table`, `operation`, `key`, `old` and `new`, with the column names of the database.
 -- @param ?db the default database by default
 function Changeset:rows(db)
   local bytes = own_bytes(self, "rows")
@@ -53,7 +53,7 @@ function Changeset:rows(db)
   return changesets.rows(db or records.default_database(), bytes)
 end
 
---- The bytes, to be saved; `perilune.changeset` reads them.
+--- Returns the bytes for saving; `perilune.changeset` reads them.
 function Changeset:serialize()
   return own_bytes(self, "serialize")
 end
@@ -68,12 +68,12 @@ end
 
 -- Deriving ------------------------------------------------------------------------------------------------------------------------
 
---- The changeset that undoes this one.
+--- Returns the changeset that undoes this one.
 function Changeset:inverted()
   return make(changesets.invert(own_bytes(self, "inverted")))
 end
 
---- The changeset of the changes of this one, then those of another: at most one change for each row.
+--- Returns the changeset with the changes of this one followed by those of another: at most one change for each row.
 function Changeset:followed_by(other)
   return make(changesets.concat(own_bytes(self, "followed_by"), check_changeset("changeset:followed_by: argument 1", other)))
 end
@@ -85,7 +85,7 @@ end
 arity.limit(Changeset, "changeset:", { is_empty = 0, rows = 1, serialize = 0, inverted = 0, followed_by = 1 })
 checks.seal(Changeset, {})
 
---- Reads the bytes of a changeset that was saved.
+--- Reads the bytes of a saved changeset.
 function perilune.changeset(bytes, surplus)
   if type(bytes) ~= "string" then checks.fail("perilune.changeset: argument 1", "expected a string, got " .. errors.describe(bytes)) end
   if surplus ~= nil then arity.refuse("perilune.changeset", 1, surplus) end
@@ -104,7 +104,7 @@ local function record(handle, block, ...)
 end
 
 --- Calls a block in a transaction, or in a savepoint inside one, and records the rows that it changes.
--- @return the changeset, and what the block returns
+-- @return the changeset, and the results of the block
 function database:record_changes(block, ...)
   checks.block("db:record_changes: argument 1", block)
   return databases.guarded(self, record, block, ...)
@@ -124,7 +124,7 @@ local function check_word(where, word)
   errors.raise_unknown("resolution", word, words)
 end
 
---- A rule for conflicts: a word, words for each kind, or a function. Returns a function that returns a word; nil for "abort".
+--- Reads a conflict rule: a word, words by kind, or a function. Returns a function that returns a word; nil for "abort".
 local function read_rule(rule)
   local where = place .. ": option `conflict`"
   if rule == nil or rule == "abort" then return nil end
@@ -137,7 +137,7 @@ local function read_rule(rule)
     return function(conflict) return chosen[conflict.kind] end
   end
   local word = check_word(where, rule)
-  -- What cannot be replaced is not there, or is another row: it stays as it is.
+  -- For these kinds, there is no row that could be replaced.
   return function(conflict)
     if word == "replace" and (conflict.kind == "not_found" or conflict.kind == "constraint") then return "abort" end
     return word
@@ -152,20 +152,20 @@ end
 local function apply(handle, bytes, rule, tables)
   for _, name in ipairs(tables or {}) do native_schema.table(handle, name) end
   local applied, omitted, touched = changesets.apply(handle, bytes, rule, tables)
-  -- SQLite makes the changes by itself: observations hear of them by this.
+  -- SQLite applies the changes internally, so observations must be notified.
   if applied > 0 then
     observation.notify(handle, tables or touched)
-    -- No triggers ran for them either.
+    -- No triggers have run either.
     for _, name in ipairs(tables or touched) do full_text_synchronization.rebuild(handle, name) end
   end
   return applied, omitted
 end
 
---- Makes the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one.
--- @tparam ?table options `conflict`: "abort" (the default), "omit" or "replace", a table of these words by kind of conflict, or a function
---   that gets the conflict and returns one; `tables`: the names of those whose changes are made
--- @treturn integer how many changes were made
--- @treturn integer how many were left out
+--- Applies all changes of a changeset, or none, in a transaction, or in a savepoint inside one.
+-- @tparam ?table options `conflict`: "abort" (the default), "omit" or "replace", a table of these words by kind of conflict, or a
+--   function that receives the conflict and returns one of them; `tables`: the names of the tables to change
+-- @treturn integer the number of applied changes
+-- @treturn integer the number of omitted changes
 function database:apply_changes(changeset, options)
   local bytes = check_changeset(place .. ": argument 1", changeset)
   options = checks.options(place, options, { conflict = "any", tables = "any" })

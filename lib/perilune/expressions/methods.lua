@@ -15,10 +15,10 @@ local methods = {}
 
 -- Comparisons -----------------------------------------------------------------------------------------------------------
 
---- Comparisons, which are called so often that they check their receiver themselves.
+--- Comparisons are called so often that they check their receiver themselves.
 local comparisons = {}
 
---- A method that compares; NULL is compared by IS.
+--- Defines a comparison method. NULL is compared by IS.
 local function define_comparison(name, op, op_for_null)
   comparisons[name] = true
   methods[name] = function(self, value, surplus)
@@ -64,10 +64,10 @@ define_pattern("like", "like")
 function methods:glob(pattern) return binary(self, "glob", pattern, "column:glob") end
 function methods:regexp(pattern) return binary(self, "regexp", pattern, "column:regexp") end
 
---- Full-text search: the pattern as FTS5 reads it, or one of perilune.full_text_pattern.
+--- Full-text search with a pattern in FTS5 syntax, or a pattern of perilune.full_text_pattern.
 function methods:match(pattern) return binary(self, "match", pattern, "column:match") end
 
---- Text that is matched literally: `%` and `_` mean themselves. Case is treated as LIKE treats it.
+--- Defines a search for literal text, in which `%` and `_` have no special meaning. Case is handled as in LIKE.
 local function define_text_search(name, before, after)
   methods[name] = function(self, text)
     if type(text) ~= "string" then
@@ -81,16 +81,15 @@ define_text_search("contains", "%", "%")
 define_text_search("starts_with", "", "%")
 define_text_search("ends_with", "%", "")
 
---- One of the values of a list, or of those that a request selects. The empty list: none.
+--- Returns the condition that the value is in a list or selected by a request. Nothing is in an empty list.
 function methods:is_in(list) return require("perilune.expressions.subquery").is_in(self, list, "column:is_in") end
 function methods:is_not_in(list) return ~self:is_in(list) end
 
---- Compared and ordered as a collation says: "nocase", "rtrim", "localized_case_insensitive" (as people read it), or one that was
--- added.
+--- Compares and orders by a collation: "nocase", "rtrim", "localized_case_insensitive" (natural language), or an added collation.
 function methods:collating(name)
   local collation = require("perilune.runtime.collations").name(check_string("column:collating", name, "a collation"))
   local collated = unary(self, "collate", collation)
-  -- What it is compared with is written as the column has it.
+  -- Values compared with it are converted as for the column.
   collated.shape.convert, collated.shape.is_json = self.shape.convert, self.shape.is_json
   return collated
 end

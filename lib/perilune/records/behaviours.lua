@@ -1,18 +1,19 @@
---- What classes do by one option: behaviours, which are hooks that come before those of the script.
+--- Behaviors: class options that add hooks, which run before the script's hooks.
 --
 --     perilune.record("book", {
---       defaults = { status = "new", code = function(book) return make_code(book.title) end },   -- where nothing is given at the insert
+--       defaults = { status = "new", code = function(book) return make_code(book.title) end },   -- for columns without a value
 --       timestamps = true,                    -- created_at and updated_at
---       lock_version = true,                  -- a record that is not what its row is any more is not written
+--       lock_version = true,                  -- stale records are not written
 --       soft_delete = true,                   -- deleting sets deleted_at
---       immutable = { "isbn" },               -- written when the record is inserted, and never again
+--       immutable = { "isbn" },               -- written only by inserts
 --       enums = { status = Status },          -- Book:published(), book:is_published()
 --       enums = { status = { Status, prefix = "status" } },   -- Book:status_draft(), book:is_status_draft()
 --     })
 --
--- Each but `defaults`, `immutable` and `enums` takes the name of a column in place of `true`; `timestamps` takes { created = ..., updated = ... }.
--- Changes of many rows by requests (`update_all`, `insert_from`) count versions up and refuse immutable columns; no other behaviour knows of
--- them. What an upsert changes of a row that is there, upsert_rules.lua says.
+-- All options except `defaults`, `immutable` and `enums` accept a column name instead of `true`. `timestamps` also accepts a table,
+-- { created = ..., updated = ... }. When requests change many rows (`update_all`, `insert_from`), versions are incremented and
+-- immutable columns rejected, but no other behavior applies. upsert_rules.lua defines which columns of an existing row an upsert
+-- changes.
 
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
@@ -29,10 +30,10 @@ local behaviours = {}
 
 -- Hooks -----------------------------------------------------------------------------------------------------------------------
 
---- Functions that call several hooks, and so are defined as they are.
+--- The hooks that `install` has composed of several others. They are defined as they are.
 local composed = setmetatable({}, { __mode = "k" })
 
---- The behaviours of a class and of those that it extends for a hook.
+--- Returns the behaviors of a class and of the classes it extends for a hook.
 local function behaviours_for(info, hook)
   local list = {}
   for ancestor in record.ancestors(info) do
@@ -41,7 +42,7 @@ local function behaviours_for(info, hook)
   return list
 end
 
---- Defines a hook of a class that calls the behaviours first, then that of the script.
+--- Defines a class hook that calls the behaviors first, and then the script's hook.
 local function install(info, hook)
   local list, own = behaviours_for(info, hook), info.script_hooks and info.script_hooks[hook]
   local function call(...)
@@ -60,9 +61,9 @@ record.definers[#record.definers + 1] = function(info, name, value)
   return true
 end
 
---- Adds a behaviour to a class.
+--- Adds a behavior to a class.
 -- @tparam string hook a hook that is called before or after a write: `will_...` or `did_...`
--- @tparam function f gets what the hook gets
+-- @tparam function f receives the arguments of the hook
 function behaviours.add(info, hook, f)
   info.behaviours = info.behaviours or {}
   info.behaviours[hook] = info.behaviours[hook] or {}
@@ -77,7 +78,7 @@ end
 
 -- Options ---------------------------------------------------------------------------------------------------------------------
 
---- The name of a column that an option gives, or the usual one.
+--- Returns the column name from an option, or the default name.
 local function column_option(option, value, usual)
   if value == true then return usual end
   if type(value) == "string" and value ~= "" then return value end
@@ -141,7 +142,7 @@ function record.class_options.defaults(info, value)
   info.defaults = value
 end
 
---- What a class, or one that it extends, says by an option; nil if none does.
+--- Returns the value of an option of a class or of the nearest class it extends; nil if none has it.
 function behaviours.option(class, option)
   for ancestor in record.ancestors(record.info(class)) do
     if ancestor[option] ~= nil then return ancestor[option] end
@@ -156,7 +157,7 @@ local function add_defaults(info)
   table.sort(names)
   behaviours.add(info, "will_insert", function(target)
     for _, name in ipairs(names) do
-      -- A field that was set to NULL is NULL.
+      -- A field that was explicitly set to NULL stays NULL.
       if records.stored_field(target, name) == nil then
         local value = info.defaults[name]
         if type(value) == "function" then value = value(target) end
@@ -168,7 +169,7 @@ end
 
 -- Timestamps ------------------------------------------------------------------------------------------------------------------
 
---- The names of the columns that the table has of those that the option means.
+--- Returns the names of the option's columns that exist in the table.
 local function timestamp_columns(info, target)
   local names, description = info.timestamps, (records.record_schema(target))
   local has = {}
@@ -185,7 +186,7 @@ local function timestamp_columns(info, target)
   return created and has[created] and created, updated and has[updated] and updated
 end
 
---- Whether a script has given a record a value of a column that is another than that of its row, as far as the record knows it.
+--- Returns whether a script has assigned a column a value that differs from the row's, as far as the record has read it.
 local function is_assigned(target, column)
   local value, row = rawget(target, column), records.snapshot(target)
   if value == nil or value == null or not row then return value ~= nil and value ~= null end
@@ -208,7 +209,7 @@ end
 
 -- Versions --------------------------------------------------------------------------------------------------------------------
 
---- The request for the row of a record.
+--- Returns the request for the row of a record.
 local function row_of(info, target)
   local key, names = {}, (records.record_schema(target)).key
   for _, name in ipairs(names) do
@@ -221,7 +222,7 @@ end
 
 behaviours.row_of = row_of
 
---- The version that the record has been read with.
+--- Returns the version that the record has read.
 local function known_version(info, target)
   local row = records.snapshot(target)
   local version = row and row[info.lock_version]
@@ -249,7 +250,7 @@ end
 local function add_lock_version(info)
   behaviours.add(info, "will_insert", function(target, db)
     if rawget(target, info.lock_version) == nil then target[info.lock_version] = 0 end
-    -- An upsert of a record that knows its row writes that row.
+    -- An upsert of a record that has read its row writes to that row.
     if records.snapshot(target) then check_version(info, target, db) end
   end)
   behaviours.add(info, "will_update", function(target, db)
@@ -262,15 +263,15 @@ end
 
 local function add_soft_delete(info)
   local column, class = info.soft_delete, info.class
-  --- Whether the row of a record is one that is not deleted.
+  --- Returns whether a record's row exists and is not deleted.
   local function is_kept(target, db)
     if not require("perilune.records.steps").has_key(info, target, db) then
       require("perilune.records.failures").raise_no_key("delete", record.description(info.class, db))
     end
     return row_of(info, target):filter{ [column] = null }:exists(db)
   end
-  --- Deletes the record by the time at which it was; with what else has changed, and the hooks of an update. Another copy of it may have been
-  -- deleted before.
+  --- Deletes a record softly by setting its deletion time, with other changed fields and the hooks of an update. Another copy of
+  -- the record may have been deleted before.
   -- @param ?db a database, options as for `update_changes`, or both
   function class.delete(target, db, options)
     if not records.is_database(db) then db, options = records.default_database(), options or db end
@@ -282,7 +283,7 @@ local function add_soft_delete(info)
   function class.delete_forever(target, db)
     return require("perilune.records.hooks").perform("delete", record.info_of(target), target, db or records.default_database()) and true or false
   end
-  --- Makes the record one that is not deleted. If that fails, the record stays as it was.
+  --- Restores a softly deleted record. If that fails, the record is not changed.
   function class.restore(target, db)
     local memory = records.copy_record(target)
     local is_done, failure = pcall(function()
@@ -327,7 +328,7 @@ end
 
 -- Enumerations ----------------------------------------------------------------------------------------------------------------------
 
---- The types of the columns are known before the class is complete.
+--- The column types must be set before the class is complete.
 record.creators[#record.creators + 1] = function(info)
   if not info.enums then return end
   local types = {}
@@ -336,7 +337,7 @@ record.creators[#record.creators + 1] = function(info)
   info.types = types
 end
 
---- Checks the name of the request that a case becomes.
+--- Checks the name of the request that is defined for a case.
 local function check_case(info, column, name, column_of)
   local place = ("perilune.record: option enums: `%s`: the case `%s`"):format(column, name)
   local advice = ("; give the enumeration a prefix: enums = { %s = { Enum, prefix = \"%s\" } }"):format(column, column)

@@ -1,10 +1,10 @@
---- `insert_all` with `target` or `update`: rows are inserted many at a time, and those that are in their way updated.
+--- `insert_all` with `target` or `update`: inserts many rows per statement, and updates rows that conflict with them.
 --
 --     Book:insert_all(list, { target = "isbn", update = { "price" } })
 --     Book:insert_all(list, { update = "none", returning = { "id", "isbn" } })
 --
--- The options are those of `upsert`. A class with hooks upserts record by record; else one statement writes many rows, no record is
--- changed, and no hook called.
+-- The options are those of `upsert`. If the class has hooks, each record is upserted separately. Otherwise a statement writes many
+-- rows, records are not changed, and no hooks run.
 
 local null = require("perilune.native.values").null
 local databases = require "perilune.native.databases"
@@ -24,21 +24,21 @@ local raise = errors.raise
 
 local bulk_upsert = {}
 
---- The number of values that are bound at once. More rows in a statement save less than their text costs.
+--- The maximum number of bound values. Beyond it, longer statements cost more than they save.
 local most_values = 640
 
 for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
   record_options.by_verb.insert_all[option] = function(value, parsed) parsed[option] = value end
 end
 
---- Whether options ask for it.
+--- Returns whether options request bulk upserts.
 function bulk_upsert.is_wanted(options)
   return options ~= nil and (options.target ~= nil or options.update ~= nil or options.set ~= nil)
 end
 
 -- Elements --------------------------------------------------------------------------------------------------------------------
 
---- The stored value of a field of an element: of a record, or of a table of columns.
+--- Returns the stored value of a field of an element, which is a record or a table of columns.
 local function value_of(info, element, column, is_record)
   if is_record then
     local stored = record_values.stored(info, element, column)
@@ -69,7 +69,7 @@ local function check_element(class, info, element)
   return false
 end
 
---- The columns that an element has values for, and these values.
+--- Returns the columns for which an element has values, and these values.
 local function read_element(class, info, element, db)
   local writing = require "perilune.records.writing"
   if writing.is_draft(element) then element = require("perilune.records.drafts").to_record(record.info(class), "upsert", element, db) end
@@ -97,7 +97,7 @@ end
 
 -- Statements --------------------------------------------------------------------------------------------------------------------
 
---- What is written for rows with the same columns.
+--- Creates the form for rows with the same columns: the statement and the conversions of its values.
 local function make_form(info, names, options, returned)
   local clause, parameters = upsert_sql.make(info, names, options)
   if not clause then
@@ -132,11 +132,11 @@ local function text_of(form, count)
   return text
 end
 
---- Rows of one form that are yet to be written.
+--- Creates a batch of rows of one form that have not been written yet.
 local function new_batch(form) return { form = form, count = 0, values = { n = 0 } } end
 
---- Writes the rows of a batch; adds what they return to a list.
--- @return how many were written
+--- Writes the rows of a batch, and appends the returned values to a list.
+-- @return the number of written rows
 local function write(db, batch, results)
   local form, values = batch.form, batch.values
   if batch.count == 0 then return 0 end
@@ -153,8 +153,8 @@ local function write(db, batch, results)
   return count
 end
 
---- Adds an element that has just the columns of those before it, whose names need no check any more: the usual case.
--- @treturn boolean whether it is one
+--- Adds an element whose columns equal those of the previous elements, without checking their names again: the most common case.
+-- @treturn boolean whether the columns are equal
 local function add_alike(batch, element)
   local form = batch.form
   if form.converts or type(element) ~= "table" or getmetatable(element) ~= nil then return false end
@@ -172,7 +172,7 @@ end
 
 --- Adds an element to the batch for rows with its columns.
 -- @treturn table the batch
--- @return how many rows of the former batch were written
+-- @return the number of rows written from the previous batch
 local function add(db, batch, forms, form_of, names, values, results)
   local key, count = table.concat(names, "\0"), 0
   local form = forms[key] or form_of(names)
@@ -186,7 +186,7 @@ local function add(db, batch, forms, form_of, names, values, results)
   return batch, count
 end
 
---- Writes the elements of a list, those with the same columns in a row together.
+--- Writes the elements of a list. Consecutive elements with the same columns are written together.
 local function write_all(class, info, db, list, options, returned, results)
   local forms, batch, count = {}, nil, 0
   local function form_of(names) return make_form(info, names, options, returned) end
@@ -207,8 +207,8 @@ local function write_all(class, info, db, list, options, returned, results)
   return batch and count + write(db, batch, results) or 0
 end
 
---- Inserts the elements of a list, and updates the rows that are in their way, all or none of them.
--- @return how many rows were written; with the option `returning` the list of what was asked for of each
+--- Inserts the elements of a list and updates rows that conflict with them, all or none.
+-- @return the number of written rows; with the option `returning`, the list of returned values
 function bulk_upsert.run(class, db, list, options)
   local info = record_info.of_class(class, db)
   if options.on_conflict then

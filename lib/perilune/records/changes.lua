@@ -9,13 +9,13 @@ local record_values = require "perilune.records.values"
 
 local record_changes = {}
 
---- The current column info of the record's table: it may have got columns since the record was fetched.
+--- Returns the current column info of the record's table, which may have new columns since the record was fetched.
 local function current_info(info, target)
   local is_known, current = pcall(record_info.of_class, records.class_of(target))
   return is_known and current or info
 end
 
---- Adds the columns that the record has a field for, but not its row as far as it was fetched.
+--- Adds columns for which the record has a field, but whose values in the row have not been fetched.
 local function add_unseen(info, target, suspects)
   local _, names = records.record_schema(target)
   local seen, all = {}, table.move(suspects, 1, #suspects, 1, {})
@@ -26,10 +26,10 @@ local function add_unseen(info, target, suspects)
   return all
 end
 
---- The names of the columns whose fields differ from the row, in order; nil if the record does not know its row.
--- @param info what is known of the record's table
+--- Returns the names of the columns whose fields differ from the row, in order; nil if the record has not read its row.
+-- @param info the column info of the record's table
 function record_changes.columns(info, target)
-  -- The row path finds equal values at once. What is left may be the same in another form.
+  -- The row path rules out equal values quickly. The remaining values may be equal in another form.
   local suspects = records.changed_columns(target)
   if suspects == nil then return nil end
   local current = current_info(info, target)
@@ -39,7 +39,7 @@ function record_changes.columns(info, target)
   for _, name in ipairs(names) do seen[name] = true end
   for _, column in ipairs(suspects) do
     local info = current.declared[column] and current or info
-    -- What an unseen column holds is not known.
+    -- The value of a column that was not fetched is unknown.
     local is_noted = records.stored_field(target, column) == null and not seen[column]
     if not info.generated[column] and (is_noted or record_values.differs(info, column, old[column], rawget(target, column))) then
       changed[#changed + 1] = column
@@ -48,7 +48,7 @@ function record_changes.columns(info, target)
   return changed
 end
 
---- The columns that a record has been given, perilune.null included.
+--- Returns the columns that were assigned to the record, including perilune.null.
 local function given_columns(info, target)
   local given = {}
   for _, column in ipairs(info.columns) do
@@ -62,14 +62,14 @@ local function info_of(verb, value)
   return record_info.of_record(value)
 end
 
---- Whether writing the record would change its row. A record that stands for no row has changed.
+--- Returns whether writing the record would change its row. A record without a row has changes.
 function record_changes.has_changes(self)
   local columns = record_changes.columns(info_of("has_changes", self), self)
   return columns == nil or #columns > 0
 end
 
---- What differs from the row: column -> `{ old = ..., new = ... }`, with nil for NULL. Of a record that stands for no row, all
--- that it has.
+--- Returns the differences from the row: column -> `{ old = ..., new = ... }`, with nil for NULL. For a record without a row,
+-- returns all its fields.
 function record_changes.changes(self)
   local info, result = info_of("changes", self), {}
   local old = records.snapshot(self) or {}
@@ -81,11 +81,11 @@ function record_changes.changes(self)
   return result
 end
 
---- What a record is: its fields, and, if it does not know its row, what would be stored for them.
+--- Returns the state of a record: its fields, and, if it has not read its row, the values to store for them.
 local function remember(info, target)
   local fields = {}
   for key, value in next, target do fields[key] = value end
-  -- A table may be changed in place.
+  -- A table may be modified in place.
   for column, converter in pairs(info.converters) do
     if converter.read and type(fields[column]) == "table" then
       fields[column] = record_values.copy(info, column, fields[column])
@@ -101,8 +101,8 @@ local function put_back(target, memory)
   for key, value in next, memory.fields do rawset(target, key, value) end
 end
 
---- Applies a function to a record that knows its row and whose fields are what is stored. What it fails with leaves the record as
--- it was.
+--- Applies a function to a record that has read its row and whose fields are stored values. If the function fails, the record is
+-- restored.
 function record_changes.apply_plain(target, change)
   local fields = {}
   for key, value in next, target do fields[key] = value end
@@ -112,8 +112,8 @@ function record_changes.apply_plain(target, change)
   error(failure, 0)
 end
 
---- Applies a function or a table of fields to a record. What it fails with leaves the record as it was.
--- @return what the record was, for `to_be_written`
+--- Applies a function or a table of fields to a record. If that fails, the record is restored.
+-- @return the previous state of the record, for `to_be_written`
 function record_changes.apply(info, target, change)
   local memory = remember(info, target)
   if change == nil then return memory end
@@ -123,8 +123,8 @@ function record_changes.apply(info, target, change)
   error(failure, 0)
 end
 
---- The columns that have to be written after a change: those that differ from the row, if the record knows it, else those that the change
--- has named, or that differ from what the record was.
+--- Returns the columns to write after a change: those that differ from the row, if the record has read it; otherwise those that the
+-- change names, or that differ from the previous state.
 -- @tparam ?table|function change
 function record_changes.to_be_written(info, target, memory, change)
   if not memory.stored then return record_changes.columns(info, target) end

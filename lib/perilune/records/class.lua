@@ -4,9 +4,9 @@
 --     function Author:label() return self.name end
 --     local author = Author{ name = "Herman Melville" }:insert()
 --
--- The row path (CPeriluneRecords) makes, reads and writes records; here is what is done once for a class and a schema, and what is
--- seldom done. Reading this, know: the *info* of a class is a table { class, table, name, options, base, members, lookup, known,
--- model }; the *description* of a table is made from its schema for one class, and is what a table layout of the row path is made from.
+-- The row path (CPeriluneRecords) makes, reads and writes records; this module does the work that is done once per class and
+-- schema, or rarely. The *info* of a class is a table { class, table, name, options, base, members, lookup, known, model }. The
+-- *description* of a table is made from its schema for one class, and is the basis of a table layout of the row path.
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
@@ -21,22 +21,23 @@ local record_fields = require "perilune.records.fields"
 local sql_names = require "perilune.runtime.names"
 
 local record = {
-  --- By name: methods that make the Lua part see every write of their class.
+  --- By name: methods that require Lua to handle all writes of their class.
   hooks = { validate = true },
-  --- Functions that are asked before a member is defined on a class: `definer(info, name, value)`; true if they have done it.
+  --- Functions that are called before a member is defined on a class: `definer(info, name, value)`. They return true if they have
+  -- defined it.
   definers = {},
-  --- Functions that are called with every new class: `creator(info)`.
+  --- Functions that are called with each new class: `creator(info)`.
   creators = {},
-  --- The same, when the class is complete.
+  --- Functions that are called when a new class is complete: `finisher(info)`.
   finishers = {},
-  --- Functions that are called with every new description: `describer(info, description)`.
+  --- Functions that are called with each new description: `describer(info, description)`.
   describers = {},
-  --- By name: verbs of records that the Lua part must know of where a class defines its own.
+  --- By name: verbs of records that require Lua to handle them if a class overrides them.
   overridable = {},
-  --- What classes have, and what records have.
+  --- The verbs of classes and of records.
   class_verbs = {},
   instance_verbs = {},
-  --- Options of `perilune.record` and `extend`: functions `option(info, value)`, which raise or take the value.
+  --- Options of `perilune.record` and `extend`: functions `option(info, value)`, which raise or apply the value.
   class_options = {},
 }
 
@@ -46,12 +47,12 @@ end
 
 local infos = setmetatable({}, { __mode = "k" })
 
---- What belongs to a class; nil for any other value.
+--- Returns the info of a class; nil for any other value.
 function record.info(class)
   return infos[class]
 end
 
---- The classes of a table that extend no other.
+--- Returns the classes of a table that do not extend another class.
 function record.classes_of(table_name)
   local classes, wanted = {}, sql_names.fold(table_name)
   for class, info in next, infos do
@@ -60,7 +61,7 @@ function record.classes_of(table_name)
   return classes
 end
 
---- What belongs to the class of a record; nil for any other value.
+--- Returns the info of a record's class; nil for any other value.
 function record.info_of(value)
   local class = records.class_of(value)
   return class and infos[class]
@@ -68,7 +69,7 @@ end
 
 -- Table layouts
 
---- A method that is called like a column could never be called.
+--- Raises for a method with the name of a column, because it could never be called.
 local function check_methods(info, columns)
   for _, column in ipairs(columns) do
     for ancestor in record.ancestors(info) do
@@ -80,7 +81,7 @@ local function check_methods(info, columns)
   end
 end
 
---- The class itself, and those that it extends.
+--- Iterates over the class itself and the classes it extends.
 function record.ancestors(info)
   local next_info = info
   return function()
@@ -92,7 +93,7 @@ end
 
 record_fields.ancestors = record.ancestors
 
---- Has each description of a table say what is a column of that in another database, and of this one not.
+--- Records, for each table description, which known columns exist only in other databases.
 local function note_other_columns(info, descriptions)
   local differ = false
   for _, description in ipairs(descriptions) do
@@ -106,10 +107,10 @@ local function note_other_columns(info, descriptions)
   records.note_columns(info.model, differ)
 end
 
---- The names that records may have as fields: columns of the table, in any database, and fields that the class declares.
+--- Updates the names of fields that records may have: table columns in any database, and fields declared by the class.
 local function update_known(info)
   local known, descriptions = info.known, {}
-  -- Before any name goes: C knows names by their addresses.
+  -- Must come before any name is removed, because C identifies names by their addresses.
   records.forget_found(info.model)
   for name in pairs(known) do known[name] = nil end
   for _, layout in pairs((records.table_layouts(info.model))) do
@@ -131,8 +132,8 @@ local function count(map)
   return result
 end
 
---- Whether inserting a row does that and nothing else, so that many may be inserted at once: there are no triggers and no
--- conflict clauses.
+--- Returns whether inserts into a table have no other effects, so that many rows can be inserted at once: the table has no triggers
+-- and no conflict clauses.
 local function is_batched(db, table_name)
   return db:fetch_value([[
     SELECT COUNT(*) = 1 AND MAX(sql NOT LIKE '%CONFLICT%' AND sql NOT LIKE 'CREATE VIRTUAL %')
@@ -140,11 +141,11 @@ local function is_batched(db, table_name)
     WHERE type IN ('table', 'trigger') AND lower(tbl_name) = lower(?)]], table_name) == 1
 end
 
---- Makes the table layout of a class for a database, or finds that the one it has is still good.
+--- Creates the table layout of a class for a database, or keeps the current one if it is still valid.
 
 local function make_table_layout(class, db)
   local info = infos[class]
-  -- The first statement that runs after a change may be the one that notices it: the generation comes after it.
+  -- The first statement after a schema change may be the one that notices it, so read the generation afterwards.
   local batched = is_batched(db, info.table)
   local generation, schema = records.schema_generation(db), record_fields.view(info, native_schema.table(db, info.table))
   local layouts = records.table_layouts(info.model)
@@ -165,8 +166,8 @@ local function make_table_layout(class, db)
   return layout
 end
 
---- What a class knows of its table in a database.
--- @param ?db the innermost access or the default database without it
+--- Returns the description of a class's table in a database.
+-- @param ?db by default the innermost access or the default database
 -- @return the description, the table layout
 function record.description(class, db)
   db = db or records.default_database()
@@ -176,19 +177,20 @@ function record.description(class, db)
   return records.table_layout_description(layout), layout
 end
 
---- Reads the schema again, because of a name that was not known.
+--- Reads the schema again after finding an unknown name.
 local function refresh(info)
   local db = records.default_database()
   records.touch_schema(db)
   return record.description(info.class, db)
 end
 
---- Whether it is known which names are columns, after reading the schema again: not before the class has seen a table.
+--- Returns whether the names of the columns are known, after reading the schema again. They are unknown until the class has found
+-- its table.
 local function can_tell_columns(info)
   local is_done, err = pcall(refresh, info)
   if is_done then return true end
   if err.kind ~= "unknown_table" then error(err, 0) end
-  -- The table may be in another database alone.
+  -- The table may exist only in another database.
   return next((records.table_layouts(info.model))) ~= nil
 end
 
@@ -204,19 +206,19 @@ end
 
 record.make_table_layout = make_table_layout
 
---- What messages call a class.
+--- Returns the name of a class for messages.
 function record.name(class)
   return infos[class].name
 end
 
---- What messages call a class where another one is expected. Each call of `perilune.record` makes a class.
+--- Returns the name of a class in messages that expect another class. Each call of `perilune.record` creates a class.
 function record.other_name(found, expected)
   if sql_names.fold(found.table) ~= sql_names.fold(expected.table) then return found.name end
   return ("another class of the same table, because each call of perilune.record(%q) creates one; create it once, in a module,  "
     .. "and `require` that module"):format(found.table)
 end
 
---- What a class and those that it extends have been given: methods and associations.
+--- Returns the names of members defined by a class and the classes it extends: methods and associations.
 local function own_names(info)
   local names = {}
   for ancestor in record.ancestors(info) do
@@ -226,19 +228,19 @@ local function own_names(info)
   return names
 end
 
---- The schema as the class has seen it last, for names that it calls otherwise; nil if it calls none otherwise.
+--- Returns the schema that the class has seen last, to look up renamed columns; nil if the class renames none.
 local function view_of(info)
   if not info.renames then return nil end
   local _, layout = records.table_layouts(info.model)
   return layout and records.table_layout_description(layout).schema
 end
 
---- The value of a field that a record does not have: nil for a column that it could have.
--- @param target the record, of a class that has fields which are computed or lazy
+--- Returns the value of a field that a record does not have: nil for a column that it could have.
+-- @param target the record, if its class has computed or lazy fields
 function record.missing(class, name, target)
   local info = infos[class]
   if info.computed and info.computed[name] then return record_fields.get(info, target, name) end
-  -- What C finds by itself for classes whose fields it reads: nothing is asked for, as that would cost more than the field.
+  -- C handles this itself if it reads the fields of the class. Requiring modules here would cost more than reading the field.
   if info.known[name] then
     if info.has_lazy then record_fields.check_is_fetched(info, target, name) end
     return nil
@@ -268,8 +270,8 @@ function record.missing(class, name, target)
   errors.raise_unknown_column(name, info.table, table.move(methods, 1, #methods, #names + 1, names))
 end
 
---- Whether a field may be assigned.
--- @return false if it is computed, and has been assigned
+--- Checks whether a field may be assigned.
+-- @return false if the field is computed and has been assigned
 function record.assign(class, target, name, value)
   local info = infos[class]
   if info.computed and info.computed[name] then
@@ -281,7 +283,7 @@ function record.assign(class, target, name, value)
   errors.raise_unknown_column(name, info.table, known_names(info))
 end
 
---- Assigns fields to a record. perilune.null is written as NULL, also to columns that were not fetched.
+--- Assigns fields to a record. perilune.null is written as NULL, even in columns that were not fetched.
 function record.set_fields(target, values)
   for name, value in pairs(values) do
     if value == null then target[name] = nil end
@@ -289,7 +291,8 @@ function record.set_fields(target, values)
   end
 end
 
---- What `book:author()` means where the book was fetched with its author: the request of the association whose field holds the record.
+--- Returns the result of `book:author()` if the book was fetched with its author: the request of the association whose field
+-- contains the record.
 function record.call(target, owner, ...)
   local info = record.info_of(owner)
   for ancestor in record.ancestors(info) do
@@ -306,11 +309,11 @@ local function may_be_called(value)
   return type(value) == "function" or type(value) == "userdata" or type(value) == "table" and getmetatable(value) ~= nil
 end
 
---- What others call the moments and the verbs of hooks.
+--- Names of hook moments and verbs in other libraries.
 local moments = { will_ = "will_", did_ = "did_", around_ = "around_", before_ = "will_", after_ = "did_" }
 local hooked_verbs = { create = "insert", destroy = "delete", remove = "delete" }
 
---- Raises for a method that is called nearly like a hook, here or elsewhere: it would never be called.
+--- Raises for a method whose name resembles a hook's, here or in other libraries, because it would never be called.
 local function check_hook(name)
   if record.hooks[name] or name == "did_fetch" then return end
   local own_moment, verb = name:gsub("%u", function(letter) return "_" .. letter:lower() end):match("^(%l+_)(.+)$")
@@ -328,13 +331,13 @@ local function check_hook(name)
   raise("unknown_hook", ("no hook `%s`; did you mean `%s`?"):format(name, suggestion), { name = name, suggestion = suggestion })
 end
 
---- To be called when the methods of a class have changed: records keep what they have found.
+--- Clears the cached lookups of records. Must be called when the methods of a class have changed.
 local function forget_found(info)
   records.forget_found(info.model)
   for derived in pairs(info.derived) do forget_found(derived) end
 end
 
---- Makes classes that extend a changed one look again for what they have found elsewhere under a name.
+--- Clears the cached lookups of a name in classes that extend a changed class.
 local function forget_in_derived(info, name)
   for derived in pairs(info.derived) do
     local is_own = rawget(derived.members, name) ~= nil or derived.associations and derived.associations[name] ~= nil
@@ -345,13 +348,13 @@ local function forget_in_derived(info, name)
   end
 end
 
---- Sets a method that all records have.
+--- Sets a method of all records.
 function record.set_instance_verb(name, verb)
   record.instance_verbs[name] = verb
   for _, info in pairs(infos) do records.forget_found(info.model) end
 end
 
---- Defines a method, or what else classes may have.
+--- Defines a method or another member of a class.
 local function define(class, name, value)
   local info = infos[class]
   for _, definer in ipairs(record.definers) do
@@ -375,7 +378,7 @@ local function define(class, name, value)
   if name == "did_fetch" and value ~= nil then records.set_model(info.model, nil, true) end
 end
 
---- A record with some fields, which must be columns. C makes those of the usual kind, and asks here for the others.
+--- Creates a record from fields, which must be columns. C creates common records itself, and calls this for the others.
 local function make(class, values, ...)
   local info = infos[class]
   values = marks.fields_of_object(values) or values
@@ -396,7 +399,7 @@ local function make(class, values, ...)
   raise("internal", ("a record of %s could not be created"):format(info.name))
 end
 
---- The same for a class with computed fields, which are assigned when the record is there.
+--- Creates a record of a class with computed fields, which are assigned once the record exists.
 local function make_with_computed(class, values, ...)
   local info = infos[class]
   if type(values) ~= "table" then return make(class, values, ...) end
@@ -406,8 +409,8 @@ local function make_with_computed(class, values, ...)
   return made
 end
 
---- Raises for what a class does not have.
--- @tparam ?table info of the class
+--- Raises for an unknown member of a class.
+-- @tparam ?table info the info of the class
 function record.raise_unknown_member(info, name)
   local verbs, names = record.request_methods(info), info and own_names(info) or {}
   for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
@@ -459,7 +462,7 @@ local function read_options(info, options)
   for _, name in ipairs(names) do record.class_options[name](info, options[name]) end
 end
 
---- Makes a class.
+--- Creates a class.
 -- @param ?base the info of the class that it extends
 local function make_class(table_name, options, base)
   local class = {}
@@ -490,14 +493,14 @@ local function make_class(table_name, options, base)
   return class
 end
 
---- A class that has what this one has, with more fields or methods.
+--- Creates a class that extends this one with more fields or methods.
 function record.class_verbs.extend(class, options)
   local info = record.require_class("extend", class)
   return make_class(info.table, options, info)
 end
 
---- The info of a class, or raises.
--- @tparam ?boolean may_be_record whether records have a method of that name, too
+--- Returns the info of a class, or raises.
+-- @tparam ?boolean may_be_record whether records have a method with that name too
 function record.require_class(verb, class, may_be_record)
   local info = class ~= nil and infos[class]
   if not info then
@@ -514,7 +517,7 @@ function record.require_record(verb, value)
   raise("argument", ("%s: expected a record before the colon (record:%s(...)), got %s"):format(verb, verb, errors.describe(value)))
 end
 
---- Whether a value is a record of the class, or of one that extends it.
+--- Returns whether a value is a record of the class or of a class that extends it.
 function record.class_verbs.is(class, value)
   local info = record.require_class("is", class)
   local found = record.info_of(value)
@@ -524,10 +527,11 @@ function record.class_verbs.is(class, value)
   return false
 end
 
---- Makes a class of records.
--- @tparam string table_name the table or view; it need not exist yet
--- @tparam ?table options fields and naming (fields.lua), types (of columns), primary_key (a name or a list; "rowid" for the row id), extra (fields that are no
---   columns), on_conflict (a policy), the behaviours of behaviours.lua, required (false: whether columns that must not be NULL are validated), track_changes (true)
+--- Creates a record class.
+-- @tparam string table_name the table or view, which need not exist yet
+-- @tparam ?table options fields and naming (fields.lua), types (of columns), primary_key (a name or a list; "rowid" for the row
+--   id), extra (fields that are not columns), on_conflict (a policy), the behaviors in behaviours.lua, required (false: whether
+--   columns that must not be NULL are validated), track_changes (true)
 function record.new_class(table_name, options)
   if type(table_name) == "table" then
     errors.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table; "

@@ -1,8 +1,9 @@
---- The types of columns in records: what a field holds for a stored value, and what is stored for a field.
--- What a column holds by its declared type (its `content`: dates, booleans, bytes) stands in the schema. The option `types` of a record says it for other columns, or otherwise for these.
+--- The types of columns in records: conversions between fields and stored values.
+-- The schema contains the content of a column according to its declared type (`content`: dates, booleans, bytes). The option
+-- `types` of a record sets or overrides the types of columns.
 --
--- A converter has `name`, for messages; `write(value)`, which returns what is stored, or nil and what is wrong; and, unless
--- fields hold what is stored, `read(value)`, which returns the field, or nil and what is wrong. Neither gets nil.
+-- A converter has a `name` for messages; `write(value)`, which returns the stored value, or nil and the problem; and, unless fields
+-- contain the stored values, `read(value)`, which returns the field, or nil and the problem. Neither receives nil.
 
 local null = require("perilune.native.values").null
 local perilune = require "perilune"
@@ -18,7 +19,7 @@ end
 
 -- MARK: - Types by name
 
---- What a type that only checks accepts. Reading does not check: what is stored can always be read.
+--- Returns a converter that only checks values. Only writing checks them: any stored value can be read.
 local function check(name, what, accept)
   return {
     name = name,
@@ -37,7 +38,7 @@ local named = {
   string = check("string", "a string", function(value) return type(value) == "string" and value or nil end),
 }
 
--- math.tointeger takes strings as well.
+-- math.tointeger accepts strings too.
 named.integer.write = (function(write)
   return function(value)
     if type(value) ~= "number" then return expected("an integer", value) end
@@ -47,7 +48,7 @@ end)(named.integer.write)
 
 named.boolean = {
   name = "boolean",
-  -- In columns that are declared BOOLEAN the row path has done it already.
+  -- For columns declared as BOOLEAN, the row path has converted the value already.
   read = function(value)
     if type(value) == "boolean" then return value end
     if math.type(value) == "integer" then return value ~= 0 end
@@ -69,7 +70,7 @@ named.blob = {
   end,
 }
 
---- That of columns which are declared for bytes. SQLite stores numbers there, too, and so do records.
+--- The converter of columns declared for bytes. SQLite can store numbers in them too, and so can records.
 local declared_blob = {
   name = "blob",
   write = function(value)
@@ -82,7 +83,8 @@ local declared_blob = {
 local date = perilune.date
 local date_components = perilune.date_components
 
---- Numbers could be Julian days as well as Unix seconds: they are read, never written.
+--- Returns a function that writes dates. Numbers are read but never written, because they could be Julian days as well as Unix
+-- seconds.
 local function writer_of_dates(what, is, read)
   return function(value)
     if is(value) then return native_values.plain(value) end
@@ -99,8 +101,8 @@ named.date = {
   write = writer_of_dates("a date (perilune.date(...)) or its text", date.is, native_values.read_date),
 }
 
---- Forms in which the same time is written, from the one that records write.
--- @param value a date, or what stands for one; anything else stands for itself
+--- Returns the forms in which a time may be stored, starting with the form that records write.
+-- @param value a date, or a value that represents one; anything else is returned as the only form
 function column_types.forms_of_date(value)
   local forms, known = {}, {}
   local function add(form)
@@ -120,7 +122,7 @@ function column_types.forms_of_date(value)
   return forms
 end
 
---- The row path makes dates of texts in the usual forms by itself.
+--- The row path itself reads dates from text in the common forms.
 column_types.date = named.date
 
 named.date_components = {
@@ -136,7 +138,7 @@ named.json = {
   write = function(value) return require("perilune.runtime.json").try_encode(value) end,
 }
 
---- A list of numbers, as vector searches store it.
+--- A list of numbers in the format of vector searches.
 named.vector = {
   name = "vector",
   read = function(value) return require("perilune.runtime.vectors").unpack(value) end,
@@ -150,7 +152,7 @@ local function is_storable(value)
   return kind == "string" or kind == "boolean" or (kind == "number" and value == value) or native_values.is_blob(value)
 end
 
---- What an error that a script has raised says: of a table its message.
+--- Returns the message of an error raised by a script: for a table, its message field.
 local function text_of(failure)
   if type(failure) ~= "table" then return tostring(failure) end
   local message, kind, metatable = rawget(failure, "message"), rawget(failure, "kind"), getmetatable(failure)
@@ -159,7 +161,7 @@ local function text_of(failure)
   return type(kind) == "string" and "an error of kind " .. kind or "an error that is " .. errors.describe(failure)
 end
 
---- Calls a conversion of a script. An error that it raises says what is wrong with the value.
+--- Calls a conversion function of a script. An error that it raises is returned as the problem of the value.
 local function attempt(name, f, ...)
   local is_done, converted, message = pcall(f, ...)
   if not is_done then return nil, text_of(converted) end
@@ -181,14 +183,14 @@ local function enum_type(enum)
   }
 end
 
---- What is in a value `T(v)` of a value type; other values are returned themselves.
+--- Returns the value inside a value `T(v)` of a value type; other values are returned unchanged.
 local function unwrap(wanted, value)
   local metatable = type(value) == "table" and getmetatable(value)
   if type(metatable) == "table" and rawget(metatable, "__value_type") == wanted then return value.value end
   return value
 end
 
---- The same for a conversion of what a script writes: an error object that it raises reaches the writing code unchanged.
+--- Calls a conversion function that writes a script's value. An error object that it raises is raised unchanged.
 local function attempt_writing(name, f, ...)
   local is_done, converted, message = pcall(f, ...)
   if is_done and converted == nil then return nil, message and tostring(message) or (name .. " has no such value") end
@@ -197,7 +199,7 @@ local function attempt_writing(name, f, ...)
   return nil, text_of(converted)
 end
 
---- From a pair of functions. Both may return nil and a message.
+--- Returns the converter for a pair of functions. Both may return nil and a message.
 local function custom_type(wanted, name, from_database, to_database)
   return {
     name = name,
@@ -220,8 +222,8 @@ local function raise_no_type(place, wanted)
     .. "with the functions from_database and to_database), got " .. errors.describe(wanted))
 end
 
---- The converter of a type as scripts write it.
--- @tparam string place what messages call the column
+--- Returns the converter of a type as written by scripts.
+-- @tparam string place the name of the column in messages
 function column_types.converter(wanted, place)
   if rawequal(wanted, date) then return named.date end
   if rawequal(wanted, date_components) then return named.date_components end
@@ -232,12 +234,12 @@ function column_types.converter(wanted, place)
   if type(from_database) ~= "function" or type(to_database) ~= "function" then raise_no_type(place, wanted) end
   local name = type(wanted.name) == "string" and wanted.name or "the type"
   if getmetatable(wanted) == nil then return custom_type(wanted, name, from_database, to_database) end
-  -- What has a metatable is an object, whose functions are methods.
+  -- A table with a metatable is an object, whose functions are methods.
   return custom_type(wanted, name, function(value) return wanted:from_database(value) end,
     function(value) return wanted:to_database(value) end)
 end
 
---- The same type for a column that is declared for bytes: texts are stored as their bytes there, whatever type has made them.
+--- Returns a converter for a column declared for bytes, which stores text as bytes, whatever type has produced it.
 local function of_bytes(converter)
   local write = converter.write
   return {
@@ -253,9 +255,9 @@ local function of_bytes(converter)
   }
 end
 
---- The converters of a table's columns, by name; nil for a column whose fields are stored unconverted.
--- @param schema the table, as `native_schema.table` gives it
--- @param types the option of the record: columns with their types, or nil
+--- Returns the converters of a table's columns by name; nil for a column whose fields are stored unconverted.
+-- @param schema the table, as returned by `native_schema.table`
+-- @param types the record's option: columns with their types, or nil
 function column_types.of(schema, types)
   local converters, names = {}, {}
   for index, column in ipairs(schema.columns) do
@@ -279,7 +281,8 @@ end
 local integer_types = { INT = true, INTEGER = true, TINYINT = true, SMALLINT = true, MEDIUMINT = true, BIGINT = true, INT2 = true, INT4 = true, INT8 = true }
 local number_types = { NUMERIC = true, DECIMAL = true, NUMBER = true }
 
---- Whether a declared type has one of some words. SQLite looks for "INT" alone, which FLOATING POINT has, too.
+--- Returns whether a declared type contains one of several words. SQLite only searches for "INT", which FLOATING POINT contains
+-- too.
 local function has_word(declared, words)
   for word in declared:upper():gmatch("%w+") do
     if words[word] then return true end
@@ -287,8 +290,8 @@ local function has_word(declared, words)
   return false
 end
 
---- What a column declares to hold: "integers", "floats", "numbers" or "texts"; nil for anything. Types of other names, such as UUID, are
--- numbers to SQLite, and whatever their authors had in mind.
+--- Returns the declared content of a column: "integers", "floats", "numbers" or "texts"; nil for any content. Types with other
+-- names, such as UUID, are numeric for SQLite, whatever their authors had in mind.
 -- @tparam table column its `type`, `affinity` and `content`
 function column_types.held_by(column)
   if column.content then return nil end
@@ -299,7 +302,7 @@ function column_types.held_by(column)
   return affinity == "numeric" and has_word(declared, number_types) and "numbers" or nil
 end
 
---- The number that a text is to SQLite; nil if it is something else.
+--- Returns the number that SQLite reads from text; nil if the text is not a number.
 local function number_of(text)
   return text:find("^%s*[+-]?%.?%d[%d.]*[eE]?[+-]?%d*%s*$") and tonumber(text) or nil
 end
@@ -324,10 +327,10 @@ function holders.texts(value) return type(value) == "string" or type(value) == "
 
 local held = { integers = "an integer", floats = "a number", numbers = "a number", texts = "a string" }
 
---- Whether a column that declares to hold something holds a value without changing it, or anything that SQLite converts to it without loss.
--- BLOBs are stored as they are, and NULL is for constraints.
--- @tparam string kind as `held_by` returns it
--- @return true, or false and what the column holds
+--- Returns whether a column with declared content stores a value unchanged, or converts it without loss. BLOBs are stored
+-- unchanged, and NULL is left to constraints.
+-- @tparam string kind the result of `held_by`
+-- @return true, or false and the content of the column
 function column_types.holds(kind, value)
   local plain = native_values.plain(value)
   if plain == nil or plain == null or native_values.is_blob(plain) or type(plain) == "table" then return true end
@@ -336,7 +339,7 @@ end
 
 -- MARK: - Errors
 
---- The key of a row for messages: `id` 3.
+--- Returns the key of a row for messages: `id` 3.
 local function describe_key(schema, key)
   if key == nil then return "" end
   local columns, parts = schema.primary_key.columns, {}

@@ -1,4 +1,4 @@
---- The columns of a record: those of its row that it knows, and those of the table that it is written to.
+--- The columns of a record: those it has read from its row, and those of the table that it is written to.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -12,22 +12,23 @@ local function set_of(names)
   return set
 end
 
---- A field of a record that is not a column of a table, but is one of its own, or of the table in another database.
+--- Returns a field of a record that is not a column of the given table, but is a column of the record's own table, or of the table
+-- in another database.
 local function find_unknown(values, description)
   local own, names = records.record_schema(values)
   for _, name in ipairs(names or {}) do
     local is_column = own.positions[record_description.fold(name)] and rawget(values, name) ~= nil
     if is_column and not description.positions[record_description.fold(name)] then return name end
   end
-  -- Of a record that was made: what was fetched beside the columns is among the names.
+  -- The names of a new record include values that were fetched in addition to the columns.
   for _, name in ipairs(description.others) do
     if rawget(values, name) ~= nil and not set_of(names or {})[name] then return name end
   end
 end
 
---- Whether the fields of a record are columns of the table that it is written to, unless they were not columns of its own table either,
--- nor are in any database.
--- @tparam boolean raises whether it is an error if they are not
+--- Returns whether the fields of a record are columns of the table that it is written to. Fields that are not columns in any
+-- database are ignored.
+-- @tparam boolean raises whether to raise an error if they are not
 function columns.check_fields(values, description, raises)
   local unknown = find_unknown(values, description)
   if unknown and raises then
@@ -36,11 +37,11 @@ function columns.check_fields(values, description, raises)
   return unknown == nil
 end
 
---- The fields of a record that has been written, in their order: the columns of a table layout that it had or has got, then what is no
--- column.
+--- Returns the fields of a written record in order: the columns of the table layout that it had or now has, followed by fields that
+-- are not columns.
 local function seen_names(target, description, is_whole)
   local _, names = records.record_schema(target)
-  -- A record that was made knows of its row only the fields that it was given.
+  -- Of its row, a new record only knows the fields that it was given.
   local is_made = not records.knows_row(target) and require("perilune.records.class").info(description.class).tracks_changes
   local seen, result = is_made and {} or set_of(names), {}
   for _, column in ipairs(description.columns) do
@@ -53,10 +54,11 @@ local function seen_names(target, description, is_whole)
   return result
 end
 
---- Says what the row of a record holds, which may have fewer columns than the table of the table layout, or more than the record had
--- before.
--- @param values what is stored
--- @tparam ?boolean|table is_whole whether all columns of the table are known; or the set of those that are, beside the ones it had
+--- Sets the columns that a record has read from its row. These may be fewer than the columns of the table, or more than the record
+-- had before.
+-- @param values the stored values
+-- @tparam ?boolean|table is_whole whether all columns of the table are known; or the set of columns that are known in addition to
+--   the previous ones
 function columns.widen(target, layout, values, is_whole)
   local names = seen_names(target, records.table_layout_description(layout), is_whole)
   records.adopt_column_set(target, records.record_from(layout, names, values))
@@ -77,7 +79,7 @@ local function check_fit(value)
   end
 end
 
---- Raises for a record, or one in a list, with a value other than a boolean in a boolean column.
+--- Raises for a record, or a record in a list, with a value other than a boolean in a boolean column.
 function columns.raise_type_mismatch(made)
   if type(made) ~= "table" then return end
   if records.class_of(made) then return check_fit(made) end

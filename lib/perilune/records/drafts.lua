@@ -1,11 +1,11 @@
---- Drafts: records that are still being filled in. A draft has the fields of a record, and may have its key, but has no row.
+--- Drafts: records that are still being filled in. A draft has the fields of a record and may have its key, but it has no row.
 --
 --     local draft = Reminder.draft{ title = "Get groceries" }
 --     local reminder = Reminder:insert(draft)              -- the database chooses the key
 --     Reminder:upsert(Reminder.draft(reminder))            -- the draft of a record has its key
 --
--- Inserting a draft writes the columns that it has; without a key the database chooses one. Upsert inserts a draft without a key, and
--- updates the row of one that has it. Methods of the class that do not write can be called on drafts.
+-- Inserting a draft writes its columns; without a key, the database chooses one. An upsert inserts a draft without a key, and
+-- updates the row of a draft with a key. Methods of the class that do not write can be called on drafts.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -17,7 +17,7 @@ local record_values = require "perilune.records.values"
 
 local draft = {}
 
---- What a record does with its row.
+--- The verbs of records that read or write rows.
 local verbs = {
   insert = true, update = true, update_changes = true, save = true, upsert = true, delete = true, exists = true,
   refresh = true, changes = true, has_changes = true,
@@ -26,7 +26,7 @@ local verbs = {
 --- Draft -> its class.
 local classes = setmetatable({}, { __mode = "k" })
 
---- The class of a draft; nil for any other value.
+--- Returns the class of a draft; nil for any other value.
 function draft.class_of(value)
   return type(value) == "table" and classes[value] or nil
 end
@@ -37,7 +37,7 @@ local function raise_verb(class, verb)
     .. "one, or `Class:upsert(draft)` to create or update the row with its key", { table = table_name })
 end
 
---- What is known of a class that has seen no table: any name may be a column.
+--- The column info for a class that has not found a table: any name may be a column.
 local any_column = { affinity = "blob" }
 local unknown = { declared = setmetatable({}, { __index = function() return any_column end }), converters = {} }
 
@@ -45,7 +45,7 @@ local function info_of(class)
   return record_info.of_any(class) or unknown
 end
 
---- The same, after reading the schema again if it has no such column: another connection may have added it.
+--- Returns the column info, after reading the schema again if the column is missing, because another connection may have added it.
 local function info_with(class, column)
   local info = info_of(class)
   if info.declared[column] or type(column) ~= "string" then return info end
@@ -54,7 +54,7 @@ local function info_with(class, column)
   return info_of(class)
 end
 
---- The names of the columns that a draft or record may have.
+--- Returns the names of the columns that a draft or record may have.
 local function columns_of(info, value)
   if info.columns then return info.columns end
   local columns = {}
@@ -63,7 +63,7 @@ local function columns_of(info, value)
   return columns
 end
 
---- The fields of a draft or record. Tables are copied, so that the two do not share them.
+--- Returns the fields of a draft or record. Tables are copied, so that they are not shared.
 local function copy_of_fields(info, value)
   local fields = {}
   for _, column in ipairs(columns_of(info, value)) do
@@ -78,7 +78,7 @@ end
 
 local methods = {}
 
---- Another draft with the same fields.
+--- Returns another draft with the same fields.
 function methods:copy()
   local class = classes[self]
   local info = info_of(class)
@@ -87,7 +87,7 @@ function methods:copy()
   return copy
 end
 
---- What is wrong with the draft, as `validate` of its class says; see records.
+--- Returns the errors of the draft that the `validate` method of its class finds; see records.
 function methods:validation_errors(db)
   local class = classes[self]
   local record = class(copy_of_fields(info_of(class), self))
@@ -134,13 +134,13 @@ local metatable = {
   __name = "draft", __metatable = false, __index = index, __newindex = assign, __tostring = describe,
 }
 
---- Whether a value is a record of another class.
+--- Returns whether a value is a record of another class.
 local function is_foreign(class, value)
   return record.info_of(value) ~= nil and not record.class_verbs.is(class, value)
 end
 
---- Makes a draft of a class.
--- @param values the fields, or a record of the class, whose key the draft has too
+--- Creates a draft of a class.
+-- @param values the fields, or a record of the class, whose key the draft then has too
 function draft.new(class, values)
   if values ~= nil and (type(values) ~= "table" or draft.class_of(values) or is_foreign(class, values)) then
     errors.raise("argument", "draft: expected fields or a record of `" .. record.info(class).name .. "`, got "
@@ -160,8 +160,8 @@ function draft.new(class, values)
   return result
 end
 
---- The record of a draft, to be written.
--- @param info the class that is to write it
+--- Returns the record of a draft, for writing.
+-- @param info the class that writes it
 -- @tparam string verb
 function draft.to_record(info, verb, value)
   local class = classes[value]

@@ -1,5 +1,5 @@
---- Errors of constraints, and of keys that are not integers, with the record that was written: which table, columns and key,
--- so that a script can show the user what is wrong.
+--- Errors of constraints and of keys that are not integers. They are explained in terms of the written record: its table, columns
+-- and key, so that a script can show the problem to the user.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -13,7 +13,7 @@ local stored_values = require "perilune.runtime.stored_values"
 
 local record_errors = {}
 
---- The columns whose names stand in an expression, in the order of the table.
+--- Returns the columns whose names occur in an expression, in table order.
 local function columns_in(info, expression)
   local words, columns = {}, {}
   for word in expression:gmatch("[%w_\x80-\xff]+") do words[sql_names.fold(fields.of_column(info.schema, word))] = true end
@@ -25,7 +25,7 @@ end
 
 local explanations = {}
 
---- SQLite names the constraint, or gives its expression.
+--- SQLite reports the name of the constraint, or its expression.
 function explanations.constraint_check(info, _, _, message)
   local constraint = message:match("^CHECK constraint failed: (.*)$")
   if not constraint then return end
@@ -44,7 +44,7 @@ function explanations.constraint_datatype(info, _, _, message)
   return column and info.declared[column] and { columns = { column } }
 end
 
---- Only the column that stands for the row id takes integers alone, in tables that are not STRICT.
+--- In tables that are not STRICT, only the column for the row id is limited to integers.
 function explanations.mismatch(info, record, _, message)
   local position = info.description.rowid
   local column = position and info.description.columns[position]
@@ -57,7 +57,7 @@ function explanations.mismatch(info, record, _, message)
   }
 end
 
---- Whether a table has a row with these values in these columns.
+--- Returns whether a table has a row with certain values in certain columns.
 local function has_row(db, table_name, columns, values)
   local conditions = {}
   for index, column in ipairs(columns) do conditions[index] = name(column) .. " = ?" end
@@ -65,7 +65,7 @@ local function has_row(db, table_name, columns, values)
   return db:fetch_value(sql, table.unpack(values, 1, #columns)) ~= nil
 end
 
---- The values of some columns of the record; nil if one of them is NULL.
+--- Returns the values of some columns of the record; nil if one of them is NULL.
 local function stored_list(info, record, columns)
   local values = {}
   for index, column in ipairs(columns) do
@@ -76,7 +76,7 @@ local function stored_list(info, record, columns)
   return values
 end
 
---- The foreign key of the record's table whose row is missing.
+--- Returns the foreign key of the record's table whose referenced row is missing.
 local function missing_parent(info, record, db)
   for _, key in ipairs(info.schema.foreign_keys) do
     local values = stored_list(info, record, key.columns)
@@ -86,14 +86,14 @@ local function missing_parent(info, record, db)
   end
 end
 
---- The fields over some columns.
+--- Returns the fields for a list of columns.
 local function fields_of(info, columns)
   local names = {}
   for index, column in ipairs(columns) do names[index] = fields.of_column(info.schema, column) end
   return names
 end
 
---- A table that has rows which refer to the record.
+--- Returns a table with rows that refer to the record.
 local function referring_table(info, record, db)
   local tables = db:fetch_values([[
     SELECT DISTINCT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
@@ -107,7 +107,7 @@ local function referring_table(info, record, db)
   end
 end
 
---- SQLite only says that one failed: the rows show which.
+--- SQLite only reports that a foreign key failed; the rows show which one.
 function explanations.constraint_foreign_key(info, record, db, message)
   local found = missing_parent(info, record, db)
   if found then
@@ -123,8 +123,8 @@ end
 
 -- Keys of rows that are deleted softly ---------------------------------------------------------------------------------------------
 
---- The key of a row that is deleted softly and has the values of the record in these columns; nil if there is none, or if a row that is not
--- deleted has them: that is in the way then, and the index may be for such rows only.
+--- Returns the key of a softly deleted row with the record's values in these columns; nil if there is none, or if a row that is not
+-- deleted has the same values. Such a row is the actual conflict, because the index may cover only rows that are not deleted.
 local function deleted_key(info, record, columns, db)
   local deleted_at = require("perilune.records.behaviours").option(info.description.class, "soft_delete")
   local values = deleted_at and stored_list(info, record, fields_of(info, columns))
@@ -144,7 +144,7 @@ local function deleted_key(info, record, columns, db)
   return found
 end
 
---- What an error of a unique key says besides, if a row that requests do not show has the key.
+--- Returns the addition to an error about a unique key if the key belongs to a row that requests hide.
 local function explain_deleted(kind, columns, info, record, db)
   if kind ~= "constraint_unique" and kind ~= "constraint_primary_key" or type(columns) ~= "table" then return {} end
   local key = deleted_key(info, record, columns, db)
@@ -152,7 +152,7 @@ local function explain_deleted(kind, columns, info, record, db)
     .. "or let an index be unique for other rows only"):format(table.concat(fields_of(info, columns), ", ")) or nil }
 end
 
---- Which row an error is about, for people.
+--- Describes the row of an error for users.
 local function row_text(info, key)
   local parts = {}
   for index, column in ipairs(info.schema.primary_key.columns) do
@@ -163,7 +163,7 @@ local function row_text(info, key)
   return ("the row of `%s`%s"):format(info.schema.name, #parts > 0 and " with " .. table.concat(parts, ", ") or "")
 end
 
---- The message of SQLite with the names of fields in place of those of columns, of which it has `table.column`.
+--- Returns SQLite's message with the names of fields instead of columns, which it reports as `table.column`.
 local function with_fields(info, err)
   local message = err.message
   if not info.schema.field_names or type(err.columns) ~= "table" then return message end
@@ -175,12 +175,12 @@ local function with_fields(info, err)
   return message
 end
 
---- Adds to an error of a constraint what is known of it: `table`, `key`, `columns`, `constraint`, `referenced_table`,
--- `referring_table`. Returns the error.
+--- Adds fields to an error of a constraint: `table`, `key`, `columns`, `constraint`, `referenced_table`, `referring_table`. Returns
+-- the error.
 function record_errors.explain(err, info, record, db)
   local kind = type(err) == "userdata" and err.kind
   if type(kind) ~= "string" or not (kind:find("^constraint") or kind == "mismatch") then return err end
-  -- Other tables may have been written by triggers: they have said so.
+  -- A trigger may have written another table, whose error was explained already.
   if err.table ~= nil and err.table ~= info.schema.name then return err end
   local details = { table = info.schema.name, key = record_values.key(info.schema, record) }
   local explain, message = explanations[kind], with_fields(info, err)
@@ -189,19 +189,19 @@ function record_errors.explain(err, info, record, db)
   local deleted = explain_deleted(kind, err.columns, info, record, db)
   details.deleted_key = deleted.deleted_key
   details.message = ("%s (%s)%s"):format(details.message or message, row_text(info, details.key), deleted.hint or "")
-  -- Those that SQLite has named.
+  -- Replaces the columns that SQLite has reported.
   if info.schema.field_names and type(err.columns) == "table" then table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns) end
   return errors.add_fields(err, details)
 end
 
---- The same for a statement that writes many rows of a table.
--- @param ?info what is known of the table, for a class
+--- Adds fields to the error of a statement that writes many rows of a table.
+-- @param ?info the column info of the table, for a class
 function record_errors.explain_many(err, table_name, info)
   local kind = type(err) == "userdata" and err.kind
   if type(kind) ~= "string" or not kind:find("^constraint") then return err end
   local message = info and with_fields(info, err) or err.message
   if info and info.schema.field_names and type(err.columns) == "table" then table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns) end
-  -- Of a table that a trigger has written, or that a record has been named for.
+  -- The error is about a table written by a trigger, or about a record that was identified already.
   if err.table ~= nil then return message ~= err.message and errors.add_fields(err, { message = message }) or err end
   return errors.add_fields(err, { table = table_name, message = ("%s (a row of `%s`)"):format(message, table_name) })
 end

@@ -1,4 +1,4 @@
---- Errors about records: values that cannot be stored, keys that no row has.
+--- Errors about records: values that cannot be stored, keys without a row.
 
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
@@ -14,24 +14,24 @@ function failures.raise_value(description, target, position, expected, value)
     "expected " .. expected .. ", got " .. errors.describe(value), key)
 end
 
---- Raises for a value that a column does not declare to hold, unless the row of the record holds it already.
+--- Raises for a value that does not fit the declared type of its column, unless the record's row already has this value.
 function failures.check_value(description, target, position, value)
   local info = require("perilune.records.info").of(description)
   require("perilune.records.values").check_type(info, description.columns[position].name, value, target)
 end
 
---- Adds to an error of a constraint what is known of the record.
+--- Adds details about the record to an error of a constraint.
 function failures.explain(err, description, target)
   local info = require("perilune.records.info").of(description)
   require("perilune.records.errors").explain(err, info, target, records.default_database())
 end
 
---- Kinds of errors that come from what a list holds, beside those of constraints.
+--- The kinds of errors, besides those of constraints, that are caused by elements of a list.
 local kinds_of_values = {
   argument = true, cluster_refused = true, conversion = true, mismatch = true, null = true, toobig = true, unknown_column = true, validation = true,
 }
 
---- Adds to an error of insert_all, in its message and as the field `list_index`, which element of the list it is about.
+--- Adds the position of the list element that caused an error of insert_all to its message and as the field `list_index`.
 function failures.add_list_index(err, position)
   local kind = type(err) == "userdata" and err.kind
   local is_of_value = kinds_of_values[kind] or type(kind) == "string" and kind:find("^constraint")
@@ -40,14 +40,14 @@ function failures.add_list_index(err, position)
   errors.add_fields(err, { list_index = position, message = message })
 end
 
---- A value of a key as messages show it.
+--- Formats a value of a key for messages.
 function failures.show(value)
   if type(value) == "string" then return #value <= 40 and ("%q"):format(value) or errors.describe(value) end
   if native_values.is_blob(value) and #value <= 40 then return require("perilune.runtime.sql_text").literal(value) end
   return type(value) == "table" and errors.describe(value) or tostring(value)
 end
 
---- The names of the columns of the key; where there is none, the row id.
+--- Returns the names of the key columns; if there are none, the name of the row id.
 local function key_names(description)
   return description.row_id and { description.row_id } or description.key
 end
@@ -58,7 +58,7 @@ local function key_text(description, key)
   return table.concat(parts, ", ")
 end
 
---- Raises that a table has no row with a key: a list of values.
+--- Raises an error that a table has no row with a key, given as a list of values.
 function failures.raise_no_row(description, key)
   local value = key[1]
   if #key_names(description) ~= 1 then
@@ -76,7 +76,7 @@ function failures.raise_not_found(description, values)
 end
 
 function failures.raise_no_key(verb, description)
-  -- What the row path calls its part of update_changes.
+  -- The row path has its own name for its part of update_changes.
   if verb == "write_changes" then verb = "update_changes" end
   if #description.key == 0 then
     raise("argument", ("%s: `%s` has no primary key; name the columns that identify its rows%s, with the option primary_key of "

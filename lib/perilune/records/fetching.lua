@@ -1,4 +1,4 @@
---- Reading records: find, fetch_one, fetch_all, rows, fetch_count, exists; and values made from rows by a function.
+--- Reads records: find, fetch_one, fetch_all, rows, fetch_count, exists; also creates values from rows with a function.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
@@ -16,12 +16,12 @@ local stored_values = require "perilune.runtime.stored_values"
 
 local fetching = {}
 
---- Splits the arguments of a class verb: database (or the default), how many others, the others.
+--- Splits the arguments of a class verb: the database (or the default), the number of other arguments, and these.
 local function split(class, verb, ...)
   local info = record.require_class(verb, class)
   local is_given = records.is_database((...))
   local db = is_given and (...) or records.default_database()
-  -- Only then it is known whether its records have to be decoded. A statement may be one of another database.
+  -- The description shows whether records have to be decoded. A statement may belong to another database.
   if not info.is_described and not records.is_statement((...)) then info.is_described = record.description(class, db) ~= nil end
   if is_given then return db, select("#", ...) - 1, select(2, ...) end
   return db, select("#", ...), ...
@@ -29,7 +29,7 @@ end
 
 -- What is done with each record that was fetched
 
---- Lets the Lua part of a class see a record that was fetched: converted columns first, then the hook did_fetch.
+--- Runs the Lua part of reading a record: first the conversion of columns, then the hook did_fetch.
 local function decode(info, made)
   for ancestor in record.ancestors(info) do
     if ancestor.decode then
@@ -70,8 +70,8 @@ fetching.decode_one, fetching.decode_all, fetching.decode_rows = decode_one, dec
 
 -- From SQL, from statements, from the table
 
---- Calls a fetch of the row path for what the arguments say: nothing (the whole table), SQL with arguments, a statement with
--- arguments.
+--- Calls a fetch function of the row path depending on the arguments: none (the whole table), SQL with arguments, or a statement
+-- with arguments.
 local function run(class, verb, on_database, on_statement, db, count, source, ...)
   if count == 0 then return on_database(db, record.description(class, db).select, class) end
   if type(source) == "string" then return on_database(db, source, class, ...) end
@@ -79,27 +79,27 @@ local function run(class, verb, on_database, on_statement, db, count, source, ..
   raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s"):format(verb, errors.describe(source)))
 end
 
---- Fetches records: of the whole table, of SQL, or of a prepared statement.
+--- Fetches records from the whole table, from SQL, or from a prepared statement.
 function verbs.fetch_all(class, ...)
   local info = record.require_class("fetch_all", class)
   return decode_all(info, run(class, "fetch_all", records.fetch_records, records.fetch_statement_records,
     split(class, "fetch_all", ...)))
 end
 
---- Iterates over records, as fetch_all would give them.
+--- Iterates over the records that fetch_all would return.
 function verbs.rows(class, ...)
   local info = record.require_class("rows", class)
   return decode_rows(info, run(class, "rows", records.record_rows, records.statement_record_rows, split(class, "rows", ...)))
 end
 
---- How many rows the table has.
+--- Returns the number of rows in the table.
 function verbs.fetch_count(class, ...)
   local db, count = split(class, "fetch_count", ...)
   if count > 0 then raise("argument", "fetch_count: takes no arguments; use Class:from_sql(...):fetch_count() to count rows of SQL") end
   return db:fetch_value(record.description(class, db).count)
 end
 
---- Records from SQL, to be fetched later.
+--- Returns an object that fetches records from SQL later.
 function verbs.from_sql(class, sql, ...)
   record.require_class("from_sql", class)
   if type(sql) ~= "string" then
@@ -151,7 +151,7 @@ function methods:fetch_count(db)
   if not self.sql:find(";", 1, true) then
     return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(arguments, 1, arguments.n))
   end
-  -- SQL with its semicolon, and comments behind that, cannot be part of other SQL.
+  -- SQL with a semicolon and trailing comments cannot be nested in other SQL.
   local count = 0
   for _ in db:rows(self.sql, table.unpack(arguments, 1, arguments.n)) do count = count + 1 end
   return count
@@ -169,7 +169,7 @@ local function list_keys(description)
   return #lists > 0 and table.concat(lists, ", ") or "none"
 end
 
---- Whether the columns are a key that no two rows share.
+--- Returns whether the columns form a unique key.
 local function is_unique(description, given)
   local function matches(names)
     local count = 0
@@ -187,7 +187,7 @@ local function is_unique(description, given)
   return false
 end
 
---- The columns of a unique key and their values by name, from a table of columns.
+--- Returns the columns of a unique key and their values by name, from a table of columns.
 local function columns_of_key(verb, description, values)
   local given, columns, named = {}, {}, {}
   for name, value in pairs(values) do
@@ -210,14 +210,14 @@ local function columns_of_key(verb, description, values)
   return columns, named
 end
 
---- Raises unless the columns of a table are a key that no two rows share.
+--- Raises unless the columns of a table form a unique key.
 function fetching.check_unique(verb, class, db, values) columns_of_key(verb, record.description(class, db), values) end
 
 local function plain_key(value)
   return type(value) ~= "table" or getmetatable(value) ~= nil
 end
 
---- Raises for a key that no row has had because it is SQL.
+--- Raises for a key that is apparently SQL, after no row was found for it.
 local function check_key(verb, key)
   if type(key) ~= "string" or not key:find("^%s*[SsWw][EeIi][LlTt]") then return end
   local text = key:lower()
@@ -226,7 +226,7 @@ local function check_key(verb, key)
   end
 end
 
---- The column that a key of one value is for, which may be the row id.
+--- Returns the column for a key with one value, which may be the row id.
 local function column_of_key(verb, description)
   if #description.key == 1 then return description.key[1] end
   if description.row_id then return description.row_id end
@@ -245,7 +245,7 @@ local function check_is_key(verb, key)
   end
 end
 
---- @param ?wanted the names of lazy fields that are fetched, too
+--- @param ?wanted the names of lazy fields to fetch too
 local function fetch_where(class, db, description, where, arguments, wanted)
   local select, info = description.select, record.info(class)
   if wanted then
@@ -268,14 +268,14 @@ end
 
 fetching.raise_none = raise_none
 
---- What a verb gives where no row has a key: nil; `find` raises.
+--- Returns the result of a verb if no row has a key: nil; `find` raises.
 local function missed(verb, class, db, key)
   check_key(verb, key)
   if verb == "find" then raise_none(class, db, key) end
 end
 
---- The record of one key: a value, or a table of columns. Whatever looks for the row of a key comes to this, but for the plain key of
--- one column that C finds by itself (Writing/methods.c), and the keys of a scope, which are conditions of a request.
+--- Returns the record with a key: a value, or a table of columns. All lookups by key use this function, except for simple keys of
+-- one column, which C finds itself (Writing/methods.c), and keys in a scope, which become conditions of a request.
 function fetching.fetch_by_key(verb, class, db, key)
   check_is_key(verb, key)
   local description = record.description(class, db)
@@ -290,15 +290,15 @@ function fetching.fetch_by_key(verb, class, db, key)
   return fetch_where(class, db, description, where, arguments) or missed(verb, class, db, key)
 end
 
---- Goes on where C has found no row of a key.
--- @tparam boolean looks_again whether a row may have the key all the same, in another form
+--- Continues after C has found no row for a key.
+-- @tparam boolean looks_again whether a row may have the key in another form
 function fetching.key_missed(verb, class, db, key, looks_again)
   db = db or records.default_database()
   return (looks_again and fetching.fetch_by_key or missed)(verb, class, db, key)
 end
 
---- Fetches the row that a record stands for, as another record. Raises if there is none.
--- @param ?wanted the names of lazy fields that are fetched, too
+--- Fetches the row of a record as another record. Raises if there is none.
+-- @param ?wanted the names of lazy fields to fetch too
 function fetching.fetch_row_of(verb, class, db, target, wanted)
   local description = record.description(class, db)
   local info, found = record_info.of(description), nil
@@ -311,7 +311,8 @@ function fetching.fetch_row_of(verb, class, db, target, wanted)
   return found or failures.raise_not_found(description, target)
 end
 
---- What fetches a record of a class that has a scope: a function of the verb, class, database and key, or nil for any record.
+--- Returns the function that fetches a record of a class with a scope, given the verb, class, database and key, or nil for any
+-- record.
 local function scope_of(class)
   for ancestor in record.ancestors(record.info(class)) do
     if ancestor.fetch_in_scope then return ancestor.fetch_in_scope end
@@ -326,7 +327,7 @@ local function find_one(verb, class, db, key)
   return found
 end
 
---- The records of a list of keys, in their order.
+--- Returns the records of a list of keys, in the same order.
 local function find_each(class, db, keys)
   local count, found = #keys, {}
   for position in next, keys do
@@ -351,7 +352,7 @@ function fetching.find(class, ...)
   return records.with_access(db, "read", find_each, class, db, key)
 end
 
---- fetch_one: the first record of the table, of a prepared statement, or that of a key; nil if there is none.
+--- fetch_one: the first record of the table or of a prepared statement, or the record with a key; nil if there is none.
 function fetching.fetch_one(class, ...)
   local db, count, key = split(class, "fetch_one", ...)
   local info = record.info(class)
@@ -364,7 +365,7 @@ function fetching.fetch_one(class, ...)
   if records.is_statement(key) then
     return decode_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
-  -- A key stands alone. SQL that stands alone is refused: it could be a key that a user has typed.
+  -- A key has no further arguments. SQL without arguments is rejected, because it could be a key that a user has typed.
   if count > 1 and type(key) == "string" then
     return decode_one(info, records.fetch_record(db, key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
@@ -374,7 +375,7 @@ end
 
 verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
 
---- exists: whether fetch_one finds a record. C knows of no scope.
+--- exists: whether fetch_one finds a record. C does not handle scopes.
 function fetching.exists(class, ...)
   local fetch_one = scope_of(class) and fetching.fetch_one or verbs.fetch_one
   return fetch_one(class, ...) ~= nil
@@ -382,7 +383,7 @@ end
 
 -- Records from what is there
 
---- The values of a row by name, for fields: BLOBs are blobs in those that keep them.
+--- Returns the values of a row by name, for fields: BLOBs stay blobs in fields that keep them.
 local function values_of_row(description, row, names)
   if not native_rows.blobs(row) then return row end
   local values = {}
@@ -394,7 +395,7 @@ local function values_of_row(description, row, names)
   return values
 end
 
---- A record from a row, whose columns are fields; including those that are not columns of the table.
+--- Creates a record from a row, whose columns become fields, even if they are not columns of the table.
 local function from_row(info, row)
   if type(row) ~= "table" then
     raise("argument", ("%s.from_row: expected a row, got %s"):format(info.name, errors.describe(row)))
@@ -414,7 +415,7 @@ local function from_row(info, row)
   return decode_one(info, records.record_from(layout, names, row))
 end
 
--- It is called with a dot, so that each class has its own.
+-- Called with a dot, so each class has its own function.
 record.creators[#record.creators + 1] = function(info)
   rawset(info.lookup, "from_row", function(...)
     local row = ...
@@ -423,7 +424,7 @@ record.creators[#record.creators + 1] = function(info)
   end)
 end
 
---- Another record with the same values. The two share no tables that stand for what a column has stored.
+--- Returns another record with the same values. Tables that represent stored values are not shared.
 -- @tparam ?table changes fields that are assigned to the copy
 function instance_verbs.copy(self, changes, surplus)
   record.require_record("copy", self)

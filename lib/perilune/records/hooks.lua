@@ -1,13 +1,14 @@
---- Hooks of records: methods of a class that are called when its records are written.
+--- Hooks of records: class methods that are called when records are written.
 --
 --     insert, upsert   will_save, around_save { will_insert, validate, around_insert { SQL }, did_insert }, did_save
 --     update           will_save, around_save { will_update, validate, around_update { SQL }, did_update }, did_save
---     save             those of update; where there is no row, those of insert follow inside the same around_save
+--     save             the hooks of update; if there is no row, those of insert follow inside the same around_save
 --     delete           will_delete, around_delete { SQL }, did_delete
 --
--- They get the record and the database, those of update also the columns that are written, `did_delete` whether there was a row;
--- an around hook gets, before the database, the function that does what is inside its braces, and must call it once. Whatever
--- a hook raises ends the write, undoes what it and its hooks have written, and is raised again unchanged.
+-- Hooks receive the record and the database. The hooks of update also receive the written columns, and `did_delete` receives
+-- whether there was a row. An around hook receives, before the database, a function that performs the steps in its braces, and must
+-- call it once. An error in a hook ends the write, rolls back what the write and its hooks have written, and is raised again
+-- unchanged.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
@@ -19,12 +20,12 @@ local rows_in_the_way = require "perilune.records.rows_in_the_way"
 local steps = require "perilune.records.steps"
 local validation = require "perilune.records.validation"
 
---- Writes that hooks make, inside each other. Each takes a few of the 200 calls into C that Lua allows.
+--- The maximum depth of writes made by hooks. Each level uses some of the 200 nested C calls that Lua allows.
 local deepest = 16
 
 local hooks = {}
 
---- The method of that name of the class that is written, or false.
+--- Returns the method with a name in the class of a write, or false.
 local function method(write, name)
   return record.method(write.info, name)
 end
@@ -41,7 +42,7 @@ local function raise_misuse(write, name, mistake)
     { table = write.info.table, hook = name })
 end
 
---- The function that an around hook gets, and its state: how often it was called, and what came out of it.
+--- Returns the state of the function that is passed to an around hook: the function, its number of calls, and its result.
 local function make_step(write, name, body)
   local step = { calls = 0 }
   function step.run()
@@ -54,7 +55,7 @@ local function make_step(write, name, body)
   return step
 end
 
---- Runs a body inside of an around hook, if there is one. Returns what the body returns.
+--- Runs a body inside an around hook if there is one. Returns the result of the body.
 local function around(write, name, body, ...)
   local hook = method(write, name)
   if not hook then return body() end
@@ -63,14 +64,14 @@ local function around(write, name, body, ...)
   step.is_over = true
   if step.calls == 0 then raise_misuse(write, name, "did not call its function, so nothing was written") end
   if step.calls > 1 then raise_misuse(write, name, "called its function more than once") end
-  -- A hook may look at a failure, but not hide it.
+  -- A hook may observe a failure, but not hide it.
   if not step.is_done then error(step.result, 0) end
   return step.result
 end
 
 -- The SQL
 
---- Does the write itself. What the record was before is remembered, for the case that a later hook fails.
+--- Performs the write itself. The state of the record is saved first, in case a later hook fails.
 local function run_step(write, verb, options)
   write.memory = write.memory or records.copy_record(write.target)
   local result = steps[verb == "update" and "update_row" or verb](write.info, write.target, write.db, options)
@@ -81,7 +82,7 @@ end
 
 -- Kinds of writes
 
---- A list of columns that also answers `columns.title`.
+--- Returns a list of columns that also supports `columns.title`.
 local function with_names(columns)
   local names = {}
   for _, name in ipairs(columns) do names[name] = true end
@@ -100,7 +101,7 @@ local function insert(write, verb)
   return is_written
 end
 
---- The columns to be written, and the options with which they are. Hooks may have changed more of them than were changed before.
+--- Returns the columns to write, and the options for writing them. Hooks may have changed more columns than were changed before.
 local function columns_of(write)
   local options = write.options
   if not (options and options.changed_columns) then
@@ -125,7 +126,7 @@ local function update(write)
   return is_written
 end
 
---- Updates; inserts where the update has not found a row. The error of the update passes through its hooks.
+--- Updates a row, or inserts it if the update has found none. The error of the update passes through its hooks.
 local function update_or_insert(write)
   if not steps.has_key(write.info, write.target, write.db) then return insert(write, "insert") end
   local is_done, result = pcall(update, write)
@@ -187,14 +188,14 @@ end
 
 hooks.has_hooks = has_hooks
 
---- Does a verb with its hooks. What fails is undone, in the database and in the record.
+--- Runs a verb with its hooks. If it fails, the changes are rolled back, in the database and in the record.
 -- @tparam string verb "insert", "update", "save", "upsert" or "delete"
--- @return what the step of the verb returns
+-- @return the result of the verb's step
 function hooks.perform(verb, info, target, db, options)
   if not has_hooks(info) then return steps[verb](info, target, db, options) end
   db = db or records.default_database()
   check_depth(info, db)
-  -- Hooks read nil for NULL, as everybody does.
+  -- Hooks read nil for NULL, as elsewhere.
   local columns = record_info.of_class(info.class, db)
   records.take_nulls(target, record_values.null_documents(columns, target))
   if verb == "upsert" then record_values.note_cleared(columns, target) end

@@ -1,5 +1,5 @@
---- The Lua functions that C calls for records. CPeriluneRecords/Model/callbacks.h lists the same names; it takes each function when the room is
--- loaded.
+--- The Lua functions that C calls for records. CPeriluneRecords/Model/callbacks.h lists the same names. C looks up the functions
+-- when this module is loaded.
 
 local record = require "perilune.records.class"
 local columns = require "perilune.records.columns"
@@ -14,57 +14,57 @@ local callbacks = {}
 
 -- Classes
 
---- Makes the table layout of a class for a database, and keeps it.
+--- Creates the table layout of a class for a database, and stores it.
 ---@type fun(class: table, db: perilune.database): perilune.table_layout
 callbacks.table_layout = record.make_table_layout
 
---- What messages call a class.
+--- Returns the name of a class for messages.
 ---@type fun(class: table): string
 callbacks.name = record.name
 
---- The value of a field that a record does not have; raises for a name that is not a column.
+--- Returns the value of a field that a record does not have; raises for a name that is not a column.
 ---@type fun(class: table, name: any, record: table): any
 callbacks.missing = record.missing
 
---- Raises unless a record may have a field; false if the field is computed, and has been assigned.
+--- Raises unless a record may have a field; returns false if the field is computed and has been assigned.
 ---@type fun(class: table, record: table, name: any, value: any): boolean
 callbacks.assign = record.assign
 
---- What a record is called for: the request of the association in whose field it is.
+--- Called when a record is called: returns the request of the association whose field contains it.
 ---@type fun(record: table, owner: any, ...: any): any
 callbacks.call_record = record.call
 
 -- Writing
 
---- The SQL of a write.
+--- Returns the SQL of a write.
 ---@type function
 callbacks.write_sql = require("perilune.records.sql").write
 
---- Whether the fields of a record are columns of the table that it is written to.
+--- Returns whether the fields of a record are columns of the table that it is written to.
 ---@type fun(record: table, description: table, raises: boolean): boolean
 callbacks.check_fields = columns.check_fields
 
---- Gives a record the columns that its row turned out to have.
+--- Adds the columns that a record's row turned out to have.
 ---@type fun(record: table, layout: perilune.table_layout, values: table, is_whole?: boolean)
 callbacks.widen = columns.widen
 
---- The element of the list that `insert_all` is given, as a record.
+--- Returns an element of the list passed to `insert_all` as a record.
 ---@type fun(class: table, value: any): table
 callbacks.list_record = writing.list_record
 
 -- Reading
 
---- Makes dates of fields that C could not read.
+--- Converts fields to dates that C could not read.
 ---@type fun(record: table)
 callbacks.read_dates = types.read_dates
 
---- What a verb gives where C has found no row of a key: another row, nil or an error.
+--- Returns the result of a verb after C has found no row for a key: another row, nil or an error.
 ---@type fun(verb: string, class: table, db: perilune.database?, key: any, looks_again: boolean): table?
 callbacks.key_missed = fetching.key_missed
 
 -- Errors
 
---- Raises for a record, or one in a list, with a value other than a boolean in a boolean column.
+--- Raises for a record, or a record in a list, with a value other than a boolean in a boolean column.
 ---@type fun(made: any)
 callbacks.raise_type_mismatch = columns.raise_type_mismatch
 
@@ -72,31 +72,31 @@ callbacks.raise_type_mismatch = columns.raise_type_mismatch
 ---@type fun(description: table, record: table?, position: integer, expected: string, value: any)
 callbacks.raise_value = failures.raise_value
 
---- Raises for a value that a column does not declare to hold, unless its row holds it already.
+--- Raises for a value that does not fit its column's declared type, unless the row already has this value.
 ---@type fun(description: table, record: table?, position: integer, value: any)
 callbacks.check_value = failures.check_value
 
---- Adds to an error of a constraint what is known of the record.
+--- Adds details about the record to an error of a constraint.
 ---@type fun(err: any, description: table, record: table)
 callbacks.explain = failures.explain
 
---- Adds to an error which element of a list it is about.
+--- Adds the position of a list element to the error that it caused.
 ---@type fun(err: any, position: integer)
 callbacks.add_list_index = failures.add_list_index
 
---- Raises that no row has the key of a record.
+--- Raises an error that no row has the key of a record.
 ---@type fun(description: table, values: table)
 callbacks.raise_not_found = failures.raise_not_found
 
---- Raises that a record has no key, or its table.
+--- Raises an error that a record or its table has no key.
 ---@type fun(verb: string, description: table)
 callbacks.raise_no_key = failures.raise_no_key
 
---- Raises if the key of a record is another one than that of its row.
+--- Raises if the key of a record differs from the key of its row.
 ---@type fun(verb: string, description: table, record: table)
 callbacks.check_kept_key = keys.check_kept
 
--- Verbs that C leaves to Lua, for anything but the usual call. Their arguments are those of the script.
+-- Verbs that C passes on to Lua, except for the most common calls. The arguments are those of the script.
 
 ---@type function
 callbacks.insert = writing.insert
@@ -115,7 +115,7 @@ callbacks.fetch_one = fetching.fetch_one
 
 function callbacks.update_changes(...) return require("perilune.records.update_changes").update_changes(...) end
 
---- Writes what differs from the row of a record that knows it.
+--- Writes the changed columns of a record that has read its row.
 ---@param target table
 ---@return boolean
 function callbacks.write_changes(target) return require("perilune.records.update_changes").write_changes(target) end

@@ -1,4 +1,4 @@
---- Record classes: the modules that are loaded with the first one.
+--- Loads the modules that are needed with the first record class.
 
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"

@@ -1,4 +1,4 @@
---- The rows that an insert or update will replace, or an upsert update: those with the same value in a unique key.
+--- Finds the rows that an insert or update will replace, or that an upsert will update: rows with the same value in a unique key.
 
 local record = require "perilune.records.class"
 local record_info = require "perilune.records.info"
@@ -7,7 +7,7 @@ local record_values = require "perilune.records.values"
 
 local rows_in_the_way = {}
 
---- The keys by which a write may meet a row: lists of columns.
+--- Returns the keys by which a write may conflict with a row, as lists of columns.
 local function keys_of(class_info, schema, verb, options)
   if verb == "upsert" then
     local target = options and options.target or schema.primary_key.columns
@@ -24,7 +24,8 @@ local function are_declared(info, columns)
   return #columns > 0
 end
 
---- What the rows have: SQL and what it binds; nil where the record has no value for a key, and so meets none.
+--- Returns the condition for conflicting rows: SQL and its arguments; nil if the record has no value for a key, and so cannot
+-- conflict.
 local function condition_of(class_info, info, verb, target, options)
   local parts, arguments = {}, {}
   for _, columns in ipairs(keys_of(class_info, info.schema, verb, options)) do
@@ -38,7 +39,7 @@ local function condition_of(class_info, info, verb, target, options)
   if parts[1] then return table.concat(parts, " OR "), arguments end
 end
 
---- Whether there are any.
+--- Returns whether conflicting rows exist.
 -- @tparam string verb "insert" or "upsert"
 function rows_in_the_way.exist(class_info, verb, target, db, options)
   local info = record_info.of_class(class_info.class, db)
@@ -46,9 +47,9 @@ function rows_in_the_way.exist(class_info, verb, target, db, options)
   return where ~= nil and db:fetch_value(("SELECT 1 FROM %s WHERE %s"):format(info.description.source, where), arguments) ~= nil
 end
 
---- Fetches them for behaviours that count rows; nothing else asks for them, since it costs a search.
+--- Fetches conflicting rows for behaviors that count rows; otherwise they are not fetched, to avoid the search.
 -- @tparam string verb "insert", "upsert" or "update"
--- @return a list of records; nil where no behaviour of the class asks for them, or the write meets none
+-- @return a list of records; nil if no behavior of the class needs them, or the write cannot conflict
 function rows_in_the_way.find(class_info, verb, target, db, options)
   local is_wanted = false
   for ancestor in record.ancestors(class_info) do is_wanted = is_wanted or ancestor.counts_replaced end

@@ -1,4 +1,4 @@
---- Tables of at most one row: settings, configurations.
+--- Tables with at most one row: settings, configurations.
 --
 --     db:create_table("configuration", function(t)
 --       t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
@@ -8,8 +8,8 @@
 --     Configuration:find().theme                              --> light, with nothing stored
 --     Configuration:find():update_changes(function(c) c.theme = "dark" end)
 --
--- This is records extended in Lua, by nothing but what every script may use: a class of records for the row, with two hooks,
--- and around each record an object that answers with defaults. It is meant to be read, and to be copied from.
+-- A Lua extension of records that only uses features that are available to all scripts: a record class for the row, with two hooks,
+-- and an object around each record that provides the defaults. It is meant to be read and adapted.
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
@@ -18,7 +18,7 @@ local function fail(message)
   errors.raise("argument", "perilune.single_row: " .. message)
 end
 
---- Takes the options apart: the name of the key, the defaults, and what is left for `perilune.record`.
+--- Splits the options: the name of the key, the defaults, and the options for `perilune.record`.
 local function read_options(options)
   if options ~= nil and type(options) ~= "table" then
     fail("argument 2: expected a table of options, got " .. errors.describe(options))
@@ -33,7 +33,7 @@ local function read_options(options)
   return key, defaults, rest
 end
 
---- A copy of a default for each caller, so that tables are not shared.
+--- Returns a copy of a default for each caller, so that tables are not shared.
 local function copy(value)
   if type(value) ~= "table" or getmetatable(value) then return value end
   local copied = {}
@@ -41,7 +41,7 @@ local function copy(value)
   return copied
 end
 
---- Whether two defaults have the same content.
+--- Returns whether two defaults have the same content.
 local function is_same(left, right)
   if type(left) ~= "table" or type(right) ~= "table" or getmetatable(left) then return left == right end
   for key, element in pairs(left) do
@@ -53,13 +53,14 @@ local function is_same(left, right)
   return true
 end
 
---- What a column that is NULL reads as, for an object: a copy, or what the function that is the default returns.
+--- Returns the value of a NULL column for an object: a copy of the default, or the result of a default that is a function.
 local function default_of(default, object)
   if type(default) == "function" then return default(object) end
   return copy(default)
 end
 
---- The class of the records behind: the key is 1, what must not be NULL has its default, and an update finds a row.
+--- Creates the underlying record class: the key is 1, columns that must not be NULL are set to their defaults, and an update
+-- inserts the row if it is missing.
 -- @tparam function object_of returns the object of a record
 local function make_row_class(name, key, defaults, options, object_of)
   local Row = perilune.record(name, options)
@@ -77,38 +78,39 @@ local function make_row_class(name, key, defaults, options, object_of)
   function Row:will_update(db)
     if self:exists(db) then return end
     for column, value in pairs(Row{ [key] = 1 }:insert(db)) do
-      if self[column] == nil then self[column] = value end -- what the schema has as its default
+      if self[column] == nil then self[column] = value end -- the schema's default
     end
   end
 
   return Row
 end
 
---- What the objects do as their records do it.
+--- The methods that objects forward to their records.
 local verbs = {
   "insert", "update", "update_changes", "save", "upsert", "delete", "exists", "refresh", "changes", "has_changes", "invalid",
   "validation_errors",
 }
 
---- Methods that are called when a row is read or written, and get the object if they are defined on the class of objects.
+--- Methods that are called when a row is read or written. If they are defined on the class of objects, they receive the object.
 local hooks = { validate = true, did_fetch = true }
 for _, moment in ipairs{ "will_", "around_", "did_" } do
   for _, verb in ipairs{ "insert", "update", "save", "delete" } do hooks[moment .. verb] = true end
 end
 
---- Makes a class of objects for the one row of a table.
--- Reading a column that is NULL gives its default, which is stored only where the column cannot be NULL. The key is out of sight.
+--- Creates a class of objects for the single row of a table.
+-- Reading a column that is NULL returns its default, which is stored only if the column cannot be NULL. The key is hidden.
 -- @tparam string name the table
--- @tparam ?table options `defaults`: by column, values or functions of the object; `key`: the name of the key, "id" by default; and those
---   of `perilune.record`
--- @treturn table the class: `find`, calling it, and methods and hooks that scripts define on it; `record` is the class of records behind,
---   for associations
+-- @tparam ?table options `defaults`: by column, values or functions of the object; `key`: the name of the key, "id" by default;
+--   and the options of `perilune.record`
+-- @treturn table the class: it can be called, has `find`, and scripts can define methods and hooks on it; `record` is the
+--   underlying record class, for associations
 function perilune.single_row(name, options)
   local key, defaults, record_options = read_options(options)
-  --- Object -> its record, and back.
+  --- Object -> its record, and record -> its object.
   local rows, objects = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
   local Row = make_row_class(name, key, defaults, record_options, function(row) return objects[row] end)
-  --- Object -> by column, the defaults that it has given out: `value`, which may be changed in place, and `pristine`, what it was.
+  --- Object -> by column, the defaults it has returned: `value`, which may be modified in place, and `pristine`, the original
+  -- value.
   local given = setmetatable({}, { __mode = "k" })
   local methods, object = { record = Row }, { __name = name }
 
@@ -126,7 +128,7 @@ function perilune.single_row(name, options)
     return rows[self] or fail(verb .. ": expected the object of a row before the colon, got " .. errors.describe(self))
   end
 
-  --- What a column that is NULL reads as: always the same, as long as it is not assigned.
+  --- Returns the value of a NULL column: the same value each time, until the column is assigned.
   local function default_in(self, field)
     local default = defaults[field]
     if type(default) ~= "table" and type(default) ~= "function" then return default end
@@ -139,7 +141,7 @@ function perilune.single_row(name, options)
     return entry.value
   end
 
-  --- What was changed in place in a default was chosen.
+  --- Assigns defaults that were modified in place to their columns.
   local function take_choices(self)
     for field, entry in pairs(given[self]) do
       if rows[self][field] == nil and not is_same(entry.value, entry.pristine) then
@@ -148,7 +150,7 @@ function perilune.single_row(name, options)
     end
   end
 
-  --- All columns that have a value or a default.
+  --- Returns all columns with a value or a default.
   local function values_of(self)
     local values = {}
     for column in pairs(defaults) do values[column] = default_in(self, column) end
@@ -174,7 +176,7 @@ function perilune.single_row(name, options)
 
   function object:__pairs() return next, values_of(self) end
 
-  --- As records are: with the same values in their columns.
+  --- Compares objects like records: equal if their columns have the same values.
   function object:__eq(other)
     if not rows[self] or not rows[other] then return false end
     take_choices(self)
@@ -193,7 +195,7 @@ function perilune.single_row(name, options)
       local row, arguments = row_of(self, verb), table.pack(...)
       for index = 1, arguments.n do
         local argument = arguments[index]
-        -- The block of update_changes is to see the object, not the record.
+        -- The block of update_changes receives the object, not the record.
         if type(argument) == "function" then arguments[index] = function() argument(self) take_choices(self) end end
       end
       take_choices(self)
@@ -202,7 +204,7 @@ function perilune.single_row(name, options)
     end
   end
 
-  --- Another object with the same values, some of which may be changed.
+  --- Returns another object with the same values, optionally with changes.
   function methods:copy(changes)
     local row = row_of(self, "copy")
     take_choices(self)
@@ -211,10 +213,10 @@ function perilune.single_row(name, options)
     return copied
   end
 
-  --- Inserts a copy, and returns it.
+  --- Inserts and returns a copy.
   function methods:inserted(...) return methods.copy(self):insert(...) end
 
-  --- Forgets what was chosen in these columns, or in all. As with assignments, the next write stores it.
+  --- Resets these columns, or all columns, to their defaults. As with assignments, the next write stores the change.
   function methods:reset(...)
     local columns = { ... }
     if #columns == 0 then
@@ -226,12 +228,13 @@ function perilune.single_row(name, options)
     return self
   end
 
-  --- The row, or the defaults if there is none; never nil.
+  --- Returns the row, or the defaults if there is none; never nil.
   function methods.find(_, ...)
     return wrap(Row:fetch_one(...) or Row{ [key] = 1 })
   end
 
-  --- Defines a method of the objects. A hook becomes one of the records, which it gets as an object; those of this module come first.
+  --- Defines a method of the objects. A hook becomes a hook of the records that receives the object; the hooks of this module run
+  -- first.
   local own_hooks = { will_save = Row.will_save, will_update = Row.will_update }
   local function define(_, member, value)
     if not hooks[member] or type(value) ~= "function" then

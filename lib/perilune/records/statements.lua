@@ -1,11 +1,11 @@
---- Writes as values: the statement that a verb would execute, to inspect, keep or run later.
+--- Writes as values: the statement that a verb would execute, to inspect, store or run later.
 --
 --     local statement = Reminder:statement("insert", Reminder.draft{ title = "Get groceries" }, { returning = "id" })
 --     print(statement)                        --> INSERT INTO "reminder" ("title") VALUES ('Get groceries') RETURNING "id"
 --     local id = statement:fetch_value()
 --
--- Requests have them for their rows: `Reminder:filter_key(42):statement("delete_all")`. A statement has the values that it was
--- made with. It is SQL and nothing else: no hook is called and nothing is validated.
+-- Requests provide statements for their rows: `Reminder:filter_key(42):statement("delete_all")`. A statement has the values with
+-- which it was created. It is only SQL: no hooks run and nothing is validated.
 
 local null = require("perilune.native.values").null
 local perilune = require "perilune"
@@ -40,21 +40,21 @@ local metatable = {
 
 function marks.statement_sql(value) return texts[value] and tostring(value) end
 
---- Makes a statement of SQL and its arguments, a list with the field n.
+--- Creates a statement from SQL and its arguments, a list with the field n.
 function record_statements.make(sql, arguments)
   local made = setmetatable({}, metatable)
   texts[made] = { sql = sql, arguments = arguments }
   return made
 end
 
---- The SQL, and a list of its arguments, with the field n.
+--- Returns the SQL, and a list of its arguments, with the field n.
 function statement:sql()
   local arguments = texts[self].arguments
   return texts[self].sql, table.move(arguments, 1, arguments.n, 1, { n = arguments.n })
 end
 
 for _, method in ipairs{ "execute", "fetch_one", "fetch_all", "fetch_value", "fetch_values" } do
-  --- Runs it; all but `execute` are for what RETURNING gives.
+  --- Runs the statement. All methods but `execute` return the results of RETURNING.
   statement[method] = function(self, db)
     if not texts[self] then
       raise("argument", method .. ": expected a statement before the colon, got " .. errors.describe(self))
@@ -67,7 +67,7 @@ end
 
 -- Those of classes
 
---- What is bound for a field, or the expression that it holds. Raises for anything else that cannot be stored.
+--- Returns the value to bind for a field, or the expression in the field. Raises for other values that cannot be stored.
 local function bound_value(columns, target, column)
   local given = rawget(target, column.name)
   if marks.is_expression(given) then return given end
@@ -76,14 +76,14 @@ local function bound_value(columns, target, column)
   return value
 end
 
---- The values of a record by column, in the form in which they are bound.
+--- Returns the values of a record by column, in the form in which they are bound.
 local function bound_values(info, target, db)
   local columns, values = record_info.of_class(info.class, db), {}
   for _, column in ipairs(columns.description.columns) do values[column.name] = bound_value(columns, target, column) end
   return columns, values
 end
 
---- The SQL of the values that are expressions, by column; nil if none is.
+--- Returns the SQL of the values that are expressions, by column; nil if there are none.
 local function texts_of(values)
   local texts = {}
   for name, value in pairs(values) do
@@ -117,7 +117,7 @@ local function check_key(columns, verb, values)
   end
 end
 
---- Raises for values that their columns do not declare to hold.
+--- Raises for values that do not fit the declared types of their columns.
 local function check_types(columns, target, values, names)
   for _, name in ipairs(names) do record_values.check_type(columns, name, values[name], target) end
 end
@@ -149,7 +149,7 @@ function makers.delete(info, target, db, options)
     list_of(values, columns.description.key)
 end
 
---- Upsert returns the whole row: what it has become depends on the one that was there.
+--- Returns the whole row from an upsert, because the result depends on the existing row.
 function makers.upsert(info, target, db, options)
   record_values.note_cleared(record_info.of_class(info.class, db), target)
   local columns, values = bound_values(info, target, db)
@@ -167,9 +167,9 @@ function makers.upsert(info, target, db, options)
   return record_sql.text(columns.description, "insert", names, clause, columns.columns, nil, texts_of(values)), arguments
 end
 
---- What `Class:insert(...)` and the like would execute: `Class:statement("insert", record, options)`.
+--- Returns the statement that `Class:insert(...)` and similar verbs would execute: `Class:statement("insert", record, options)`.
 -- @tparam string verb "insert", "update", "upsert" or "delete"; or "update_all" or "delete_all", for all rows
--- @param ... what the verb takes: a database, a record, a draft or a table of columns, and options
+-- @param ... the arguments of the verb: a database, a record, a draft or a table of columns, and options
 function record_statements.of_class(class, verb, ...)
   record.require_class("statement", class)
   if type(verb) ~= "string" then raise("argument", "statement: argument 1: expected a verb, got " .. errors.describe(verb)) end

@@ -1,7 +1,9 @@
---- One write of one record, without hooks: fields become what is stored, the row path writes, and what the database has put in
--- becomes fields. The row path (CPeriluneRecords/Writing) alone decides which columns are written, checks, binds and reads them back.
+--- Writes a single record without hooks: fields are converted to stored values, the row path writes them, and values set by the
+-- database are converted back to fields. Only the row path (CPeriluneRecords/Writing) decides which columns are written, and
+-- checks, binds and reads them back.
 --
--- All steps get the info of the class, the record, the database (nil: the innermost access or the default one) and the options.
+-- All steps receive the info of the class, the record, the database (nil: the innermost access or the default database) and the
+-- options.
 
 local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
@@ -16,19 +18,19 @@ local record_values = require "perilune.records.values"
 
 local steps = {}
 
---- The values that are written: those of the record, converted; nil if its fields are what is stored.
+--- Returns the values to write: the record's fields, converted; nil if its fields are stored values.
 function steps.values_of(info, target, db)
   for ancestor in record.ancestors(info) do
     if ancestor.encode then return ancestor.encode(info, target, db) end
   end
 end
 
---- The stored key of a record: a list of values; nil if it has none.
+--- Returns the stored key of a record as a list of values; nil if it has none.
 local function stored_key(info, target, db)
   return record_values.stored_key(record_info.of_class(info.class, db), target)
 end
 
---- Values of a record, with dates of the key in the form in which the row has them, if there is one.
+--- Returns the values of a record with dates in the key in the form that the existing row has, if there is one.
 local function in_form_of_row(columns, target, db, values)
   if records.knows_row(target) then return values end
   for _, name in ipairs(columns.description.key) do
@@ -39,20 +41,20 @@ local function in_form_of_row(columns, target, db, values)
   return values
 end
 
---- The values by which the row of a record is found and that are written to it, as `values_of` gives them. Of a record that does
--- not know its row, dates of the key may be written there in another form.
+--- Returns the values for finding and writing a record's row, as returned by `values_of`. If the record has not read its row, the
+-- row may store dates of the key in another form.
 function steps.row_values(info, target, db)
   local values = steps.values_of(info, target, db)
   if not values then return values end
   return in_form_of_row(record_info.of_class(info.class, db), target, db, values)
 end
 
---- Whether the record has a value for each column of its key.
+--- Returns whether the record has a value for each key column.
 function steps.has_key(info, target, db)
   return stored_key(info, target, db) ~= nil
 end
 
---- The fields whose columns are converted, before the row path writes.
+--- Returns the fields of converted columns before the row path writes.
 local function fields_to_adopt(info, target, db, values)
   if not values then return nil end
   local columns, fields = record_info.of_class(info.class, db), {}
@@ -60,9 +62,10 @@ local function fields_to_adopt(info, target, db, values)
   return fields
 end
 
---- Makes fields of what the row path has put into the record, and has dates be those that were written, which have milliseconds.
--- @param values what was written
--- @param fields what the fields were before
+--- Converts the values that the row path has set in the record to fields. Dates become the dates that were written, which have
+-- milliseconds.
+-- @param values the written values
+-- @param fields the previous fields
 local function adopt(info, target, db, values, fields, options)
   if not fields then return end
   local columns, is_all = record_info.of_class(info.class, db), options and options.returning ~= nil
@@ -78,10 +81,10 @@ local function adopt(info, target, db, values, fields, options)
   end
 end
 
---- Does one write by the row path: fields become what is stored, the row path writes, and what the database has put in becomes fields.
--- @tparam function write the write of the row path
--- @param values what is written in place of the fields, or nil
--- @return true; false if a conflict policy or condition has kept the row as it was; nil if there is none
+--- Performs a write with the row path and converts values before and after it.
+-- @tparam function write the row path's write function
+-- @param values the values to write instead of the fields, or nil
+-- @return true; false if a conflict policy or condition has prevented the write; nil if there is no row
 local function execute(write, info, target, db, options, values, ...)
   local fields = fields_to_adopt(info, target, db, values)
   local is_written = write(target, db, values, ...)
@@ -94,15 +97,15 @@ function steps.insert(info, target, db, options)
     record_options.clause(info, options, "insert"))
 end
 
---- Notes what the row of a record holds now.
--- @param values what is stored; nil for the fields themselves
+--- Records the current values of a record's row.
+-- @param values the stored values; nil for the fields themselves
 -- @tparam ?boolean is_whole whether all columns of the table are known
 function steps.note_row(info, target, db, values, is_whole)
   local _, layout = record.description(info.class, db)
   record_columns.widen(target, layout, values or target, is_whole)
 end
 
---- What an update does that may change the key: which columns it writes, and the key of the row that it finds.
+--- Returns the columns that an update with a changed key writes, and the key of the row that it searches for.
 local function with_key(info, target, db, options)
   local key, snapshot = nil, records.snapshot(target)
   if snapshot then
@@ -112,7 +115,7 @@ local function with_key(info, target, db, options)
   return options.columns or records.updated_columns(target, db, true), key
 end
 
---- Updates the row. Returns false if a conflict policy has kept it as it is; nil if there is none.
+--- Updates the row. Returns false if a conflict policy has kept it unchanged; nil if there is none.
 function steps.update_row(info, target, db, options)
   local columns, key = options and options.columns, nil
   if options and options.key then columns, key = with_key(info, target, db, options) end
@@ -130,13 +133,13 @@ function steps.update(info, target, db, options)
   return is_written
 end
 
---- Updates the row, or inserts it where there is no key or no such row.
+--- Updates the row, or inserts it if there is no key or no such row.
 function steps.save(info, target, db, options)
   return execute(records.raw_save, info, target, db, options, steps.row_values(info, target, db),
     record_options.clause(info, options, "update"), nil, nil, record_options.clause(info, options, "insert"))
 end
 
---- Inserts the record, or updates the row that is in its way: see upsert.lua. The record then is what its row is.
+--- Inserts the record, or updates the row that conflicts with it: see upsert.lua. Afterwards the record has the values of its row.
 function steps.upsert(info, target, db, options)
   db = db or records.default_database()
   record_values.note_cleared(record_info.of_class(info.class, db), target)
@@ -146,7 +149,7 @@ function steps.upsert(info, target, db, options)
   return execute(records.raw_upsert, info, target, db, { returning = "all" }, values, clause .. "*", nil, nil, bound)
 end
 
---- Deletes the row; returns whether there was one. The record stands for no row after that.
+--- Deletes the row; returns whether there was one. Afterwards the record has no row.
 function steps.delete(info, target, db, options)
   local values = steps.row_values(info, target, db)
   if not (options and options.returning) then return records.raw_delete(target, db, values) end

@@ -1,4 +1,4 @@
---- Records whose columns have types: the option `types`, and the conversions on reading and writing.
+--- Records with typed columns: the option `types`, and the conversions on reading and writing.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -20,13 +20,13 @@ function record.class_options.types(info, value)
   for column, wanted in pairs(value) do info.types[column] = wanted end
 end
 
---- What the row path does by itself.
+--- Returns whether the row path converts a column itself.
 local function is_native(converter, column)
   return converter.name == column.content and (column.content == "blob" or column.content == "boolean")
 end
 
---- The columns that are converted when a record is written (`converted`), and those that the Lua part has to convert when one is
--- read (`decoded_columns`), nil if there are none; and those that hold dates, which the row path makes where it can (`dates`).
+--- Sorts the columns: those converted when a record is written (`converted`), those that Lua converts when a record is read
+-- (`decoded_columns`), nil if there are none; and those that contain dates, which the row path reads if it can (`dates`).
 local function sort_columns(info)
   info.dates = {}
   for _, column in ipairs(info.schema.columns) do
@@ -43,13 +43,13 @@ local function sort_columns(info)
   end
 end
 
---- What is stored for the fields of a record; nil if it is just what they are.
+--- Returns the values to store for the fields of a record; nil if the fields are stored values already.
 local function encode(class_info, target, db)
   local info = record_info.of_class(class_info.class, db)
   if info.converted then return record_values.plain(info, target, (records.snapshot(target))) end
 end
 
---- Makes fields of what is stored.
+--- Converts stored values to fields.
 local function read(info, target, columns)
   for _, column in ipairs(columns) do
     local stored = rawget(target, column)
@@ -57,19 +57,19 @@ local function read(info, target, columns)
   end
 end
 
---- Makes fields of what the row path has put into a record.
+--- Converts the values that the row path has set in a record to fields.
 local function decode(_, target)
   local info = record_info.of_record(target)
   if info.decoded_columns then read(info, target, info.decoded_columns) end
 end
 
---- Makes dates of what the row path has put into a record and could not read itself.
+--- Converts values that the row path could not read as dates.
 function types.read_dates(target)
   local info = record_info.of_record(target)
   read(info, target, info.dates)
 end
 
---- check_types = false: columns take values of other types than they declare.
+--- check_types = false: columns accept values of types other than declared.
 function record.class_options.check_types(info, value)
   if type(value) ~= "boolean" then
     errors.raise("argument", "perilune.record: option check_types: expected a boolean, got " .. errors.describe(value))
@@ -84,14 +84,14 @@ local function checks_types(class_info)
   return true
 end
 
---- Called with each new description of a class; has its records come here if they must.
+--- Called with each new description of a class. Makes Lua handle its records if their columns need conversion.
 record.describers[#record.describers + 1] = function(class_info, description)
   local info = record_info.of(description)
   sort_columns(info)
   for _, column in ipairs(description.columns) do
     local converter, declared = info.converters[column.name], info.declared[column.name]
     if converter and converter.name == "blob" then column.is_blob = true end
-    -- What is declared for bytes, and some types, say what a string stands for. Elsewhere only the value can say it.
+    -- For columns declared for bytes and for some types, the column determines what a string means; otherwise only the value does.
     local is_said = column.is_blob or converter and (converter.read or converter.name == "string")
     column.keeps_blobs = declared ~= nil and not is_said
     local is_table = description.schema.kind == "table"

@@ -1,4 +1,4 @@
---- update_changes: writes what differs between a record and its row, and executes nothing if nothing does.
+--- update_changes: writes the differences between a record and its row, and executes nothing if there are none.
 --
 --     author:update_changes(function(author) author.country = "US" end)
 --     author:update_changes{ country = "US" }
@@ -14,7 +14,7 @@ local record_options = require "perilune.records.options"
 
 local update_changes = {}
 
---- Whether a table is one of options, and not of columns.
+--- Returns whether a table contains options, not columns.
 local function are_options(info, value)
   if type(value) ~= "table" or next(value) == nil then return false end
   for name in next, value do
@@ -23,7 +23,7 @@ local function are_options(info, value)
   return true
 end
 
---- Distinguishes the change from the options: the options may come before a function, or before or after a table.
+--- Distinguishes the change from the options. Options may precede a function, or precede or follow a table.
 local function order(info, first, second)
   if type(second) == "function" then return second, first end
   if are_options(info, first) and not are_options(info, second) then return second, first end
@@ -43,8 +43,8 @@ local function read_arguments(info, first, ...)
   return db, change, record_options.read("update_changes", options)
 end
 
---- Writes what a record was given that does not know its row: all of it differs, as far as can be told.
--- @return whether it was given anything beside its key
+--- Writes all assigned values of a record that has not read its row, because they may differ from it.
+-- @return whether values besides the key were assigned
 local function write_given(class_info, target, db, options)
   if #records.updated_columns(target, db) == 0 then return false end
   return writing.call("update", class_info, target, db, {
@@ -68,7 +68,7 @@ local function write_changes(class_info, info, target, db, memory, change, optio
   })
 end
 
---- The same with a function, where fields are what is stored. Returns nil where they are not.
+--- Applies a change that is a function if fields are stored values; otherwise returns nil.
 local function update_plainly(class_info, target, change)
   if class_info.encode or not records.knows_row(target) then return nil end
   record_changes.apply_plain(target, change)
@@ -85,9 +85,9 @@ local function update(class_info, target, ...)
   if is_written then return record_options.result(class_info, target, options, db) end
 end
 
---- Changes the record, and writes what differs from the row then. If the change fails, the fields are put back.
--- @param ... a database, options as for `update`, and the change, a function or a table of columns; each may be left out
--- @return whether anything was written; with the option `returning` what that says, nil if nothing was written
+--- Changes the record, and writes its differences from the row. If the change fails, the fields are restored.
+-- @param ... a database, options as for `update`, and the change, a function or a table of columns; each is optional
+-- @return whether anything was written; with the option `returning`, its result, or nil if nothing was written
 function update_changes.update_changes(self, change, ...)
   local class_info = record.info_of(self)
   if not class_info then
@@ -100,7 +100,7 @@ function update_changes.update_changes(self, change, ...)
   return update(class_info, self, change, ...)
 end
 
---- Writes what differs from the row of a record that knows it. Returns whether anything does.
+--- Writes the differences of a record that has read its row. Returns whether there were any.
 function update_changes.write_changes(self)
   return write_changes(record.info_of(self), record_info.of_record(self), self, nil, {}, nil, nil)
 end

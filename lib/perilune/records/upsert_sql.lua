@@ -19,7 +19,7 @@ local function set_of(list)
   return set
 end
 
---- A list of columns from an option: a name or a list of names, each of which must exist.
+--- Returns the list of columns from an option: a name or a list of names, all of which must exist.
 local function read_columns(info, option, value)
   if type(value) == "string" then value = { value } end
   if type(value) ~= "table" then fail(info.schema, "%s: expected columns, got %s", option, errors.describe(value)) end
@@ -50,7 +50,8 @@ local function is_same_set(left, right)
   return true
 end
 
---- The columns of the target, which must be those of a unique key, unless they have a condition: SQLite finds a partial index.
+--- Returns the columns of the target. They must form a unique key unless they have a condition, with which SQLite finds a partial
+-- index.
 local function read_target(info, target, condition)
   local schema = info.schema
   if condition ~= nil then
@@ -72,10 +73,10 @@ end
 
 -- MARK: - What is assigned
 
--- The assignments of an upsert: SQL in a list, its parameters, `named`, the columns that are assigned; `fixed`, those that say which row
--- it is, and stay; and the `rules` of the behaviours of the class.
+-- The assignments of an upsert: a list of SQL; its parameters; `named`, the assigned columns; `fixed`, the columns that identify
+-- the row and are not changed; and the `rules` of the class's behaviors.
 
---- An expression as SQL: its columns mean the row that is there, those of perilune.excluded the new one.
+--- Returns an expression as SQL. Its columns refer to the existing row, columns of perilune.excluded to the new row.
 local function inline(info, expression)
   return marks.inline_sql(expression, function(column)
     if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
@@ -89,7 +90,7 @@ local function assign(assigned, column, sql)
   assigned.named[column] = true
 end
 
---- Assigns what was to be inserted.
+--- Assigns the value that was to be inserted.
 local function assign_excluded(assigned, column)
   assign(assigned, column, "excluded." .. fields.sql_name(assigned.info.schema, column))
 end
@@ -103,7 +104,7 @@ local function check_named(assigned, column)
   upsert_rules.check_named(assigned.rules, "upsert", info.schema.name, column)
 end
 
---- Adds the columns that are taken from the values to be inserted where the option `update` does not name others.
+--- Adds the columns that are set to the inserted values, unless the option `update` names others.
 local function add_all(assigned, given, except)
   local info = assigned.info
   for _, column in ipairs(given) do
@@ -113,7 +114,7 @@ local function add_all(assigned, given, except)
   end
 end
 
---- Adds what the option `update` says: a list of columns, and values by name.
+--- Adds the assignments of the option `update`: a list of columns, and values by name.
 local function add_updates(assigned, update)
   local names, info = {}, assigned.info
   for key, value in pairs(update) do
@@ -133,7 +134,7 @@ local function add_updates(assigned, update)
   end
 end
 
---- Adds what the option `set` says: SQL by column.
+--- Adds the assignments of the option `set`: SQL by column.
 local function add_sql(assigned, set)
   if type(set) ~= "table" then fail(assigned.info.schema, "set: expected a table of SQL, got %s", errors.describe(set)) end
   local names = {}
@@ -147,7 +148,8 @@ local function add_sql(assigned, set)
   end
 end
 
---- Adds what behaviours change with every write of a row: versions count up, and the time of the last change is now.
+--- Adds the assignments that behaviors require for each write of a row: versions are incremented, and the time of the last change
+-- is set.
 local function add_behaviours(assigned, is_given)
   local version, updated = assigned.rules.version, assigned.rules.updated
   if version and not assigned.named[version] then assign(assigned, version, fields.sql_name(assigned.info.schema, version) .. " + 1") end
@@ -172,12 +174,12 @@ local function read_assignments(info, given, target, options)
   end
   if options.set ~= nil then add_sql(assigned, options.set) end
   add_behaviours(assigned, set_of(given))
-  -- Without any, no row would come back.
+  -- Without any assignment, no row would be returned.
   if #assigned == 0 then assign(assigned, target[1], fields.sql_name(info.schema, target[1])) end
   return table.concat(assigned, ", "), assigned.bound
 end
 
---- The condition: SQL, or a list of SQL and its arguments, or an expression.
+--- Returns the condition from SQL, a list of SQL and its arguments, or an expression.
 local function read_condition(info, where, bound)
   if marks.is_expression(where) then return " WHERE " .. inline(info, where) end
   local list = type(where) == "table" and where or { where }
@@ -196,7 +198,7 @@ end
 
 -- MARK: - The statement
 
---- The target as SQL.
+--- Returns the conflict target as SQL.
 local function conflict_target(info, target, condition)
   local columns = "(" .. fields.sql_names(info.schema, target) .. ")"
   if condition == nil then return columns end
@@ -215,7 +217,7 @@ local function read_action(info, given, target, options)
   return "DO UPDATE SET " .. assignments .. condition, bound
 end
 
---- Whether the record can meet a row at all: it has a value for each column of the target. Without a key it is inserted.
+--- Returns whether the record can conflict with a row at all: it has a value for each target column. Without a key it is inserted.
 local function has_target(info, target, is_given, options)
   for _, column in ipairs(target) do
     if not is_given[column] then
@@ -226,11 +228,11 @@ local function has_target(info, target, is_given, options)
   return true
 end
 
---- Makes the clause.
--- @param info what is known of the table
--- @tparam {string,...} given the columns that the record has a value for, in order
--- @return the SQL; its parameters: a list of `value` and, unless it is one of the condition, `column`. Nothing if the record is to be
---   inserted.
+--- Creates the ON CONFLICT clause.
+-- @param info the column info of the table
+-- @tparam {string,...} given the columns for which the record has a value, in order
+-- @return the SQL; its parameters, a list of `value` and, except for parameters of the condition, `column`. Returns nothing if the
+--   record should be inserted.
 function upsert_sql.make(info, given, options)
   local target, is_given = read_target(info, options.target, options.target_where), set_of(given)
   if not has_target(info, target, is_given, options) then return nil end

@@ -12,7 +12,7 @@ local record_info = require "perilune.records.info"
 
 local validation = {}
 
---- Record -> the list of what is wrong, while it is validated.
+--- Record -> the list of its errors, during validation.
 local collecting = setmetatable({}, { __mode = "k" })
 
 local function raise_invalid(info, mistakes)
@@ -23,7 +23,7 @@ local function raise_invalid(info, mistakes)
   errors.raise("validation", info.table .. ": " .. table.concat(texts, "; "), { table = info.table, errors = mistakes })
 end
 
---- required = true: columns that are NOT NULL and that the database does not fill in must have a value.
+--- required = true: columns that are NOT NULL and not filled in by the database must have a value.
 function record.class_options.required(info, value)
   if type(value) ~= "boolean" then
     errors.raise("argument", "perilune.record: option required: expected a boolean, got " .. errors.describe(value))
@@ -49,7 +49,7 @@ local function add_missing(class_info, target, db, mistakes)
   end
 end
 
---- What is wrong with a record: a list of `{ column = ..., message = ... }`, column nil for what is wrong with the whole.
+--- Returns the errors of a record: a list of `{ column = ..., message = ... }`, with a nil column for errors of the whole record.
 function validation.errors(info, target, db)
   local mistakes, validate = {}, record.method(info, "validate")
   add_missing(info, target, db, mistakes)
@@ -62,15 +62,15 @@ function validation.errors(info, target, db)
   return mistakes
 end
 
---- Raises one error for all that is wrong with a record, if anything is.
+--- Raises one error for all errors of a record, if there are any.
 function validation.check(info, target, db)
   local mistakes = validation.errors(info, target, db)
   if #mistakes > 0 then raise_invalid(info, mistakes) end
 end
 
---- To be called by `validate`: says that something is wrong. Elsewhere it raises.
--- @tparam ?string column left out if it is wrong with the record as a whole
--- @tparam string message what people read after the name of the column: "must not be empty"
+--- Reports an error from `validate`; raises when called elsewhere.
+-- @tparam ?string column omitted if the error concerns the whole record
+-- @tparam string message the text that follows the name of the column: "must not be empty"
 function record.instance_verbs.invalid(self, column, message)
   record.require_record("invalid", self)
   if message == nil then column, message = nil, column end
@@ -85,7 +85,7 @@ function record.instance_verbs.invalid(self, column, message)
   mistakes[#mistakes + 1] = mistake
 end
 
---- What `validate` says is wrong, without writing: a list of `{ column = ..., message = ... }`, empty if all is well.
+--- Returns the errors found by `validate` without writing: a list of `{ column = ..., message = ... }`, empty if there are none.
 function record.instance_verbs.validation_errors(self, db)
   return validation.errors(record.info_of(self), self, db or records.default_database())
 end

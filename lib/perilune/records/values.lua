@@ -14,7 +14,7 @@ local stored_values = require "perilune.runtime.stored_values"
 
 local record_values = {}
 
---- The key of a record, for errors: its value, or a table of values by column; nil if it has none.
+--- Returns the key of a record for errors: its value, or a table of values by column; nil if it has none.
 function record_values.key(schema, record)
   local columns, values = schema.primary_key.columns, {}
   for _, column in ipairs(columns) do
@@ -29,7 +29,7 @@ local function is_absent(value)
   return value == nil or value == null
 end
 
---- Whether two fields have the same content.
+--- Returns whether two fields have the same content.
 local function have_same_content(left, right)
   if type(left) ~= "table" or type(right) ~= "table" then return left == right end
   for key, value in next, left do
@@ -41,18 +41,17 @@ local function have_same_content(left, right)
   return true
 end
 
---- Whether a type reads a stored value as perilune.null, as that of JSON reads the document `null`: the field then is no NULL.
+--- Returns whether a type reads a stored value as perilune.null without it being NULL, as JSON does for the document `null`.
 function record_values.is_null_document(info, column, stored)
   local converter = info.converters[column]
   if stored == nil or stored == null or not (converter and converter.read) then return false end
   return converter.read(stored) == null
 end
 
---- Drafts, and records made of them -> what is stored for their fields that are perilune.null and yet no NULL, by column.
+--- Drafts, and records made from them -> by column, the stored values of fields that are perilune.null without being NULL.
 local null_documents = setmetatable({}, { __mode = "k" })
 
---- Notes which fields of a draft, or of a record made of one, are perilune.null and yet no NULL, as the record or draft has them that it
--- was made from.
+--- Copies from the original to a draft, or to a record made from a draft, which fields are perilune.null without being NULL.
 function record_values.keep_null_documents(info, source, made)
   local documents, row = {}, records.class_of(source) and records.snapshot(source) or null_documents[source] or {}
   for column in pairs(info.converters) do
@@ -61,12 +60,12 @@ function record_values.keep_null_documents(info, source, made)
   null_documents[made] = next(documents) ~= nil and documents or nil
 end
 
---- To be called when a field of a draft is assigned.
+--- Removes such a field. Must be called when a field of a draft is assigned.
 function record_values.forget_null_document(made, column)
   if null_documents[made] then null_documents[made][column] = nil end
 end
 
---- The fields of a record that are perilune.null and yet no NULL: a set of columns.
+--- Returns the fields of a record that are perilune.null without being NULL, as a set of columns.
 function record_values.null_documents(info, record)
   local set, row = {}, nil
   for column in pairs(info.converters) do
@@ -78,37 +77,37 @@ function record_values.null_documents(info, record)
   return set
 end
 
---- Whether a column would hold something else: the value of a field is compared with what the column has stored.
--- @param info what is known of the table
--- @param ?stored what the type of the column makes of the value, where that is known
+--- Returns whether storing a field would change a column, based on the column's stored value.
+-- @param info the column info of the table
+-- @param ?stored the converted value of the field, if known
 function record_values.differs(info, column, old, value, stored)
   local declared, converter = info.declared[column], info.converters[column]
   if value == null and record_values.is_null_document(info, column, old) then return false end
   if is_absent(value) or old == nil then return not (is_absent(value) and old == nil) end
   if not converter then return not stored_values.are_same(old, value, declared) end
   if stored == nil then stored = converter.write(value) end
-  -- Not all that can be read can be written: JSON may have numbers that are too large.
+  -- Not every value that can be read can be written: JSON may contain numbers that are too large.
   if stored == nil then
     local field = old
     if converter.read then field = converter.read(old) end
     return not have_same_content(field, value)
   end
   if stored_values.are_same(old, stored, declared) then return false end
-  -- The same may be written in several ways: dates, JSON.
+  -- A value may be written in several forms: dates, JSON.
   local field, canonical = old, nil
   if converter.read then field = converter.read(old) end
   if field ~= nil then canonical = converter.write(field) end
   return canonical == nil or not stored_values.are_same(canonical, stored, declared)
 end
 
---- What is bound for a value that a column has stored, so that it is found: rows give blobs as strings, and SQLite takes no text for
--- equal to a blob. Strings are blobs where the type of the column writes blobs, as those of columns declared BLOB do.
--- @param written what the type makes of the same value
+--- Returns the value to bind in order to find a stored value. Rows return blobs as strings, and SQLite never considers text equal
+-- to a blob. If the type of the column writes blobs, like columns declared as BLOB, strings are treated as blobs.
+-- @param written the type's conversion of the same value
 local function in_form_of(written, old)
   return type(old) == "string" and native_values.is_blob(written) and perilune.blob(old) or old
 end
 
---- The same for a value of a row.
+--- Returns the value to bind in order to find a value of a row.
 function record_values.of_row(info, column, old)
   local converter = info.converters[column]
   if type(old) ~= "string" or not converter then return old end
@@ -117,8 +116,8 @@ function record_values.of_row(info, column, old)
   return field == nil and old or in_form_of(converter.write(field), old)
 end
 
---- What is stored for a field, which may be nil. Raises if it does not convert.
--- @param old what the column has stored, whose spelling is kept if it means the same
+--- Returns the stored value of a field, which may be nil. Raises if it does not convert.
+-- @param old the currently stored value, whose spelling is kept if the meaning is the same
 function record_values.store(info, record, column, value, old)
   local converter = info.converters[column]
   if not converter or value == nil then return value end
@@ -135,15 +134,15 @@ function record_values.store(info, record, column, value, old)
   return stored
 end
 
---- A field as the script has it; perilune.null for one that is to be written as NULL.
+--- Returns a field as scripts see it; perilune.null for a field to be written as NULL.
 function record_values.field(record, column)
   local value = rawget(record, column)
   if value == nil then return records.stored_field(record, column) end
   return value
 end
 
---- What is stored for a field of a record: what its row holds, if the record knows its row and the field means the same. So the
--- key of a record finds its row, however that has been written.
+--- Returns the stored value of a record's field: the value in its row, if the record has read it and the field has the same
+-- meaning. Thus the key of a record finds its row in whatever form it was written.
 function record_values.stored(info, record, column)
   local value = record_values.field(record, column)
   if value == nil or not info.converters[column] then return value end
@@ -151,7 +150,7 @@ function record_values.stored(info, record, column)
   return record_values.store(info, record, column, value, row and row[column])
 end
 
---- The stored key of a record: a list of values; nil if it has none.
+--- Returns the stored key of a record as a list of values; nil if it has none.
 function record_values.stored_key(info, record)
   local key = {}
   for index, column in ipairs(info.description.key) do
@@ -162,7 +161,7 @@ function record_values.stored_key(info, record)
   return #key > 0 and key or nil
 end
 
---- What a column may have stored for a value by which rows are looked for: a list, since a date may be written in several forms.
+--- Returns the list of values that a column may have stored for a searched value, because a date may be written in several forms.
 function record_values.sought(info, column, value)
   local converter = info.converters[column]
   if not converter or is_absent(value) or marks.is_expression(value) then return { value } end
@@ -170,7 +169,7 @@ function record_values.sought(info, column, value)
   return { record_values.store(info, nil, column, value) }
 end
 
---- The condition that a column has the value by which rows are looked for. Adds what is bound to a list.
+--- Returns the condition that a column has a searched value. Appends the values to bind to a list.
 function record_values.condition(info, column, value, arguments)
   local forms = record_values.sought(info, column, value)
   for _, form in ipairs(forms) do arguments[#arguments + 1] = form end
@@ -179,9 +178,9 @@ function record_values.condition(info, column, value, arguments)
   return name .. " IN (" .. ("?, "):rep(#forms - 1) .. "?)"
 end
 
---- The condition that columns have the values by which a row is looked for, and what it binds; nil if a value is missing.
+--- Returns the condition that columns have the values of a searched row, and the values to bind; nil if a value is missing.
 -- @tparam {string,...} columns
--- @param values by column: as fields have them
+-- @param values the field values by column
 -- @tparam ?boolean takes_null whether perilune.null is a value, which finds NULL
 function record_values.conditions(info, columns, values, takes_null)
   local parts, arguments = {}, {}
@@ -193,8 +192,8 @@ function record_values.conditions(info, columns, values, takes_null)
   return table.concat(parts, " AND "), arguments
 end
 
---- Raises for a value that a column does not declare to hold, unless the row of the record holds it already.
--- @param ?record nil where no record is written
+--- Raises for a value that does not fit the column's declared type, unless the record's row already has this value.
+-- @param ?record nil if no record is written
 function record_values.check_type(info, column, value, record)
   local position = info.description.positions[sql_names.fold(column)]
   local kind = position and info.description.columns[position].holds
@@ -207,8 +206,8 @@ function record_values.check_type(info, column, value, record)
     errors.describe(value)), record and record_values.key(info.schema, record))
 end
 
---- What is bound for a value that a column is given, which may be nil. Raises if it does not convert or cannot be stored.
--- @param ?old what the column has stored
+--- Returns the value to bind for a column, which may be nil. Raises if it does not convert or cannot be stored.
+-- @param ?old the currently stored value
 function record_values.bind(info, record, column, value, old)
   local stored = record_values.store(info, record, column, value, old)
   local kind = type(stored)
@@ -219,14 +218,14 @@ function record_values.bind(info, record, column, value, old)
   return stored
 end
 
---- What is bound for a field of a record, as `stored` gives it. Raises if it does not convert or cannot be stored.
+--- Returns the value to bind for a record's field, as returned by `stored`. Raises if it does not convert or cannot be stored.
 function record_values.bound(info, record, column)
   local row = info.converters[column] and records.snapshot(record)
   return record_values.bind(info, record, column, record_values.field(record, column), row and row[column])
 end
 
---- Has an upsert write NULL for the fields of a record that are nil now, of those that it knows of its row: an insert would leave them to
--- their defaults, and so the row in its way as it is. Without a key the record is another row.
+--- Sets fields that a record has read from its row, and that are nil now, to perilune.null, so that an upsert writes NULL. An
+-- insert would use their defaults, and a conflicting row would keep its values. Without a key, the record is for another row.
 function record_values.note_cleared(info, record)
   if not records.knows_row(record) then return end
   local _, names = records.snapshot(record)
@@ -240,7 +239,7 @@ function record_values.note_cleared(info, record)
   end
 end
 
---- The stored values of all fields that are columns.
+--- Returns the stored values of all fields that are columns.
 -- @param old the known values of the row, or nil
 function record_values.plain(info, record, old)
   local plain = {}
@@ -250,7 +249,7 @@ function record_values.plain(info, record, old)
   return plain
 end
 
---- The field for a stored value. Raises if it does not convert.
+--- Returns the field for a stored value. Raises if it does not convert.
 function record_values.read(info, record, column, stored)
   local converter = info.converters[column]
   if stored == nil or not (converter and converter.read) then return stored end
@@ -259,17 +258,17 @@ function record_values.read(info, record, column, stored)
   return field
 end
 
---- What a row would give for a value that is bound for a column with a type: blobs come as strings.
+--- Returns a bound value of a typed column in the form that a row would return: blobs become strings.
 function record_values.as_row(info, column, bound)
   return info.converters[column] and native_values.is_blob(bound) and tostring(bound) or bound
 end
 
---- The field for what is bound for a column. Raises if it does not convert.
+--- Returns the field for the bound value of a column. Raises if it does not convert.
 function record_values.field_of(info, column, bound)
   return record_values.read(info, {}, column, record_values.as_row(info, column, bound))
 end
 
---- Another table with the content of a field; any other value is returned itself.
+--- Returns another table with the content of a field; any other value is returned unchanged.
 function record_values.copy(info, column, value)
   local converter = info.converters[column]
   if type(value) ~= "table" or not (converter and converter.read) then return value end

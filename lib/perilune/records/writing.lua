@@ -1,11 +1,11 @@
---- Writing records: insert, update, save, delete, exists, refresh, for one record and for a class.
+--- Writes records: insert, update, save, delete, exists, refresh, for a single record and for a class.
 --
--- What is usual is done by the row path alone (CPeriluneRecords/Writing); it comes here with anything else: plain tables in place of
--- records, options, hooks, converted columns.
+-- The row path handles common cases without Lua (CPeriluneRecords/Writing). It calls this module for anything else: plain tables
+-- instead of records, options, hooks, converted columns.
 --
--- A write that fails leaves the record as it was. One that was done and is undone later, because the transaction or savepoint
--- around it is rolled back, does not: the record keeps the key that it got, and takes its row for what it wrote. `refresh` reads
--- the row; `insert`, `save` and `update` write it again; `update_changes` may find nothing to write.
+-- A failed write does not change the record. If a successful write is rolled back later, with its transaction or savepoint, the
+-- record is not restored: it keeps the generated key, and considers the written values to be those of its row. `refresh` reads the
+-- row; `insert`, `save` and `update` write it again; `update_changes` may find nothing to write.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
@@ -27,17 +27,17 @@ local writing = {}
 
 local draft_class
 
---- Set once drafts are loaded: a function that returns the class of a draft.
+--- Sets the function that returns the class of a draft. Called once drafts are loaded.
 function writing.set_drafts(class_of)
   draft_class = class_of
 end
 
---- Whether a value is a draft.
+--- Returns whether a value is a draft.
 function writing.is_draft(value)
   return draft_class ~= nil and draft_class(value) ~= nil
 end
 
---- Reads the schema of a database again if a name is not known: another connection may have changed it.
+--- Reads the schema of a database again if a name is unknown, because another connection may have changed it.
 local function know_names(info, values, db)
   for name in next, values do
     if not info.known[name] and not (info.computed and info.computed[name]) then
@@ -48,7 +48,7 @@ local function know_names(info, values, db)
   end
 end
 
---- The record that a class verb is given, which may be a table of columns, or a draft.
+--- Returns the record for the argument of a class verb, which may also be a table of columns or a draft.
 local function check_record(info, verb, value, db)
   if writing.is_draft(value) then return require("perilune.records.drafts").to_record(info, verb, value, db) end
   local found = record.info_of(value)
@@ -85,7 +85,7 @@ local function split(verb, first, ...)
     db, position = arguments[1], 2
   end
   local target = first
-  -- Only then it is known whether its writes have to be seen here.
+  -- The description shows whether Lua must handle the writes.
   if not info.is_described then info.is_described = record.description(info.class, db) ~= nil end
   if not is_record then
     target = check_record(info, verb, arguments[position], db)
@@ -101,7 +101,7 @@ writing.split = split
 -- Verbs
 
 
---- Does a verb; with hooks around it if the class has some.
+--- Runs a verb, with its hooks if the class has any.
 -- @return whether something was written
 local function perform(verb, info, target, db, options)
   local is_seen = records.model_flags(info.model)
@@ -113,8 +113,8 @@ end
 
 for _, verb in ipairs{ "insert", "update", "delete", "save", "upsert" } do record.overridable[verb] = true end
 
---- A verb that a class defines itself, as a function of the class: what is called on the class with a record, a draft or a table
--- of columns is called on the record. All other verbs go through those that insert, update and delete.
+--- Defines a verb that a class overrides. If it is called on the class with a record, a draft or a table of columns, it is called
+-- on the record. All other verbs use the overridden verbs for inserts, updates and deletions.
 function record.override(info, verb, method)
   if verb ~= "save" and verb ~= "upsert" then
     info.has_overrides = true
@@ -139,7 +139,7 @@ local function has_overrides(info)
   return false
 end
 
---- Does a verb as the class has it, which may be its own.
+--- Runs a verb that the class may override.
 -- @return whether something was written
 function writing.call(verb, info, target, db, options)
   local method = has_overrides(info) and record.method(info, verb)
@@ -159,7 +159,7 @@ end
 
 local through = {}
 
---- Updates the row, or inserts it where there is no key or no such row, by the verbs of the class.
+--- Updates the row, or inserts it if there is no key or no such row, using the verbs of the class.
 function through.save(info, target, db, options)
   if steps.has_key(info, target, db) then
     record_keys.check_kept("save", record.description(info.class, db), target)
@@ -171,7 +171,7 @@ function through.save(info, target, db, options)
   return writing.call("insert", info, target, db, options)
 end
 
---- The verb that an upsert comes to is the one that it goes through. The statement is that of the upsert.
+--- Runs an upsert as an insert or an update, whichever it will be, with the statement of the upsert.
 function through.upsert(info, target, db, options)
   db = db or records.default_database()
   local carried_options = { as = "upsert" }
@@ -184,20 +184,20 @@ function through.upsert(info, target, db, options)
   return is_written
 end
 
---- Does a verb that was called on a record: one that others go through by itself, those by the others.
+--- Runs a verb that was called on a record. Verbs that are based on other verbs call these if the class overrides any.
 writing.perform = function(verb, info, target, db, options)
   if through[verb] and has_overrides(info) then return through[verb](info, target, db, options) end
   return perform(verb, info, target, db, options)
 end
 
 for _, verb in ipairs{ "insert", "update", "save", "upsert" } do
-  --- Returns the record, or what the option `returning` says of it; false (or nil) if a conflict policy or condition has kept
-  -- the row from being written.
+  --- Returns the record, or the result of the option `returning`; false (or nil) if a conflict policy or condition has prevented
+  -- the write.
   writing[verb] = function(first, ...)
     local info, target, db, options = split(verb, first, ...)
     record_options.check(info, options, db)
     if options and options.is_carried then
-      -- The verb of the class may have changed more.
+      -- The overriding verb may have changed more columns.
       if options.changed_columns then options.columns = options.changed_columns() end
       return perform(options.as or verb, info, target, db, options) and target
     end
@@ -217,7 +217,7 @@ end
 
 verbs.upsert, instance_verbs.upsert = writing.upsert, writing.upsert
 
---- exists: of a record, its row; of a class, that of a key.
+--- exists: whether a record's row exists, or, for a class, a row with a key.
 function writing.exists(first, ...)
   if record.info_of(first) then
     local info, target, db = split("exists", first, ...)
@@ -231,7 +231,7 @@ for _, name in ipairs{ "insert", "update", "save", "delete", "exists" } do
   verbs[name], instance_verbs[name] = records["record_" .. name], records["record_" .. name]
 end
 
---- fields: lazy fields that are read, too.
+--- fields: additional lazy fields to read.
 function record_options.by_verb.refresh.fields(value, parsed)
   if type(value) == "string" then value = { value } end
   if type(value) ~= "table" or getmetatable(value) ~= nil or #value == 0 then
@@ -240,7 +240,7 @@ function record_options.by_verb.refresh.fields(value, parsed)
   parsed.fields = value
 end
 
---- The lazy fields that a refresh reads: those that the record has, and those that are asked for.
+--- Returns the lazy fields that a refresh reads: those that the record has, and the requested ones.
 local function refreshed_lazy(info, description, target, options)
   local lazy, wanted = {}, {}
   for _, name in ipairs(description.schema.lazy or {}) do lazy[name] = true end
@@ -255,7 +255,7 @@ local function refreshed_lazy(info, description, target, options)
   return wanted, lazy
 end
 
---- The same for a class with lazy fields.
+--- Refreshes a record whose class has lazy fields.
 local function refresh_lazily(info, description, target, db, options)
   local wanted, lazy = refreshed_lazy(info, description, target, options)
   for _, name in ipairs(wanted) do lazy[name] = nil end
@@ -271,7 +271,7 @@ local function refresh_lazily(info, description, target, db, options)
   return target
 end
 
---- Reads the row again into the record.
+--- Reads the row of the record again.
 function instance_verbs.refresh(self, ...)
   local info, target, db, options = split("refresh", self, ...)
   local description = record.description(info.class, db)
@@ -286,7 +286,7 @@ end
 
 verbs.refresh = instance_verbs.refresh
 
---- Inserts a copy, and returns it.
+--- Inserts and returns a copy.
 function instance_verbs.inserted(self, ...)
   record.require_record("inserted", self)
   return records.copy_record(self):insert(...)
@@ -301,20 +301,20 @@ local function database_and_rest(...)
   return records.default_database(), ...
 end
 
---- What is raised for a list that the row path cannot insert alone.
+--- The error that is raised for a list that the row path cannot insert alone.
 local one_by_one = {}
 
---- An element of the list that insert_all is given, as a record.
+--- Returns an element of the list passed to insert_all as a record.
 function writing.list_record(class, value)
   local made = check_record(record.info(class), "insert_all", value)
-  -- Of a class that extends this one, and has hooks, types or verbs of its own.
+  -- The element belongs to a class that extends this class and has its own hooks, types or verbs.
   if records.model_flags(record.info_of(made).model) and not records.model_flags(record.info(class).model) then
     error(one_by_one, 0)
   end
   return made
 end
 
---- Calls a function with each position of a list; an error gets the list index.
+--- Calls a function with each position of a list; errors get the list index.
 local function each_element(list, f)
   for position = 1, #list do
     local is_done, err = pcall(f, position)
@@ -325,7 +325,7 @@ local function each_element(list, f)
   end
 end
 
---- Writes one record after the other, all or none of them. What the records were is put back if one fails.
+--- Writes records one by one, all or none. If one fails, the records are restored.
 -- @tparam string verb "insert" or "upsert"
 local function insert_each(class, db, list, options, verb)
   record_options.check(record.info(class), options, db)
@@ -348,10 +348,10 @@ local function insert_each(class, db, list, options, verb)
   error(failure, 0)
 end
 
---- Raises for a list with anything but elements 1 to n, which would not be inserted: fields without braces around them, gaps.
+--- Raises for a list with keys other than 1 to n, whose values would not be inserted: fields without braces around them, gaps.
 local function check_list(list)
   local count = #list
-  -- Behind the last element there is nothing, as a rule.
+  -- Usually nothing follows the last element.
   if next(list, count > 0 and count or nil) == nil then return end
   for key in next, list do
     local is_element = math.type(key) == "integer" and key >= 1 and key <= count
@@ -362,8 +362,8 @@ local function check_list(list)
   end
 end
 
---- Inserts records, tables of columns or drafts, all or none of them. Returns the list of the records that were inserted, or
--- of what the option `returning` says of each.
+--- Inserts records, tables of columns or drafts, all or none. Returns the list of inserted records, or of the results of the option
+-- `returning`.
 function verbs.insert_all(class, ...)
   local info = record.require_class("insert_all", class)
   local db, list, options, rest = database_and_rest(...)
@@ -374,7 +374,7 @@ function verbs.insert_all(class, ...)
   end
   check_list(list)
   options = record_options.read("insert_all", options)
-  record.description(class, db) -- which shows whether its writes have to be seen here
+  record.description(class, db) -- which shows whether Lua must handle its writes
   if bulk_upsert.is_wanted(options) then
     if not has_overrides(info) and not require("perilune.records.hooks").has_hooks(info) then
       return bulk_upsert.run(class, db, list, options)
@@ -390,7 +390,7 @@ function verbs.insert_all(class, ...)
   return insert_each(class, db, list, options, "insert")
 end
 
---- Deletes the row of a key; returns whether there was one. No hook of records is called, but a `delete` that the class defines.
+--- Deletes the row with a key; returns whether there was one. No hooks of records are called, but an overridden `delete` is.
 function verbs.delete_one(class, ...)
   local info = record.require_class("delete_one", class)
   local db, key = database_and_rest(...)
@@ -403,7 +403,7 @@ function verbs.delete_one(class, ...)
   return steps.delete(record.info_of(found), found, db)
 end
 
---- Deletes all rows; returns how many there were.
+--- Deletes all rows; returns their number.
 function verbs.delete_all(class, ...)
   local info = record.require_class("delete_all", class)
   local db, rest = database_and_rest(...)

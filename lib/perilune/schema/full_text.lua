@@ -58,7 +58,7 @@ local function content_arguments(options)
   return arguments
 end
 
---- Checks the table to synchronize with. Returns its row id and the arguments that name it.
+--- Checks the table to synchronize with. Returns its row id and the FTS5 arguments for it.
 local function synchronized_arguments(db, options, columns, place)
   local content = options.synchronize_with
   for _, other in ipairs{ "content", "content_rowid" } do
@@ -83,19 +83,19 @@ local function append(list, others)
   return table.move(others, 1, #others, #list + 1, list)
 end
 
---- Makes a table for full-text search.
+--- Creates a table for full-text search.
 --
 --     db:create_fts5("book_text", { synchronize_with = "book", columns = { "title", "body" }, tokenizer = "porter" })
 --     db:fetch_all("SELECT book.* FROM book JOIN book_text ON book_text.rowid = book.id WHERE book_text MATCH ?", "whale")
 --
--- A table that is synchronized keeps no content of its own: it is filled from the other's rows, and follows them. Row ids
--- that are not columns of the other table are changed by VACUUM, so it had better have an integer primary key.
--- Rows that REPLACE deletes are followed where the unique key was there when the full-text table was created. To drop it, use
--- `db:drop_table`: SQL would leave the triggers on the other table, which could not be written to any more.
+-- A synchronized table has no content of its own: it is filled from the rows of the other table, and follows their changes. The
+-- other table should have an integer primary key, because VACUUM changes row ids that are not columns. Deletions by REPLACE are
+-- noticed if the unique key existed when the full-text table was created. Use `db:drop_table` to drop the table: SQL would leave
+-- the triggers on the other table, which could no longer be written.
 -- @tparam table options `columns`: names, or `{ "body", unindexed = true }`; `tokenizer`: "unicode61", "porter", "ascii",
---   "trigram", or a table with options; `prefix`: lengths of prefixes to be indexed; `synchronize_with`: a table; or
---   `content`: a table, "" for none, with `content_rowid`; `columnsize = false`; `detail`: "full", "column", "none";
---   `temporary`; `if_not_exists`
+--   "trigram", or a table with options; `prefix`: the lengths of indexed prefixes; `synchronize_with`: a table; or `content`: a
+--   table, "" for none, with `content_rowid`; `columnsize = false`; `detail`: "full", "column", "none"; `temporary`;
+--   `if_not_exists`
 function database:create_fts5(name, options)
   local place = "db:create_fts5"
   local quoted = sql_text.name(name, place .. ": argument 1")
@@ -122,7 +122,7 @@ function database:create_fts5(name, options)
   schema_changes.run(self, statements)
 end
 
---- Ends the synchronization of a full-text table, which keeps its content. Not needed before `db:drop_table`.
+--- Stops synchronizing a full-text table, which keeps its content. Not needed before `db:drop_table`.
 function database:drop_fts5_synchronization(name)
   sql_text.name(name, "db:drop_fts5_synchronization: argument 1")
   schema_changes.run(self, synchronization.drops(self, name))

@@ -1,8 +1,9 @@
---- Keeps full-text tables synchronized with their content tables, by triggers.
+--- Keeps full-text tables synchronized with their content tables, using triggers.
 --
--- A full-text table has no content of its own: an entry is removed from its index by the values that it was made of. SQLite runs no triggers
--- for a row that REPLACE deletes, whose values are gone when those of the new row run. So triggers before a write note, in a table of their
--- own, the rows that have a unique value of the new one; those after it remove the entries of the noted rows that have gone.
+-- A full-text table without content of its own needs the original values of an entry to remove it from its index. For rows that
+-- REPLACE deletes, SQLite runs no triggers, and the row's values are gone when the triggers of the new row run. Therefore triggers
+-- before a write record the rows that share a unique value with the new row in a separate table, and triggers after the write
+-- remove the entries of recorded rows that no longer exist.
 
 local native_schema = require "perilune.native.schema"
 local sql_text = require "perilune.runtime.sql_text"
@@ -11,17 +12,17 @@ local sql_names = require "perilune.runtime.names"
 
 local synchronization = {}
 
---- The triggers are called after the full-text table: inserted, deleted, updated.
+--- The triggers are named after the full-text table with these endings: inserted, deleted, updated; after and before.
 local endings = { "_ai", "_ad", "_au", "_bi", "_bu" }
 
 local function trigger_name(name, ending)
   return "__" .. name .. ending
 end
 
---- The table that notes rows which may be replaced.
+--- Returns the table that records rows that may be replaced.
 local function noting_table(name) return "__" .. name .. "_replaced" end
 
---- The full-text tables that are synchronized with a table.
+--- Returns the full-text tables that are synchronized with a table.
 local function tables_on(db, content)
   local found = {}
   for _, trigger in ipairs(db:triggers(content)) do
@@ -31,7 +32,7 @@ local function tables_on(db, content)
   return found
 end
 
---- The statements that drop the triggers of a full-text table.
+--- Returns the statements that drop the triggers of a full-text table.
 -- @treturn {string,...} empty if it has none
 function synchronization.drops(db, name)
   local drops = {}
@@ -55,7 +56,7 @@ function synchronization.refuse_column(db, content, column, place)
   end
 end
 
---- Raises if a table cannot be renamed, because it is synchronized with another.
+--- Raises if a table cannot be renamed, because it is part of a synchronization.
 function synchronization.refuse_table(db, name, place)
   local others = tables_on(db, name)
   if #others > 0 then
@@ -66,7 +67,7 @@ function synchronization.refuse_table(db, name, place)
   end
 end
 
---- Finds out how a table numbers its rows: the name of its row id, which no other column may hide.
+--- Returns the name of a table's row id that is not hidden by another column.
 -- @treturn string
 -- @treturn boolean whether a column has that name
 function synchronization.rowid_of(db, content, place)
@@ -86,7 +87,7 @@ local function qualified(prefix, names)
   return table.concat(list, ", ")
 end
 
---- The condition that a row of a table has a unique value of the row that is written.
+--- Returns the condition that a row of a table shares a unique value with the written row.
 local function replaced_condition(db, content, rowid)
   local parts = { ("%s = new.%s"):format(sql_text.name(rowid), sql_text.name(rowid)) }
   for _, index in ipairs(db:indexes(content)) do
@@ -99,9 +100,9 @@ local function replaced_condition(db, content, rowid)
   return table.concat(parts, " OR ")
 end
 
---- The statements that make the triggers, and fill the index from the rows that are there.
+--- Returns the statements that create the triggers, and fill the index from existing rows.
 -- @tparam string name the full-text table
--- @tparam string rowid the name of the row id of the table with the content
+-- @tparam string rowid the name of the content table's row id
 -- @tparam {string,...} columns
 function synchronization.statements(db, name, content, rowid, columns, if_not_exists)
   local full_text, source, noted, key = sql_text.name(name), sql_text.name(content), sql_text.name(noting_table(name)), sql_text.name(rowid)
@@ -126,20 +127,20 @@ function synchronization.statements(db, name, content, rowid, columns, if_not_ex
     trigger("_bi", "BEFORE INSERT", forget, note .. condition .. ";"),
     trigger("_bu", "BEFORE UPDATE", forget, note .. ("%s <> old.%s AND (%s);"):format(key, key, condition)),
     trigger("_ai", "AFTER INSERT", remove, forget, insert),
-    -- With recursive triggers, SQLite calls this one for rows that are replaced, too.
+    -- With recursive triggers, SQLite runs this trigger for replaced rows too.
     trigger("_ad", "AFTER DELETE", ("DELETE FROM %s WHERE c1 = old.%s;"):format(noted, key), delete),
     trigger("_au", "AFTER UPDATE", remove, forget, delete, insert),
     ("INSERT INTO %s(%s) VALUES('rebuild')"):format(full_text, full_text),
   }
 end
 
---- The statements that make the triggers of a table's full-text tables anew which look for rows in the way: it has got a unique index.
+--- Returns the statements that recreate the triggers that look for conflicting rows of a table with a new unique index.
 function synchronization.renewals(db, content, place)
   local renewals = {}
   for _, name in ipairs(tables_on(db, content)) do
     local columns = {}
     for _, column in ipairs(db:columns(name)) do columns[#columns + 1] = not column.hidden and column.name or nil end
-    -- What GRDB has made has no such triggers.
+    -- Tables created by GRDB have no such triggers.
     if db:trigger_exists(trigger_name(name, "_bi")) then
       local statements = synchronization.statements(db, name, content, (synchronization.rowid_of(db, content, place)), columns)
       for index, ending in ipairs{ "_bi", "_bu" } do
@@ -151,7 +152,7 @@ function synchronization.renewals(db, content, place)
   return renewals
 end
 
---- Fills the full-text tables of a table anew, after changes for which no triggers ran.
+--- Rebuilds the full-text tables of a table after changes that did not run triggers.
 function synchronization.rebuild(db, content)
   for _, name in ipairs(tables_on(db, content)) do
     local full_text = sql_text.name(name)

@@ -1,4 +1,4 @@
---- Creating and dropping indexes: methods of databases.
+--- Database methods that create and drop indexes.
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
@@ -13,7 +13,7 @@ local sql_names = require "perilune.runtime.names"
 
 local indexes = {}
 
---- The names of a table's columns, as spelled in the schema, by their names in small letters.
+--- Returns the names of a table's columns in the schema's spelling, by their lowercase names.
 local function columns_of(db, table_name, place)
   sql_text.name(table_name, place)
   if db:view_exists(table_name) then checks.refuse(place, "`" .. table_name .. "` is a view: only tables have indexes") end
@@ -29,13 +29,13 @@ local function check_column(columns, name)
   return name
 end
 
---- What is indexed: a column or an expression. Returns its SQL, and the name of the column.
+--- Returns the SQL of an indexed column or expression, and the name of the column.
 local function indexed(columns, term, place)
   if type(term) == "string" then return sql_text.name(check_column(columns, term), place), term end
   return sql_fragment.expression(term, place)
 end
 
---- One term of an index: what is indexed, or a table with that or `sql`, `desc`, `collate`.
+--- Reads a term of an index: a column or expression, or a table with one of these or `sql`, `desc`, `collate`.
 -- Returns its SQL, and the name of the column if it is one.
 local function term_of(columns, term, place)
   local is_plain_table = type(term) == "table" and not marks.is_expression(term)
@@ -53,7 +53,7 @@ local function term_of(columns, term, place)
   return sql .. (options.desc and " DESC" or ""), column
 end
 
---- Reads the list of what is indexed. Returns its SQL and the names of the columns, nil if there is more than columns.
+--- Reads the list of indexed terms. Returns its SQL and the names of the columns, or nil if it does not only contain columns.
 local function read_terms(columns, list, place)
   list = checks.list(place, list)
   local terms, names = {}, {}
@@ -65,9 +65,9 @@ local function read_terms(columns, list, place)
   return table.concat(terms, ", "), #names == #list and names or nil
 end
 
---- The SQL of an index.
--- @tparam table columns those of the table, by `columns_of`; nil where SQLite checks them
--- @tparam ?string name nil for one made of the names of table and columns
+--- Returns the SQL of an index.
+-- @tparam table columns the columns of the table from `columns_of`; nil if SQLite checks them
+-- @tparam ?string name nil for a name made from the table and the columns
 -- @tparam table options `unique`, `where`, `if_not_exists`
 function indexes.sql(columns, name, table_name, list, options, place)
   local terms, names = read_terms(columns, list, place)
@@ -80,7 +80,7 @@ function indexes.sql(columns, name, table_name, list, options, place)
   })
 end
 
---- Creates an index. Full-text tables that are synchronized with the table get to know a unique one.
+--- Creates an index. If it is unique, full-text tables that are synchronized with the table are updated.
 local function create(db, table_name, sql, is_unique, place)
   schema_changes.run(db, { sql })
   if is_unique then schema_changes.run(db, require("perilune.schema.full_text_synchronization").renewals(db, table_name, place)) end
@@ -88,10 +88,10 @@ end
 
 local index_options = { unique = "boolean", where = "any", if_not_exists = "boolean" }
 
---- Makes an index: `db:create_index("book_by_title", { on = "book", columns = { "title" } })`; or one that is called
--- `<table>_on_<columns>`: `db:create_index("book", { "title" })`, with options after that.
--- Columns are names, expressions, functions that get the columns and give one (`function(c) return c.title:lower() end`), or
--- tables: any of these with more, `{ "title", desc = true, collate = "nocase" }`, or SQL, `{ sql = "lower(title)" }`.
+--- Creates an index: `db:create_index("book_by_title", { on = "book", columns = { "title" } })`; or an index named
+-- `<table>_on_<columns>`: `db:create_index("book", { "title" })`, followed by options.
+-- Columns are names, expressions, functions that receive the columns and return one (`function(c) return c.title:lower() end`), or
+-- tables: any of these with options, `{ "title", desc = true, collate = "nocase" }`, or SQL, `{ sql = "lower(title)" }`.
 -- @tparam table options `on`: the table; `columns`; `unique`; `where`: only these rows; `if_not_exists`
 function database:create_index(name, options, more)
   local place = "db:create_index"
@@ -109,7 +109,7 @@ function database:create_index(name, options, more)
   create(self, options.on, indexes.sql(columns, name, options.on, options.columns, options, place), options.unique, place)
 end
 
---- The names of the indexes on exactly these columns, in this order.
+--- Returns the names of the indexes on exactly these columns, in this order.
 local function find(db, table_name, columns)
   local wanted, found = sql_names.fold(table.concat(columns, "\0")), {}
   for _, index in ipairs(db:indexes(table_name)) do
@@ -133,7 +133,7 @@ local function drop_by_columns(db, table_name, columns, options, place)
   end
 end
 
---- Drops an index, given by its name, or by table and columns: `db:drop_index("book", { "title" })`.
+--- Drops an index by its name, or by its table and columns: `db:drop_index("book", { "title" })`.
 -- @tparam ?table options `if_exists`: no error if there is none
 function database:drop_index(name, columns, options)
   local place = "db:drop_index"
