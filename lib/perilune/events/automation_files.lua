@@ -1,11 +1,11 @@
---- The modules that a file of automations requires: they are reloaded with the file.
+--- Manages the modules that a file of automations requires: they are reloaded with the file.
 
 local automation_files = {}
 
---- The names of those that were there before the first file.
+--- The names of the modules that were loaded before the first file.
 local own
 
---- What `require` keeps; an empty table in scripts that have none.
+--- Returns the modules loaded by `require`; an empty table in scripts without modules.
 local function loaded_modules()
   local package = rawget(_G, "package")
   local loaded = type(package) == "table" and package.loaded
@@ -20,8 +20,8 @@ local function required_by_files()
   return required
 end
 
---- Has what files have required loaded again when it is required again.
--- @return what `put_back` takes
+--- Forgets the modules that files have required, so that `require` loads them again.
+-- @return the argument for `put_back`
 function automation_files.forget_modules()
   local loaded = loaded_modules()
   if not own then
@@ -33,21 +33,21 @@ function automation_files.forget_modules()
   return required
 end
 
---- Puts modules in the place of those that were required since.
+--- Restores modules in place of those that were required since.
 function automation_files.put_back(modules)
   automation_files.forget_modules()
   local loaded = loaded_modules()
   for name, module in pairs(modules) do loaded[name] = module end
 end
 
---- What each file gets for itself; other globals are those of the scripts that ran before the first one.
+--- The globals that each file has for itself. All other globals belong to the scripts that ran before the first file.
 local standard_names = {
   "_VERSION", "assert", "collectgarbage", "coroutine", "db", "debug", "dofile", "error", "getmetatable", "io", "ipairs", "load", "loadfile", "math",
   "next", "os", "package", "pairs", "pcall", "perilune", "print", "rawequal", "rawget", "rawlen", "rawset", "require", "select", "setmetatable",
   "string", "table", "tonumber", "tostring", "type", "utf8", "warn", "xpcall",
 }
 
---- Makes the globals of one version of a file. What it adds is gone with it.
+--- Creates the globals for one version of a file, which are dropped with it.
 -- @tparam table base the globals of the scripts that ran before the first file
 function automation_files.make_globals(base)
   local globals = {}
@@ -61,7 +61,7 @@ function automation_files.make_globals(base)
   })
 end
 
---- Where the modules may be that files have required: a path for each name and each place where it is looked for.
+--- Returns the possible locations of required modules: a path for each name and each search location.
 function automation_files.paths()
   local package, paths = rawget(_G, "package"), {}
   local places = type(package) == "table" and type(package.path) == "string" and package.path or ""

@@ -1,4 +1,4 @@
---- Copies what runs of automations print into their journals.
+--- Copies the printed output of automation runs into their journals.
 
 local native = require "perilune.native.loop"
 
@@ -12,7 +12,7 @@ local function text_of(...)
   return table.concat(texts, "\t")
 end
 
---- Replaces the global `print` by one that notes its output, unless it is replaced already.
+--- Replaces the global `print` with a function that records its output, unless it was replaced already.
 function automation_output.watch()
   local print = rawget(_G, "print")
   if print == wrapped or type(print) ~= "function" then return end

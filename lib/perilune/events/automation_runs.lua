@@ -1,4 +1,4 @@
---- The runs of automations, recorded in a table of the database from before their function starts.
+--- The runs of automations. They are recorded in a database table before their functions start.
 
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
@@ -8,7 +8,7 @@ local runs = {}
 
 runs.table_name = "perilune_automation_run"
 
---- Marks statements of Perilune, which no journal and no trace shows.
+--- Marks Perilune's own statements, which journals and traces omit.
 local own = "/* perilune */ "
 
 local columns = [[
@@ -45,7 +45,7 @@ local indexes = {
 
 local is_live = "outcome IN ('queued', 'running', 'waiting')"
 
---- Copies the runs of a table that an earlier version has made. No table is renamed: views may name it.
+--- Copies the runs from a table created by an earlier version. No table is renamed, because views may refer to it.
 local function migrate(handle)
   handle:execute(own .. "CREATE TABLE perilune_automation_run_former AS SELECT * FROM perilune_automation_run")
   handle:execute(own .. "DROP TABLE perilune_automation_run")
@@ -54,7 +54,7 @@ local function migrate(handle)
   handle:execute(own .. "DROP TABLE perilune_automation_run_former")
 end
 
---- Makes the table, unless it exists: it may have been dropped or rolled back.
+--- Creates the table unless it exists. It may have been dropped or rolled back.
 function runs.prepare(db)
   local sql = db:fetch_value(own .. "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'perilune_automation_run'")
   if sql and sql:find("waits_for", 1, true) then return end
@@ -74,8 +74,8 @@ local function text_of(value)
 end
 
 --- Records a queued run in the transaction that consumes its trigger.
--- @tparam function consume gets the handle of the transaction
--- @treturn integer its id
+-- @tparam function consume receives the handle of the transaction
+-- @treturn integer the run's id
 function runs.queue(db, run, consume)
   runs.prepare(db)
   return db:write(function(handle)
@@ -87,16 +87,16 @@ function runs.queue(db, run, consume)
   end)
 end
 
---- Leaves runs that have not started to the next process that defines their automation.
+--- Releases runs that have not started, for the next process that defines their automation.
 function runs.release(db, ids)
   db:write(function(handle)
     for _, id in ipairs(ids) do handle:execute(own .. "UPDATE perilune_automation_run SET owner = NULL WHERE id = ?", id) end
   end)
 end
 
---- Records a run that starts an attempt.
+--- Records the start of an attempt.
 -- @tparam table run automation, trigger, started_at, attempts; id if it is recorded already
--- @treturn integer its id
+-- @treturn integer the run's id
 function runs.begin(db, run)
   runs.prepare(db)
   return db:write(function(handle)
@@ -112,7 +112,7 @@ function runs.begin(db, run)
   end)
 end
 
---- Records that a run waits for another attempt, with the error of the last one.
+--- Records that a run waits for another attempt, with the error of the last attempt.
 -- @tparam table run id, error, traceback, wakes_at; `is_released` if any process may continue it
 function runs.wait(db, run)
   db:write(function(handle)
@@ -123,7 +123,7 @@ function runs.wait(db, run)
   end)
 end
 
---- Deletes the finished runs of an automation that are too old; skipped runs are counted apart from the others.
+--- Deletes the oldest finished runs of an automation. Skipped runs are counted separately.
 local function prune(handle, automation, keep, is_skipped)
   local condition = is_skipped and "outcome = 'skipped'" or "outcome <> 'skipped' AND NOT " .. is_live
   handle:execute(own .. ([[
@@ -141,9 +141,9 @@ local function values_of(run)
 end
 
 --- Records the end of a run, and deletes the oldest runs of the automation.
--- @tparam table run automation, trigger, started_at, duration (seconds), attempts, outcome, reason, error, traceback, output, statements;
---   id if it was recorded before
--- @tparam integer keep how many are kept, and how many skipped ones
+-- @tparam table run automation, trigger, started_at, duration (seconds), attempts, outcome, reason, error, traceback, output,
+--   statements; id if it was recorded before
+-- @tparam integer keep the number of runs to keep, and of skipped runs
 function runs.add(db, run, keep)
   runs.prepare(db)
   db:write(function(handle)
@@ -164,7 +164,8 @@ end
 
 -- Runs whose process has ended ------------------------------------------------------------------------------------------------
 
---- The runs of an automation that are recorded as live although nothing runs them: their owner is dead, or has released them.
+--- Returns the runs of an automation that are recorded as active although nothing runs them: their owner is dead or has released
+-- them.
 function runs.orphans(db, automation)
   if not db:table_exists(runs.table_name) then return {} end
   runs.prepare(db)
@@ -176,8 +177,8 @@ function runs.orphans(db, automation)
   return list
 end
 
---- Takes a run over, unless another process has done so in the meantime.
--- @treturn boolean whether it is this state's now
+--- Takes over a run, unless another process has done so in the meantime.
+-- @treturn boolean whether this state now owns it
 function runs.take(db, row)
   return db:write(function(handle)
     local result = handle:execute(own .. [[
@@ -189,7 +190,7 @@ end
 
 -- Durable runs ----------------------------------------------------------------------------------------------------------------
 
---- Adds a run that the process which defines its automation starts, in the open transaction.
+--- Adds a run in the open transaction. It is started by the process that defines its automation.
 -- @tparam table run automation, trigger, run_key
 function runs.add_queued(handle, run)
   return handle:execute(own .. [[
@@ -203,8 +204,8 @@ local claimable = own .. [[
 
 local first_live = own .. "SELECT id FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id LIMIT 1"
 
---- Takes the next run that is due.
--- @tparam boolean is_in_order whether a run starts only when the one before it has ended
+--- Claims the next run that is due.
+-- @tparam boolean is_in_order whether a run starts only after the previous run has ended
 -- @treturn ?row
 function runs.claim(db, automation, is_in_order)
   local now = tostring(clock())
@@ -223,7 +224,7 @@ function runs.claim(db, automation, is_in_order)
   end)
 end
 
---- Makes a run this state's, in the open transaction.
+--- Makes this state the owner of a run, in the open transaction.
 -- @treturn row
 function runs.take_queued(handle, id)
   handle:execute(own .. [[
@@ -232,26 +233,26 @@ function runs.take_queued(handle, id)
   return handle:fetch_one(own .. "SELECT * FROM perilune_automation_run WHERE id = ?", id)
 end
 
---- The time at which the next run that waits goes on.
+--- Returns the time at which the next waiting run continues.
 function runs.next_wake(db, automation)
   return db:fetch_value(own .. [[
     SELECT min(wakes_at) FROM perilune_automation_run
     WHERE automation = ? AND outcome = 'waiting' AND wakes_at < '9999' AND ]] .. is_live, automation)
 end
 
---- Records that a run waits and is not in memory, in the open transaction. A wait does not count as an attempt.
+--- Records in the open transaction that a run waits and is not in memory. A wait does not count as an attempt.
 function runs.suspend(handle, id, wakes_at, waits_for)
   handle:execute(own .. [[
     UPDATE perilune_automation_run SET outcome = 'waiting', owner = NULL, wakes_at = ?, waits_for = ?, attempts = attempts - 1, error = NULL
     WHERE id = ?]], wakes_at, waits_for or perilune.null, id)
 end
 
---- Records the key of a run and the code of its function, which are known when it begins.
+--- Records the key of a run and the code of its function, which are known when the run begins.
 function runs.set_details(handle, id, run_key, code)
   handle:execute(own .. "UPDATE perilune_automation_run SET run_key = ?, code = ? WHERE id = ?", run_key, code or perilune.null, id)
 end
 
---- Gives a run back whose process has ended, or that is to be tried again, in the open transaction.
+--- Releases, in the open transaction, a run whose process has ended or that will be tried again.
 -- @tparam table run id, wakes_at, error, traceback, reason; `is_failure` counts as a failed attempt
 function runs.give_back(handle, run)
   handle:execute(own .. [[
@@ -262,8 +263,8 @@ end
 
 -- Reading ---------------------------------------------------------------------------------------------------------------------
 
---- The last runs, newest first.
--- @tparam ?string automation of this one only
+--- Returns the last runs, newest first.
+-- @tparam ?string automation limits the result to its runs
 function runs.last(db, automation, count)
   if not db:table_exists(runs.table_name) then return {} end
   if automation == nil then
@@ -273,14 +274,14 @@ function runs.last(db, automation, count)
     own .. "SELECT * FROM perilune_automation_run WHERE automation = ? ORDER BY id DESC LIMIT ?", { automation, count })
 end
 
---- The last run that was not skipped.
+--- Returns the last run that was not skipped.
 function runs.last_unskipped(db, automation)
   if not db:table_exists(runs.table_name) then return nil end
   return db:fetch_one(own .. [[
     SELECT * FROM perilune_automation_run WHERE automation = ? AND outcome <> 'skipped' ORDER BY id DESC LIMIT 1]], automation)
 end
 
---- The names of the automations that have run.
+--- Returns the names of the automations that have run.
 function runs.names(db)
   if not db:table_exists(runs.table_name) then return {} end
   local names = {}

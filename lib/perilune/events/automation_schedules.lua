@@ -27,7 +27,7 @@ function schedules.prepare(db)
 end
 
 --- Records that this state runs an automation.
--- @treturn ?row what was recorded before
+-- @treturn ?row the previous record
 function schedules.register(db, automation)
   schedules.prepare(db)
   return db:write(function(handle)
@@ -42,15 +42,15 @@ function schedules.register(db, automation)
   end)
 end
 
---- Records due times, inside of a transaction.
--- @tparam ?date last the one that comes now
+--- Records due times within a transaction.
+-- @tparam ?date last the current due time
 -- @tparam ?date next
 function schedules.set_due(handle, name, last, next)
   handle:execute(own .. "UPDATE perilune_schedule SET last_due_at = ifnull(?, last_due_at), next_due_at = ? WHERE automation = ?",
     { last and tostring(last) or perilune.null, next and tostring(next) or perilune.null, name })
 end
 
---- Records that an automation is not triggered any more, or, at the end of the program, that nothing runs it.
+--- Records that an automation is no longer triggered, or, at the end of the program, that nothing runs it.
 function schedules.disable(db, name)
   if not db:table_exists(schedules.table_name) then return end
   db:write(function(handle)
@@ -81,13 +81,13 @@ function schedules.keep_only(db, file, names)
   end)
 end
 
---- The names of the durable automations that wait for an event, in any process.
+--- Returns the names of the durable automations that wait for an event, in any process.
 function schedules.waiting_for_event(db, name)
   if not db:table_exists(schedules.table_name) then return {} end
   return db:fetch_values(own .. "SELECT automation FROM perilune_schedule WHERE is_durable = 1 AND is_enabled = 1 AND trigger = ?", "event " .. name)
 end
 
---- All that is recorded, in the order of the names.
+--- Returns all records, ordered by name.
 function schedules.all(db)
   if not db:table_exists(schedules.table_name) then return {} end
   return db:fetch_all(own .. "SELECT * FROM perilune_schedule ORDER BY automation")

@@ -1,4 +1,4 @@
---- The state of all automations that a database knows, for people and monitors.
+--- Reports the state of all automations known to a database, for users and monitoring.
 
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
@@ -8,7 +8,7 @@ local job_table = require "perilune.events.job_table"
 
 local automation_status = {}
 
---- Seconds by which a due time may be late.
+--- The number of seconds by which a due time may be late.
 local grace = 60
 
 local function last_of(db, name, condition)
@@ -20,7 +20,7 @@ local function first_line(text)
   return text and text:match("^[^\n]*") or "no error is recorded"
 end
 
---- The active run that began first, and what is wrong with the active runs.
+--- Returns the active run that started first, and a problem with the active runs.
 local function look_at_active(db, name, stuck)
   local active = db:fetch_all("/* perilune */ " .. [[
     SELECT * FROM perilune_automation_run WHERE automation = ? AND outcome IN ('queued', 'running', 'waiting') ORDER BY id]], name)
@@ -100,7 +100,7 @@ local function add_queues(db, list)
   end
 end
 
---- The automations that run, or have run, on a database, in the order of their names, and then the queues of jobs.
+--- Returns the automations that run, or have run, on a database, ordered by name, followed by the job queues.
 -- @tparam number stuck seconds after which an active run is a problem
 function automation_status.all(db, stuck)
   local entries, names = {}, {}

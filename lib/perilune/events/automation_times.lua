@@ -11,9 +11,9 @@ local read_seconds = require("perilune.runtime.durations").read
 
 local automation_times = {}
 
---- Of more missed due times the rest is one skipped run.
+--- The maximum number of missed due times that are handled separately; the others become a single skipped run.
 local most_missed = 1000
---- A shorter period is not recorded: it starts again with each start.
+--- A shorter period is not recorded: it restarts with the program.
 local least_recorded_period = 1.0
 --- With more missed due times than this, only the last day is examined.
 local most_counted = 20000
@@ -22,7 +22,7 @@ local catch_up_words = { "all", "one", "skip" }
 
 local epoch = perilune.date.from_unix(0)
 
---- The Unix seconds of a date, with their fraction.
+--- Returns the Unix seconds of a date, with their fraction.
 local function seconds_of(date)
   return date - epoch
 end
@@ -40,8 +40,8 @@ local function read_catch_up(place, options, default)
   return catch_up, options.max_late and read_seconds(place .. ": option `on.max_late`", options.max_late)
 end
 
---- Has a due time come: records it, and the next one, with the run that it begins.
--- @tparam table host what the automation lends: name, db, former, skip, set_next
+--- Handles a due time: records it and the next one together with the run that it starts.
+-- @tparam table host the parts of the automation that are needed here: name, db, former, skip, set_next
 local function fire(host, on_due, trigger, next_due, waits)
   host.set_next(next_due)
   on_due(trigger, nil, {
@@ -50,7 +50,7 @@ local function fire(host, on_due, trigger, next_due, waits)
   })
 end
 
---- Records the next due time, when no run begins.
+--- Records the next due time if no run starts.
 local function record_next(host, next_due)
   host.set_next(next_due)
   if perilune.context == "preview" then return end
@@ -65,10 +65,10 @@ local function add_times(list, count, due, now, most, next_after)
   return count, due and due <= now
 end
 
---- Due times that passed while nothing ran the automation.
+--- Returns the due times that passed while nothing ran the automation.
 -- @tparam function next_after returns the due time after a moment
 -- @treturn {number,...} the last of them, at most `most_missed`
--- @treturn integer how many there were, or at least how many
+-- @treturn integer their number, or a lower bound of it
 local function missed_times(first, now, next_after)
   local list = {}
   local count, are_more = add_times(list, 0, first, now, most_counted, next_after)
@@ -77,7 +77,7 @@ local function missed_times(first, now, next_after)
   return list, count
 end
 
---- Has the due times that were missed come now, as far as the options want it.
+--- Handles missed due times now, as far as the options require it.
 local function catch_up(host, plan, first, now, on_due, next_due)
   local list, count = missed_times(first, now, plan.next_after)
   if count == 0 then return end

@@ -1,4 +1,4 @@
---- Triggers of automations: changes, schedules, events.
+--- Triggers of automations: changes, schedules and events.
 
 local errors = require "perilune.native.errors"
 local native_observation = require "perilune.native.observation"
@@ -11,12 +11,12 @@ local times = require "perilune.events.automation_times"
 local schedules = require "perilune.events.automation_schedules"
 local durable_queue = lazily "perilune.events.durable_queue"
 
---- `poll`: how often to look whether another process has written where an automation does not say, in seconds; nil: not at all.
+--- `poll`: the default interval, in seconds, for checking whether other processes have written; nil: no checks.
 local triggers = { poll = nil }
 
 local kinds = { "change", "event", "every", "schedule" }
 
---- Automations that wait for events, by name: lists.
+--- The automations that wait for each event, as lists by name.
 local waiting = {}
 
 -- Changes ---------------------------------------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ local function table_name(value)
   return info and info.table or value
 end
 
---- All but those in which the library keeps what it does.
+--- Returns all tables except those that the library uses for its own records.
 local function tables_of_scripts(db)
   local names = {}
   for _, name in ipairs(db:tables()) do
@@ -35,7 +35,7 @@ local function tables_of_scripts(db)
   return names
 end
 
---- What is fetched to notice changes of whole tables: next to nothing, but of each of them.
+--- Returns a fetch that observes whole tables while reading as little as possible from each.
 local function one_row_of_each(queries)
   local count = 0
   return function(handle)
@@ -45,7 +45,8 @@ local function one_row_of_each(queries)
   end
 end
 
---- The fingerprints of all rows: of what another process has written nothing else is known than that it has written.
+--- Returns a fetch of the fingerprints of all rows. For writes of other processes, it is only known that they have occurred, so the
+-- rows must be compared.
 local function all_rows_of_each(queries)
   return function(handle)
     local prints = {}
@@ -93,7 +94,7 @@ local function watch_value(db, options, poll, fire, on_error)
   return observation
 end
 
---- What a change would give now.
+--- Returns the current value for a change trigger.
 local function fetch_value(db, change)
   return db:read(function(handle)
     if type(change) == "function" then return change(handle) end
@@ -141,7 +142,7 @@ end
 local function read_event(place, options, is_durable)
   local name = options.event
   if type(name) ~= "string" then checks.fail(place, "option `on.event`: expected the name of an event, got " .. errors.describe(name)) end
-  -- What emits the event records the run of a durable automation.
+  -- For a durable automation, `perilune.emit` records the run itself.
   if is_durable then return "event " .. name, function() return { cancel = function() end } end end
   return ("event %s"):format(name), function(_, fire)
     local list = waiting[name] or {}
@@ -158,7 +159,7 @@ local function read_event(place, options, is_durable)
   end
 end
 
---- Records runs of the durable automations that wait for an event, in any process, in the open transaction if there is one.
+--- Records runs of durable automations that wait for an event, in any process. Uses the open transaction if there is one.
 local function add_durable_runs(name, data)
   local is_ok, db = pcall(records.default_database)
   if not is_ok or not db or perilune.context == "preview" then return 0 end
@@ -169,11 +170,11 @@ local function add_durable_runs(name, data)
   return #automations
 end
 
---- Sets off the automations that wait for an event. Returns how many do.
+--- Triggers the automations that wait for an event. Returns their number.
 --
 --     perilune.emit("order_placed", { id = 7 })
 -- @tparam string name
--- @param data what their functions find in `context.event`
+-- @param data available to their functions as `context.event`
 function perilune.emit(name, data)
   if type(name) ~= "string" then checks.fail("perilune.emit", "expected the name of an event, got " .. errors.describe(name)) end
   local count = add_durable_runs(name, data)
@@ -189,9 +190,10 @@ local readers = { change = read_change, schedule = times.read_schedule, every = 
 local options_of_times = { "catch_up", "max_late", "zone", "jitter" }
 
 --- Checks the option `on`.
--- @return what people call it; a function (database, fire, on_error, host) that starts it and returns what has a method `cancel`; and, where
---   changes give values, a function (database) that fetches them. `host` is what triggers that come at a time need of the automation: `name`,
---   `db`, `trigger_text`, `former` (what was recorded of it), `skip(trigger, reason)` and `set_next(due)`
+-- @return a description for users; a function (database, fire, on_error, host) that starts the trigger and returns an object with
+--   a method `cancel`; and, if changes produce values, a function (database) that fetches them. `host` provides the parts of the
+--   automation that time triggers need: `name`, `db`, `trigger_text`, `former` (its previous record), `skip(trigger, reason)` and
+--   `set_next(due)`
 -- @tparam ?boolean is_durable
 function triggers.read(place, on, is_durable)
   if type(on) ~= "table" then

@@ -43,14 +43,14 @@ local definitions = {
 
 -- Triggers --------------------------------------------------------------------------------------------------------------------
 
---- The columns that identify the rows of a table.
+--- Returns the columns that identify the rows of a table.
 local function key_columns(db, name, place)
   if db:view_exists(name) then checks.fail(place, ("option `on.change`: `%s` is a view, which a durable automation cannot observe; observe its tables"):format(name)) end
   local key = db:primary_key(name)
   return key and #key.columns > 0 and key.columns or { "rowid" }
 end
 
---- SQL for the key of a row as text that is SQL again: the literals of its columns.
+--- Returns SQL that computes a row's key as SQL text: the literals of its columns.
 local function key_sql(row, columns)
   local parts = {}
   for index, column in ipairs(columns) do parts[index] = ("quote(%s.%s)"):format(row, sql_text.name(column)) end
@@ -71,7 +71,7 @@ local function insert_sql(name, kind, key, condition)
     sql_text.literal(name), kind, key, condition and " WHERE " .. condition or "")
 end
 
---- Makes the triggers of a table.
+--- Creates the triggers of a table.
 local function install(handle, name, columns)
   local new, old = key_sql("new", columns), key_sql("old", columns)
   handle:execute(trigger_sql(name, "insert", insert_sql(name, "insert", new)))
@@ -86,7 +86,7 @@ local function uninstall(handle, name)
   end
 end
 
---- Removes the triggers of the tables that no durable automation observes any more.
+--- Removes the triggers of tables that no durable automation observes any more.
 local function uninstall_unused(handle)
   local used = {}
   for _, text in ipairs(handle:fetch_values(own .. "SELECT tables FROM perilune_change_reader")) do
@@ -124,7 +124,7 @@ end
 
 -- Reading ---------------------------------------------------------------------------------------------------------------------
 
---- The values of a key: one value, or a table by the columns.
+--- Returns the value of a key: a single value, or a table by column.
 local function key_value(handle, columns, text)
   local row = handle:fetch_one(own .. "SELECT " .. text)
   local values = row:values()
@@ -199,7 +199,7 @@ local function table_of(request)
   return request.node.root.source.table
 end
 
---- The tables that are observed, with the columns of their keys.
+--- Returns the observed tables, with the columns of their keys.
 local function make_plan(db, place, change, names)
   local plan = { tables = {}, columns = {}, classes = {}, request = marks.is_request(change) and change or nil }
   for index, name in ipairs(plan.request and { table_of(plan.request) } or names) do
@@ -262,7 +262,7 @@ function change_log.read(place, on, change_names)
     prepare(self, self.change_plan)
     return start(self, self.change_plan)
   end, function(db)
-    -- A run by hand gets the first row.
+    -- A run started by `run` receives the first row.
     return (marks.is_request(change) and change or perilune.record(names[1])):fetch_one(db)
   end
 end

@@ -61,13 +61,13 @@ local function log_error(self, message, e)
   perilune.log.error(message, { automation = self.name, error = tostring(e), script = self.file, line = self.line })
 end
 
---- A text that changes with the code of a function.
+--- Returns text that changes with the code of a function.
 local function code_of(f)
   local is_ok, code = pcall(string.dump, f, true)
   return is_ok and ("%016x"):format(durable_values.number_of(code)) or nil
 end
 
---- Applies the option `on_code_change` to a run that another version of the function has begun.
+--- Applies the option `on_code_change` to a run that another version of the function has started.
 local function settle_code_change(self, run, code)
   if self.on_code_change == "stop" then
     errors.raise("diverged", "the code of the function has changed since the run began", { file = self.file, line = self.line })
@@ -114,7 +114,7 @@ local function look_at(self, wakes_at)
   end)
 end
 
---- Starts the runs that are due, as many as may run at once.
+--- Starts due runs, as many as may run at once.
 function pump(self)
   local state = self.durable_state
   if not state or state.is_pumping then return end
@@ -135,12 +135,12 @@ function pump(self)
   look_at(self, tostring(durable_values.clock() + poll))
 end
 
---- Has the runs that are due started, once nothing uses the database any more.
+--- Starts due runs as soon as nothing uses the database any more.
 function durable_queue.look(self)
   if self.durable_state then wake.later(self.db) end
 end
 
---- Gives back the runs whose process has ended.
+--- Releases the runs whose process has ended.
 function durable_queue.recover(self)
   for _, row in ipairs(runs.orphans(self.db, self.name)) do
     if row.owner then
@@ -159,7 +159,7 @@ function durable_queue.recover(self)
   end
 end
 
---- Gives a run back that could not be settled because the database could not be written.
+--- Releases a run later, after it could not be settled because the database could not be written.
 function durable_queue.give_back_later(run, continue)
   native.start_timer(poll, nil, function()
     local is_ok = pcall(run.automation.db.write, run.automation.db, function(handle)
@@ -171,7 +171,7 @@ function durable_queue.give_back_later(run, continue)
 end
 
 --- Starts running the due runs of an automation.
--- @tparam function start starts a run of which it gets the row
+-- @tparam function start starts a run, given its row
 function durable_queue.start(self, start)
   local state = { start = start }
   self.durable_state = state

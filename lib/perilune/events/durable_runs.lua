@@ -1,5 +1,5 @@
---- Durable runs. Their functions are executed again after a wait or a crash, and completed steps return their recorded results. The context
---- that the function of an automation with `durable = true` gets has the methods in this file.
+--- Durable runs. Their functions are executed again after a wait or a crash, and completed steps return their recorded results. The
+-- context that the function of an automation with `durable = true` receives has the methods in this file.
 
 local crashes = require "perilune.native.crashes"
 local errors = require "perilune.native.errors"
@@ -22,7 +22,8 @@ local function is_cancellation(e)
   return type(e) == "userdata" and e.kind == "cancelled"
 end
 
---- Whether an error passes: the database is locked, or the disk is full. The run is then continued later, and nothing is recorded.
+--- Returns whether an error is temporary: the database is locked, or the disk is full. The run continues later, and nothing is
+-- recorded.
 function durable_runs.is_passing(e)
   local kind = type(e) == "userdata" and e.kind or ""
   return kind:find("^busy") ~= nil or kind:find("^locked") ~= nil or kind == "full"
@@ -36,7 +37,7 @@ end
 
 -- Executing -------------------------------------------------------------------------------------------------------------------
 
---- The progress of one branch of a run in this execution. The function itself is the branch "".
+--- The progress of one branch of a run during this execution. The function itself is the branch "".
 local function make_branch(execution, name)
   return {
     execution = execution, name = name, position = 0, steps = execution.steps[name] or {}, names = {}, undos = execution.undos,
@@ -47,7 +48,7 @@ local function make_branch(execution, name)
   }
 end
 
---- Begins to execute the function of a run. To be called in the task that does.
+--- Starts executing the function of a run. Must be called in the task that executes it.
 -- @tparam table run id, automation, started_at, key, settings
 function durable_runs.begin(run)
   local execution = {
@@ -62,12 +63,12 @@ function durable_runs.begin(run)
   values.enter(source, execution.main.values)
 end
 
---- Whether a step of the run is recorded.
+--- Returns whether a step of the run has been recorded.
 function durable_runs.has_begun(run)
   return next(run.execution.steps) ~= nil
 end
 
---- The branch whose task asks.
+--- Returns the branch of the calling task.
 local function branch_of(context, method)
   local execution = context.execution
   local branch = execution and execution.tasks[native.current() or 0]
@@ -95,8 +96,8 @@ local function check_name(branch, method, name)
   end
 end
 
---- Begins the next step of a branch.
--- @treturn ?table what is recorded of it
+--- Starts the next step of a branch.
+-- @treturn ?table the record of the step
 local function next_step(branch, method, kind, name)
   check_name(branch, method, name)
   local db = branch.execution.db
@@ -163,7 +164,7 @@ local function record_failure(branch, step, e)
   branch.steps[branch.position] = step
 end
 
---- Calls a function of the script with the usual clock, for a step or a call.
+--- Calls a function of the script with the regular clock, for a step or a call.
 local function inside(branch, name, f, ...)
   branch.values.is_inside = name
   local results = table.pack(pcall(f, ...))
@@ -173,7 +174,7 @@ end
 
 -- Waiting ---------------------------------------------------------------------------------------------------------------------
 
---- Leaves the task: the run is executed again when it is to go on. Nothing is raised, so nothing can catch it.
+--- Leaves the task; the run is executed again when it can continue. No error is raised, so the script cannot catch one.
 local function suspend(branch, wakes_at)
   local execution = branch.execution
   if branch == execution.main then
@@ -187,7 +188,7 @@ local function suspend(branch, wakes_at)
   native.abandon()
 end
 
---- Records that the run waits, in the transaction of the step that does.
+--- Records that the run waits, in the transaction of the waiting step.
 local function record_wait(branch, handle, wakes_at, waits_for)
   if branch == branch.execution.main then
     runs.suspend(handle, branch.execution.id, wakes_at, waits_for)
@@ -196,7 +197,7 @@ local function record_wait(branch, handle, wakes_at, waits_for)
   end
 end
 
---- Waits until a time that is recorded.
+--- Waits until a recorded time.
 local function wait_on(branch, step, waits_for)
   branch.execution.db:write(function(handle)
     record(branch, handle, step)
@@ -210,7 +211,7 @@ end
 
 local Run = {}
 
---- The function and the options, in either order.
+--- Returns the function and the options, which may be given in either order.
 local function read_arguments(method, first, second, kinds)
   if type(first) == "table" or first == nil then first, second = second, first end
   if type(first) ~= "function" then checks.fail("run:" .. method, "expected a function, got " .. errors.describe(first)) end
@@ -221,7 +222,7 @@ local function add_undo(branch, name, f)
   if f then branch.undos[#branch.undos + 1] = { branch = branch, position = branch.position, name = name, f = f } end
 end
 
---- Runs a function in a transaction that also records its result. It runs once.
+--- Runs a function once, in a transaction that also records its result.
 function Run:step(name, first, second)
   local branch, execution = branch_of(self, "step")
   local f, options = read_arguments("step", first, second, { undo = "function" })
@@ -254,7 +255,7 @@ local function read_retry(options)
   }
 end
 
---- Has a call fail, or be made again later.
+--- Makes a call fail, or repeats it later.
 local function settle_call(branch, step, retry, e)
   if step.attempts > retry.times then
     record_failure(branch, step, e)
@@ -265,8 +266,8 @@ local function settle_call(branch, step, retry, e)
   wait_on(branch, step)
 end
 
---- Calls a function that has effects outside of the database, at least once and each time with the same key. The intent is recorded before
---- the call and the result after it.
+--- Calls a function with effects outside the database at least once, each time with the same key. The intent is recorded before the
+-- call, and the result after it.
 function Run:call(name, first, second)
   local branch, execution = branch_of(self, "call")
   local f, options = read_arguments("call", first, second, { key = "any", retry = "any", undo = "function" })
@@ -302,7 +303,7 @@ function Run:call(name, first, second)
   return answer(branch, step)
 end
 
---- Waits, without being in memory.
+--- Waits for a duration. The run does not stay in memory.
 function Run:sleep(duration)
   local branch = branch_of(self, "sleep")
   local seconds = durations.read("run:sleep", duration)
@@ -316,9 +317,9 @@ function Run:sleep(duration)
   branch.values.now_text = step.wakes_at
 end
 
---- Waits for a signal, without being in memory.
--- @return its value; nil after the timeout
--- @treturn boolean whether it has come
+--- Waits for a signal. The run does not stay in memory.
+-- @return the value of the signal; nil after the timeout
+-- @treturn boolean whether the signal has arrived
 function Run:wait_for(name, options)
   local branch, execution = branch_of(self, "wait_for")
   options = checks.options("run:wait_for", options, { timeout = "any" })
@@ -365,8 +366,8 @@ local function earliest(branches)
   return wakes_at, waits_for
 end
 
---- Executes functions side by side, each with steps of its own, and waits for all of them.
--- @tparam table list functions by name, which get the run
+--- Executes functions concurrently, each with its own steps, and waits for all of them.
+-- @tparam table list functions by name, which receive the run
 -- @treturn table their results by name
 function Run:all(list)
   local main, execution = branch_of(self, "all")
@@ -419,7 +420,7 @@ end
 
 -- The end ---------------------------------------------------------------------------------------------------------------------
 
---- Raises if the function has not taken all the steps that were recorded.
+--- Raises if the function has not reached all recorded steps.
 function durable_runs.check_end(run)
   local execution = run.execution
   if execution.diverged then error(execution.diverged, 0) end
@@ -431,7 +432,7 @@ function durable_runs.check_end(run)
   end
 end
 
---- Forgets the step with whose error the run has failed, so that the next attempt takes it again.
+--- Deletes the step whose error made the run fail, so that the next attempt repeats it.
 function durable_runs.forget_failure(run, handle)
   for _, branch in pairs(run.execution.branches) do
     local step = branch.steps[branch.position]
@@ -439,8 +440,8 @@ function durable_runs.forget_failure(run, handle)
   end
 end
 
---- Undoes the steps that are done, the last one first, each once.
--- @treturn ?string what is wrong with those that could not be undone
+--- Undoes the completed steps in reverse order, each once.
+-- @treturn ?string the problem with steps that could not be undone
 function durable_runs.undo(run)
   local execution, problem = run.execution, nil
   if not execution then return nil end
@@ -461,7 +462,7 @@ function durable_runs.undo(run)
   return problem
 end
 
---- Ends an execution: nothing of it can be used any more.
+--- Ends an execution, which cannot be used any more.
 function durable_runs.finish(run)
   local execution = run.execution
   if not execution then return end
@@ -474,7 +475,7 @@ end
 
 -- Previews ---------------------------------------------------------------------------------------------------------------------
 
---- In a preview the steps and calls of a run are made at once, and nothing is recorded; waits are left out, and no signal comes.
+--- In a preview, steps and calls of a run are executed immediately and not recorded. Waits are skipped, and no signals arrive.
 local Preview = {}
 
 function Preview:step(name, first, second)
@@ -502,7 +503,7 @@ end
 Run.__index = Run
 Run.__name = "perilune.durable_run"
 
---- Makes the context of a run one with the methods of durable runs.
+--- Adds the methods of durable runs to the context of a run.
 function durable_runs.extend(context, run)
   context.id, context.key = run.id, run.key
   return setmetatable(context, {
@@ -515,12 +516,13 @@ function durable_runs.extend(context, run)
   })
 end
 
---- Sends a signal to the run of an automation that has a key: to `run:wait_for(name)`, whether it waits already or will do so.
+--- Sends a signal to the run of an automation with a key. The run receives it with `run:wait_for(name)`, even if it only waits
+-- later.
 -- @tparam string automation
--- @tparam string key of the run, as a string or an integer
+-- @tparam string key the key of the run, as a string or an integer
 -- @tparam string name
--- @param value what JSON can express
--- @treturn boolean whether a run with the key waits now
+-- @param value a value that JSON can represent
+-- @treturn boolean whether a run with the key is waiting
 function perilune.signal(automation, key, name, value)
   for index, text in ipairs{ automation, tostring(key), name } do
     if type(text) ~= "string" or text == "" or #text > 500 then

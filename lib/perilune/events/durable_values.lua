@@ -1,13 +1,13 @@
---- The clock, random numbers and UUIDs of durable runs: derived from the run, so that executing its function again gives the same ones.
---- In its steps and calls, whose results are recorded, they are the usual ones.
+--- The clock, random numbers and UUIDs of durable runs. They are derived from the run, so that executing its function again yields
+-- the same values. In steps and calls, whose results are recorded, the regular functions are used.
 
 local native = require "perilune.native.loop"
 local perilune = require "perilune"
 
 local durable_values = {}
 
---- The durable runs that are executed now, by the numbers of their tasks: tables with `now_text`, as the database stores dates, and
---- `random_state`; `is_inside` while a step is.
+--- The durable runs that are being executed, by the numbers of their tasks: tables with `now_text`, in the database's date format,
+-- `random_state`, and `is_inside` during a step.
 local active = {}
 
 local is_installed = false
@@ -15,14 +15,14 @@ local is_installed = false
 --- The clock of the environment, even during a durable run.
 durable_values.clock = perilune.now
 
---- The run whose function asks, outside of its steps.
+--- Returns the run whose function is calling, outside its steps.
 local function current()
   local source = native.current()
   local values = source and active[source]
   return values and not values.is_inside and values or nil
 end
 
---- The next 64 random bits (splitmix64).
+--- Returns the next 64 random bits (splitmix64).
 local function next_random(values)
   values.random_state = values.random_state + 0x9E3779B97F4A7C15
   local z = values.random_state
@@ -31,7 +31,7 @@ local function next_random(values)
   return z ~ (z >> 31)
 end
 
---- As `math.random` has it.
+--- Returns a random number like `math.random`.
 local function random(values, low, high)
   local bits = next_random(values)
   if low == nil then return (bits >> 11) * 2.0 ^ -53 end
@@ -69,7 +69,7 @@ function durable_values.install()
     return function(...)
       local values = current()
       local number = values and select("#", ...) <= 2 and random(values, ...)
-      -- What is wrong with the arguments is reported by the original.
+      -- The original function reports errors in the arguments.
       return number or original(...)
     end
   end
@@ -97,12 +97,12 @@ function durable_values.install()
   end)
 end
 
---- Gives a task the values of a run.
+--- Sets the values of a task to those of a run.
 function durable_values.enter(source, values) active[source] = values end
 
 function durable_values.leave(source) active[source] = nil end
 
---- A number that is the same for the same text (FNV-1a).
+--- Returns a number that depends only on the text (FNV-1a).
 function durable_values.number_of(text)
   local hash = 0xcbf29ce484222325
   for index = 1, #text do hash = (hash ~ text:byte(index)) * 0x100000001b3 end

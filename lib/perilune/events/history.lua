@@ -1,4 +1,4 @@
---- The history of tables: what each row was, when, and in which transaction.
+--- The history of tables: previous versions of rows, when they were written, and in which transaction.
 --
 --     local history = perilune.history(Book)
 --     history:install(db)                                       -- in a migration
@@ -7,8 +7,8 @@
 --     for _, version in ipairs(book:history()) do print(version.time, version.event, version.note) end
 --     history:undo(version.transaction)
 --
--- Triggers keep it, so that what other programs write is in it. A row of the history has the columns of the table as they became; that of
--- a deletion has them as they were.
+-- Triggers record the history, so that it includes writes of other programs. A row of the history has the table's columns after the
+-- change, or before a deletion.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -33,13 +33,13 @@ local function self_of(self, method)
   return rawget(self, "history"), "history:" .. method
 end
 
---- Installs the history, or brings it up to date with the table. Rows that are there are its first versions.
+--- Installs the history, or updates it to match the table. Existing rows become its first versions.
 function History.install(self, db)
   local self, place = self_of(self, "install")
   databases.guarded(checks.database(place, db), function(db) history_keeping.install(db, record.info(self.class).table, place) end)
 end
 
---- Removes the triggers and the history, or keeps what is in it.
+--- Removes the triggers and the history, optionally keeping its rows.
 -- @tparam ?table options `keep_versions`
 function History.remove(self, db, options)
   local self, place = self_of(self, "remove")
@@ -58,12 +58,12 @@ function History.is_installed(self, db)
   return history_tables.is_kept(checks.database(place, db), record.info(self.class).table)
 end
 
---- `db:write` of a transaction that has a note: `history:write("prices of May", function(db) ... end)`.
+--- Runs `db:write` with a note for the transaction: `history:write("prices of May", function(db) ... end)`.
 -- @tparam ?database db
 -- @tparam string note
 -- @tparam function block
--- @param ... further arguments of the block
--- @return what the block returns
+-- @param ... more arguments for the block
+-- @return the results of the block
 function History.write(self, first, ...)
   local self, place = self_of(self, "write")
   if not records.is_database(first) then return History.write(perilune.history(self.class), records.default_database(), first, ...) end
@@ -74,8 +74,8 @@ function History.write(self, first, ...)
   return history_notes.write_noted(first, place, note, check, block, select(3, ...))
 end
 
---- The transactions that have a note, the newest first.
--- @tparam ?integer limit how many at most, 20 by default
+--- Returns the transactions with a note, newest first.
+-- @tparam ?integer limit the maximum number of transactions, 20 by default
 function History.transactions(self, limit, db)
   local self, place = self_of(self, "transactions")
   db = checks.database(place, db)
@@ -88,9 +88,9 @@ function History.transactions(self, limit, db)
   return list
 end
 
---- Makes the rows that a transaction has changed what they were before, in all tables with a history, in a transaction of its own.
+--- Restores the rows that a transaction has changed, in all tables with a history, in a separate transaction.
 -- @tparam integer transaction its id
--- @treturn integer how many rows were restored
+-- @treturn integer the number of restored rows
 function History.undo(self, transaction, db)
   local self, place = self_of(self, "undo")
   if math.type(transaction) ~= "integer" then checks.fail(place, "expected the id of a transaction, got " .. errors.describe(transaction)) end
@@ -101,7 +101,7 @@ end
 
 local made = setmetatable({}, { __mode = "k" })
 
---- The history of the table of a class, which gets the methods `as_of` and, of its records, `history`.
+--- Returns the history of a class's table. The class gets the method `as_of`, and its records the method `history`.
 function perilune.history(class, surplus)
   local info = class ~= nil and record.info(class)
   if not info then checks.fail("perilune.history: argument 1", "expected a record class, got " .. errors.describe(class)) end

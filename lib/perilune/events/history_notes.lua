@@ -1,11 +1,11 @@
---- Transactions with notes, which the histories of tables refer to.
+--- Transactions with notes, to which the histories of tables refer.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
 
 local history_notes = {}
 
---- Notes in a transaction that it is one, calls a function, and notes its end. What fails is rolled back with it.
+--- Records the start of a noted transaction, calls a function, and records the end. If that fails, everything is rolled back.
 function history_notes.run(db, note, f, ...)
   local id = db:execute("INSERT INTO perilune_transaction (note, is_open) VALUES (?, TRUE)", note).inserted_rowid
   local results = table.pack(f(db, ...))
@@ -14,7 +14,7 @@ function history_notes.run(db, note, f, ...)
 end
 
 --- Writes in a transaction with a note.
--- @tparam ?function check gets the handle of the block
+-- @tparam ?function check receives the handle of the block
 function history_notes.write_noted(db, place, note, check, block, ...)
   return db:write(function(handle, ...)
     if check then check(handle) end

@@ -1,4 +1,4 @@
---- Reads the history of a table: records as they were, and the versions of one.
+--- Reads the history of a table: previous states of records, and the versions of one record.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -24,7 +24,7 @@ function history_reading.require_installed(db, table_name, place)
     { table = table_name })
 end
 
---- The table of a class, whose history has all its columns.
+--- Returns the table of a class. Its history must have all its columns.
 function history_reading.schema_of(db, table_name, place)
   local schema = history_keeping.schema_of(db, table_name, place)
   history_reading.require_installed(db, schema.name, place)
@@ -36,7 +36,7 @@ function history_reading.schema_of(db, table_name, place)
   return schema
 end
 
---- The columns of a table behind a prefix, under their names.
+--- Returns the columns of a table with a prefix, under their original names.
 local function select_list(schema, prefix)
   local terms = {}
   for index, name in ipairs(history_versions.column_names(schema)) do
@@ -45,7 +45,7 @@ local function select_list(schema, prefix)
   return table.concat(terms, ", ")
 end
 
---- The text of a time, as histories have it.
+--- Returns the text of a time in the format of histories.
 local function time_text(time, place)
   local is_time, date = pcall(perilune.date, time)
   if not is_time then checks.fail(place, "expected a date, got " .. errors.describe(time)) end
@@ -58,7 +58,7 @@ steps["as of"] = function(node, built, context)
   return sql.reading(built, rows, building.build_all(node.shape.operands, context))
 end
 
---- All rows of a class as they were at a time, as a request.
+--- Returns a request for all rows of a class as of a time.
 function request.verbs:as_of(time, surplus)
   local place = "as_of"
   if surplus ~= nil then checks.fail(place, "takes one argument, a time") end
@@ -69,7 +69,7 @@ function request.verbs:as_of(time, surplus)
   return request.derive_with(self, "as of", moment)
 end
 
---- The same as a method of a class, with its default scope.
+--- Returns a request for the rows of a class as of a time, with its default scope.
 function history_reading.as_of(class, ...)
   return sources.scoped(class, request.verbs.as_of(sources.unscoped_request(class), ...))
 end
@@ -82,7 +82,7 @@ local function stored_key(class, db, schema, target)
   return key
 end
 
---- Which columns have changed from one row to the next, in the order of the table.
+--- Returns the columns that have changed between two rows, in table order.
 local function changed_columns(schema, view, before, row)
   local changed = {}
   for _, name in ipairs(history_versions.column_names(schema)) do
@@ -92,7 +92,7 @@ local function changed_columns(schema, view, before, row)
   return changed
 end
 
---- The versions of the row of a record, the oldest first.
+--- Returns the versions of a record's row, oldest first.
 function history_reading.versions(class, target, db)
   local place = "history"
   db = checks.database(place, db)

@@ -1,4 +1,4 @@
---- Undoes what a transaction has changed, in all tables with a history.
+--- Undoes the changes of a transaction in all tables with a history.
 
 local errors = require "perilune.native.errors"
 local databases = require "perilune.native.databases"
@@ -12,7 +12,7 @@ local history_reading = require "perilune.events.history_reading"
 
 local history_undoing = {}
 
---- The tables with a history that can be undone, by name.
+--- Returns the tables whose history can be undone, by name.
 local function histories_in(db, place)
   local tables = {}
   for _, name in ipairs(db:tables()) do
@@ -21,7 +21,7 @@ local function histories_in(db, place)
   return tables
 end
 
---- The first and the last version of each row that a transaction has changed, and the one before it, nil if there was none.
+--- Returns the first and last version of each row that a transaction has changed, and the version before it, nil if there was none.
 local function changes_of(db, schema, transaction)
   local history, same_row = sql_text.name(history_tables.name_of(schema.name)), history_versions.same_key(schema, "h.%s IS c.%s")
   local key, terms = sql_text.names(schema.primary_key.columns), history_versions.key_terms(schema)
@@ -33,7 +33,7 @@ local function changes_of(db, schema, transaction)
     ORDER BY c.first DESC]]):format(history, same_row, history, same_row, key, history, terms), transaction)
 end
 
---- Makes a row what it was in a version; without one, or where that is a deletion, the row is deleted.
+--- Restores a row to a version. Without a version, or if the version is a deletion, the row is deleted.
 local function restore(db, schema, change)
   local target, history = sql_text.name(schema.name), sql_text.name(history_tables.name_of(schema.name))
   local key = sql_text.names(schema.primary_key.columns)
@@ -53,7 +53,7 @@ local function restore(db, schema, change)
   end
 end
 
---- The changes of a transaction, which nothing has changed since, in all tables: a list of a table and its changes.
+--- Returns the changes of a transaction in all tables, as a list of tables with their changes. Raises if a row has changed since.
 local function changes_in_tables(db, transaction, place)
   local list = {}
   for _, schema in ipairs(histories_in(db, place)) do
@@ -69,7 +69,7 @@ local function changes_in_tables(db, transaction, place)
   return list
 end
 
---- Restores what a transaction has changed. Returns how many rows that were.
+--- Restores the rows that a transaction has changed. Returns their number.
 local function undo_tables(db, transaction, is_enforced, place)
   local count, tables = 0, changes_in_tables(db, transaction, place)
   for _, changed in ipairs(tables) do
@@ -82,12 +82,12 @@ local function undo_tables(db, transaction, is_enforced, place)
   return count
 end
 
---- Makes the rows that a transaction has changed what they were before, in a transaction of its own.
+--- Restores the rows that a transaction has changed, in a separate transaction.
 -- @tparam string name a table that has a history
 -- @tparam integer transaction its id
--- @treturn integer how many rows were restored
+-- @treturn integer the number of restored rows
 function history_undoing.undo(db, name, transaction, place)
-  -- No foreign key may change rows on its own meanwhile, which others have written.
+  -- Foreign keys must not change other rows in the meantime.
   return databases.unenforced(db, function(db, is_enforced)
     history_reading.require_installed(db, name, place)
     if not db:fetch_value("SELECT 1 FROM perilune_transaction WHERE id = ?", transaction) then

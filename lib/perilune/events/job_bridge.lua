@@ -1,4 +1,4 @@
---- Job queues for Swift.
+--- The interface to job queues for Swift.
 
 local perilune = require "perilune"
 

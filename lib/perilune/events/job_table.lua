@@ -1,5 +1,6 @@
---- The table of jobs, and the statements on it. A job is `ready`, `delayed` until a time, `blocked` by an earlier one with its order key,
---- `running`, and at the end `done`, `dead` or `cancelled`. So claiming is one search, however many jobs wait or are finished.
+--- The table of jobs, and its statements. A job is `ready`, `delayed` until a time, `blocked` by an earlier job with its order key,
+-- `running`, and finally `done`, `dead` or `cancelled`. With these states, claiming is a single search, no matter how many jobs
+-- wait or are finished.
 
 local owner_leases = require "perilune.events.owner_leases"
 local owners = require "perilune.native.owners"
@@ -50,7 +51,7 @@ local definitions = {
 
 local live = "state IN ('ready', 'delayed', 'blocked', 'running')"
 
---- Makes the tables, unless they exist.
+--- Creates the tables unless they exist.
 function job_table.prepare(db)
   if db:table_exists("perilune_job") and db:table_exists("perilune_job_queue") then return end
   require("perilune.native.databases").guarded(db, function(handle)
@@ -85,7 +86,7 @@ local on_key = {
 }
 
 --- Adds a job, in the open transaction if there is one.
--- @return as `db:execute` does
+-- @return the result of `db:execute`
 function job_table.insert(db, queue, payload, options)
   local null = perilune.null
   if not options.key and not options.order_by and not options.run_at then
@@ -95,12 +96,12 @@ function job_table.insert(db, queue, payload, options)
     options.run_at and tostring(options.run_at) or null, now_text())
 end
 
---- The job that is not finished and has a key.
+--- Returns the unfinished job with a key.
 function job_table.find_live(db, queue, key)
   return db:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND job_key = ? AND " .. live, queue, key)
 end
 
---- A job with a key that has ended since a time.
+--- Returns a job with a key that has finished since a time.
 function job_table.find_finished(db, queue, key, since)
   return db:fetch_one(own .. [[
     SELECT * FROM perilune_job WHERE queue = ? AND state = 'done' AND ended_at >= ? AND job_key = ? LIMIT 1]], queue, tostring(since), key)
@@ -108,7 +109,7 @@ end
 
 -- Claiming --------------------------------------------------------------------------------------------------------------------
 
---- How many jobs the rate of a queue admits now.
+--- Returns the number of jobs that the rate of a queue admits now.
 -- @tparam table rate count, seconds
 local function take_tokens(handle, queue, rate, wanted)
   local row = handle:fetch_one(own .. "SELECT tokens, refilled_at FROM perilune_job_queue WHERE queue = ?", queue)
@@ -118,7 +119,7 @@ local function take_tokens(handle, queue, rate, wanted)
     local elapsed = math.max(0, now - perilune.date(row.refilled_at))
     tokens = math.min(rate.count, row.tokens + elapsed * rate.count / rate.seconds)
   end
-  -- What is missing by rounding alone is there.
+  -- Compensates for rounding errors.
   local taken = math.min(wanted, math.floor(tokens + 1e-6))
   if taken > 0 or not row then
     handle:execute(own .. [[
@@ -144,15 +145,15 @@ local work = own .. [[
   SELECT EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND state = 'ready')
     OR EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND state = 'delayed' AND run_at <= ?2)]]
 
---- Whether a job of a queue could be claimed: an idle queue writes nothing.
+--- Returns whether a job of a queue could be claimed, so that an idle queue writes nothing.
 function job_table.has_work(db, queue)
   return db:fetch_value(work, queue, now_text()) == 1
 end
 
---- Claims jobs, inside of a transaction.
+--- Claims jobs, within a transaction.
 -- @tparam table queue name, concurrency, rate
--- @treturn {row,...} the jobs, in the order in which they are due
--- @treturn ?number seconds until the rate admits another one
+-- @treturn {row,...} the jobs in due order
+-- @treturn ?number seconds until the rate admits another job
 function job_table.claim(handle, queue, count)
   local now = now_text()
   handle:execute(promote, queue.name, now)
@@ -172,7 +173,7 @@ function job_table.claim(handle, queue, count)
   return jobs, pause
 end
 
---- The time at which the next delayed job of a queue is due.
+--- Returns the time at which the next delayed job of a queue is due.
 function job_table.next_due(db, queue)
   return db:fetch_value(own .. "SELECT min(run_at) FROM perilune_job WHERE queue = ? AND state = 'delayed'", queue)
 end
@@ -183,7 +184,7 @@ local unblock = own .. [[
   UPDATE perilune_job SET state = CASE WHEN run_at > ?3 THEN 'delayed' ELSE 'ready' END
   WHERE id = (SELECT min(id) FROM perilune_job WHERE queue = ?1 AND order_key = ?2 AND ]] .. live .. ") AND state = 'blocked'"
 
---- Lets the next job with an order key go on.
+--- Unblocks the next job with an order key.
 local function release_order(handle, queue, order_key)
   if order_key then handle:execute(unblock, queue, order_key, now_text()) end
 end
@@ -192,8 +193,8 @@ local complete = own .. [[
   UPDATE perilune_job SET state = 'done', owner = NULL, ended_at = ?, error = NULL, traceback = NULL
   WHERE id = ? AND state = 'running' AND owner = ?]]
 
---- Ends a job that has succeeded, inside of a transaction.
--- @treturn boolean whether it was still this state's
+--- Completes a successful job, within a transaction.
+-- @treturn boolean whether this state still owned it
 function job_table.complete(handle, queue, job)
   local result = handle:execute(complete, now_text(), job.id, me)
   if result.changed_rows == 1 then release_order(handle, queue, job.order_key) end
@@ -204,7 +205,7 @@ local function text_of(value)
   return value ~= nil and tostring(value) or perilune.null
 end
 
---- Ends an attempt that has failed, inside of a transaction.
+--- Ends a failed attempt, within a transaction.
 -- @tparam ?date run_at when the next attempt is due; nil: the job is dead
 function job_table.fail(handle, queue, job, e, traceback, run_at)
   local now = now_text()
@@ -217,7 +218,7 @@ function job_table.fail(handle, queue, job, e, traceback, run_at)
   return result.changed_rows == 1
 end
 
---- Gives claimed jobs back that have not begun.
+--- Releases claimed jobs that have not started.
 function job_table.release(handle, jobs)
   for _, job in ipairs(jobs) do
     handle:execute(own .. [[
@@ -226,7 +227,7 @@ function job_table.release(handle, jobs)
   end
 end
 
---- The running jobs of a queue whose owners are dead.
+--- Returns the running jobs of a queue whose owners are dead.
 function job_table.orphans(db, queue)
   local list = {}
   for _, owner in ipairs(db:fetch_values(own .. "SELECT DISTINCT owner FROM perilune_job WHERE queue = ? AND state = 'running'", queue)) do
@@ -239,7 +240,7 @@ function job_table.orphans(db, queue)
   return list
 end
 
---- Makes a job whose process has ended ready for another attempt, or dead, inside of a transaction.
+--- Makes a job whose process has ended ready for another attempt, or dead, within a transaction.
 function job_table.recover(handle, queue, job, is_dead)
   local result = handle:execute(own .. [[
     UPDATE perilune_job SET state = ?, owner = NULL, ended_at = ?, error = ? WHERE id = ? AND state = 'running' AND owner = ?]],
@@ -250,7 +251,7 @@ end
 
 -- Managing --------------------------------------------------------------------------------------------------------------------
 
---- Cancels a job that is not finished. Returns the former state; nil if it was finished, or there is none.
+--- Cancels an unfinished job. Returns its previous state; nil if there is no such job, or it was finished.
 function job_table.cancel(handle, queue, id)
   local job = handle:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND id = ? AND " .. live, queue, id)
   if not job then return nil end
@@ -259,7 +260,7 @@ function job_table.cancel(handle, queue, id)
   return job.state
 end
 
---- Makes a dead or cancelled job ready again. Returns whether there was one.
+--- Makes a dead or cancelled job ready again. Returns whether there was such a job.
 function job_table.retry(handle, queue, id)
   local job = handle:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND id = ? AND state IN ('dead', 'cancelled')", queue, id)
   if not job then return false end
@@ -284,7 +285,7 @@ function job_table.prune(handle, queue, states, before, most)
   return count
 end
 
---- How many jobs of a queue are in each state.
+--- Returns the number of jobs of a queue in each state.
 function job_table.counts(db, queue)
   local counts = { ready = 0, delayed = 0, blocked = 0, running = 0, done = 0, dead = 0, cancelled = 0 }
   for _, row in ipairs(db:fetch_all(own .. "SELECT state, count(*) AS n FROM perilune_job WHERE queue = ? GROUP BY state", queue)) do
@@ -302,7 +303,7 @@ function job_table.list(db, queue, state, limit)
   return db:fetch_all(own .. "SELECT * FROM perilune_job WHERE queue = ? AND state = ? ORDER BY id DESC LIMIT ?", queue, state, limit)
 end
 
---- Records that this state works on a queue, or that it does no longer.
+--- Records whether this state works on a queue.
 function job_table.set_worker(db, queue, is_worker)
   db:write(function(handle)
     handle:execute(own .. "INSERT INTO perilune_job_queue(queue, owner) VALUES (?1, ?2) ON CONFLICT(queue) DO UPDATE SET owner = ?2",

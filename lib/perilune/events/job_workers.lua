@@ -14,7 +14,8 @@ local job_workers = {}
 
 --- Seconds between two checks for work of other processes.
 local poll = 1.0
---- Jobs that are this quick are claimed together; a task runs jobs for so long, then a new one does, with limits of its own.
+--- Jobs that take at most `quick` seconds are claimed together. After `longest_task` seconds, a new task with its own limits
+-- continues.
 local quick, longest_task, largest_batch = 0.002, 0.02, 32
 --- After this many seconds, jobs claimed together with a slow one are given back.
 local release_after = 0.1
@@ -29,7 +30,7 @@ local handlers = {}
 
 local job_methods = {}
 
---- The argument of a handler. The fields of the payload can be read directly.
+--- The argument of a handler. Fields of the payload can be read directly.
 local Job = {
   __name = "perilune.job", __metatable = "job",
   __index = function(self, name)
@@ -57,7 +58,7 @@ local function log_error(self, message, e)
   perilune.log.error(message, { queue = self.queue.name, error = tostring(e) })
 end
 
---- When a job that has failed is tried again; nil if never.
+--- Returns when a failed job is tried again; nil for never.
 local function next_attempt(queue, row)
   if row.attempts >= queue.attempts then return nil end
   local shortest, longest = queue.backoff[1], queue.backoff[2]
@@ -76,7 +77,7 @@ local function traceback_of(e)
   return type(e) == "userdata" and e.traceback or nil
 end
 
---- Ends an attempt that has failed.
+--- Ends a failed attempt.
 local function settle_failure(self, row, e, traceback)
   local run_at = next_attempt(self.queue, row)
   local is_ours = self.queue.db:write(function(handle)
@@ -85,7 +86,7 @@ local function settle_failure(self, row, e, traceback)
   if is_ours and not run_at then report_dead(self, row, e) end
 end
 
---- Calls the function for a job, in the transaction that ends the job.
+--- Calls the function for a job in the transaction that completes the job.
 local function run_in_transaction(self, row)
   local is_ok, e = pcall(self.queue.db.write, self.queue.db, function(handle)
     self.f(make_job(self.queue, row), handle)
@@ -101,7 +102,7 @@ local function run_job(self, row)
   return pcall(function() self.f(make_job(self.queue, row)) end)
 end
 
---- Puts an end to the attempt of a worker that lasts too long.
+--- Interrupts an attempt that exceeds its time limit.
 local function start_timeout(self, worker)
   local seconds = self.queue.timeout
   if not seconds then return nil end
@@ -115,8 +116,8 @@ local function timeout_error(self)
   return ("the attempt took longer than %gs"):format(self.queue.timeout)
 end
 
---- Runs one job, and records how it has ended unless the next claim does so.
--- @treturn boolean whether it has succeeded and is still to be completed
+--- Runs a job. Records its result, unless the next claim does so.
+-- @treturn boolean whether it has succeeded and must still be completed
 local function work(self, worker, row)
   worker.current = row
   local timer = start_timeout(self, worker)
@@ -130,7 +131,7 @@ local function work(self, worker, row)
   return is_ok and not self.is_transaction
 end
 
---- Completes jobs and claims others, in one transaction.
+--- Completes jobs and claims more in one transaction.
 local function complete_and_claim(self, done, count)
   local queue = self.queue
   return queue.db:write(function(handle)
@@ -142,7 +143,7 @@ end
 
 local pump
 
---- Gives back the jobs that were claimed together with a slow one.
+--- Releases jobs that were claimed together with a slow one.
 local function release_rest(self, worker)
   local rest = worker.rest
   worker.rest, self.batch = {}, 1
@@ -151,7 +152,7 @@ local function release_rest(self, worker)
   wake.later(self.queue.db)
 end
 
---- Runs claimed jobs and, while they are quick, further ones.
+--- Runs claimed jobs, and more jobs as long as they are quick.
 local function work_through(self, worker, rows)
   local begin = native.now()
   while #rows > 0 do
@@ -180,8 +181,8 @@ local function work_through(self, worker, rows)
   end
 end
 
---- Records the jobs that workers have completed or given back. If the database refuses, they are kept for the next attempt: no other process
---- takes them while this state exists.
+--- Records the jobs that workers have completed or released. If the database rejects this, they are kept for the next attempt: no
+-- other process claims them while this state exists.
 local function settle_left(self)
   local left = self.left
   if #left.done == 0 and #left.released == 0 then return end
@@ -228,13 +229,13 @@ local function start_worker(self, rows)
   end, function(e)
     local is_ok, is_settled = pcall(settle_interruption, self, worker, e)
     if not is_ok or not is_settled then log_error(self, "a worker of a queue failed", is_ok and e or is_settled) end
-    -- A database that cannot be written now can be later.
+    -- The database may be writable again later.
     self.not_before = native.now() + poll
     end_worker(self, worker)
   end, false, self.scope)
 end
 
---- Looks again when a delayed job is due, or the rate admits another one.
+--- Checks again when a delayed job is due, or when the rate admits another job.
 local function look_later(self, seconds)
   if self.is_stopped then return end
   if self.timer then native.stop(self.timer) end
@@ -253,7 +254,7 @@ local function plan_next_look(self, pause)
   if seconds then look_later(self, seconds) end
 end
 
---- Claims work for the workers that are free.
+--- Claims jobs for idle workers.
 function pump(self)
   if self.is_stopped or self.is_pumping then return end
   self.is_pumping = true
@@ -296,7 +297,7 @@ end
 
 -- Handlers --------------------------------------------------------------------------------------------------------------------
 
---- Calls a function at once and each poll, from inside of the loop; a failure is logged.
+--- Calls a function now and after each poll interval, within the loop. Errors are logged.
 local function look_regularly(self)
   local function look()
     for _, f in ipairs{ recover, prune } do
@@ -324,7 +325,7 @@ function job_workers.start(queue, f, is_transaction)
   return self
 end
 
---- Interrupts the workers of this state that run a job.
+--- Interrupts the workers of this state that are running a job.
 function job_workers.interrupt(queue, id)
   for handler in pairs(handlers[queue.name] or {}) do
     for worker in pairs(handler.workers) do
@@ -336,7 +337,7 @@ function job_workers.interrupt(queue, id)
   end
 end
 
---- Starts no further job. Active jobs continue to their end.
+--- Starts no more jobs. Active jobs continue until they end.
 function Handler:stop()
   if self.is_stopped then return end
   self.is_stopped = true
@@ -347,7 +348,7 @@ function Handler:stop()
   pcall(job_table.set_worker, self.queue.db, self.queue.name, false)
 end
 
---- Waits until the handler has nothing to do: no job runs, and none is ready.
+--- Waits until the handler is idle: no job is running or ready.
 function Handler:wait_until_idle()
   while true do
     pump(self)
@@ -358,7 +359,7 @@ function Handler:wait_until_idle()
   end
 end
 
---- How many jobs run in this state.
+--- Returns the number of jobs that are running in this state.
 function Handler:running_count()
   return self.worker_count
 end

@@ -69,10 +69,10 @@ local function read_queue(name, options)
   }
 end
 
---- A queue of jobs.
+--- Opens a queue of jobs.
 -- @tparam string name
--- @tparam ?table options `attempts` (5), `backoff` ({ "1s", "1h" }), `concurrency` (1), `rate`, `timeout` of an attempt, `keep`: how long jobs
---   that are done are kept ("1 day"), `on_dead`, `db`
+-- @tparam ?table options `attempts` (5), `backoff` ({ "1s", "1h" }), `concurrency` (1), `rate`, `timeout` of an attempt, `keep`:
+--   how long to keep completed jobs ("1 day"), `on_dead`, `db`
 function perilune.jobs(name, options)
   local queue = read_queue(name, options)
   job_table.prepare(queue.db)
@@ -134,10 +134,11 @@ local function encode(place, payload)
 end
 
 --- Adds a job, in the open transaction if there is one.
--- @param payload what JSON can express
--- @tparam ?table options `key`, with `on_key` = "ignore", "raise" or "replace" if a job with that key is not finished, and `unique_for`:
---   how long a finished job with the key counts too; `order_by`: jobs with the same one run one after the other; `delay` or `at`; `priority`
--- @treturn integer the id of the job, or of the one that has the key
+-- @param payload a value that JSON can represent
+-- @tparam ?table options `key`, with `on_key` = "ignore", "raise" or "replace" for the case that a job with that key is not
+--   finished, and `unique_for`: how long a finished job with the key counts too; `order_by`: jobs with the same value run one
+--   after the other; `delay` or `at`; `priority`
+-- @treturn integer the id of the job, or of the existing job with the key
 -- @treturn boolean whether it was added
 function Jobs:enqueue(payload, options)
   local queue = self.queue
@@ -166,8 +167,9 @@ end
 -- Working ---------------------------------------------------------------------------------------------------------------------
 
 --- Calls a function for each job, with at most `concurrency` jobs at once.
--- @tparam function f gets a job: its payload's fields, `payload`, `id`, `key`, `attempt`, `is_repeat`
--- @tparam ?table options `transaction`: whether each job and its end are one transaction, in which the function must not wait
+-- @tparam function f receives a job: its payload's fields, `payload`, `id`, `key`, `attempt`, `is_repeat`
+-- @tparam ?table options `transaction`: whether to run each job in the transaction that completes it; the function must not wait
+--   then
 -- @return the handler, with `stop`
 function Jobs:handle(f, options)
   local place = self.queue.place .. ": handle"
@@ -192,7 +194,7 @@ local function read_id(queue, method, value)
   checks.fail(queue.place .. ": " .. method, "expected the id or the key of a job, got " .. errors.describe(value))
 end
 
---- Cancels a job that is not finished, by its id or key. One that runs in this process is interrupted. Returns whether there was one.
+--- Cancels an unfinished job by its id or key. If it runs in this process, it is interrupted. Returns whether there was such a job.
 function Jobs:cancel(id)
   local queue = self.queue
   id = read_id(queue, "cancel", id)
@@ -213,8 +215,9 @@ end
 
 local finished_states = { "cancelled", "dead", "done" }
 
---- Deletes finished jobs. Returns how many.
--- @tparam ?table options `older_than`: how long they must have been finished, "0s" by default; `states`: "done" and "cancelled" by default
+--- Deletes finished jobs. Returns their number.
+-- @tparam ?table options `older_than`: the minimum time since they finished, "0s" by default; `states`: "done" and "cancelled" by
+--   default
 function Jobs:prune(options)
   local queue = self.queue
   local place = queue.place .. ": prune"
@@ -227,7 +230,7 @@ function Jobs:prune(options)
   return guarded(queue, job_table.prune, queue.name, states, before, 1 << 40)
 end
 
---- How many jobs are in each state: ready, delayed, blocked, running, done, dead, cancelled.
+--- Returns the number of jobs in each state: ready, delayed, blocked, running, done, dead, cancelled.
 function Jobs:counts()
   return job_table.counts(self.queue.db, self.queue.name)
 end
@@ -240,7 +243,7 @@ end
 
 local states = { "blocked", "cancelled", "dead", "delayed", "done", "ready", "running" }
 
---- The newest jobs, as rows of `perilune_job`.
+--- Returns the newest jobs, as rows of `perilune_job`.
 -- @tparam ?table options `state`, `limit` (20)
 function Jobs:list(options)
   local queue = self.queue
@@ -253,7 +256,7 @@ function Jobs:list(options)
   return job_table.list(queue.db, queue.name, options.state, read_count(queue.place .. ": list", "limit", options.limit, 20))
 end
 
---- Starts no job in any process until `resume`.
+--- Starts no jobs in any process until `resume`.
 function Jobs:pause()
   job_table.pause(self.queue.db, self.queue.name, true)
 end

@@ -1,4 +1,4 @@
---- Timers and tasks: what a script does later, repeatedly, or concurrently.
+--- Timers and tasks: functions that a script runs later, repeatedly, or concurrently.
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
@@ -13,14 +13,14 @@ local function check_function(name, f)
   end
 end
 
---- A function that calls another with arguments given now.
+--- Returns a function that calls another function with the given arguments.
 local function bind(f, ...)
   if select("#", ...) == 0 then return f end
   local arguments = table.pack(...)
   return function() return f(table.unpack(arguments, 1, arguments.n)) end
 end
 
---- What `after`, `every` and `on_signal` return.
+--- The result of `after`, `every` and `on_signal`.
 local Handle = { __name = "perilune.timer" }
 Handle.__metatable = "timer"
 
@@ -28,13 +28,13 @@ local function make_handle(id)
   return setmetatable({ id = id }, Handle)
 end
 
---- Has the function not called any more. Returns whether it would have been.
+--- Cancels further calls. Returns whether there would have been any.
 function Handle:cancel()
   local was_live = native.stop(self.id)
   return was_live
 end
 
---- Whether the function will be called.
+--- Returns whether the function will be called.
 function Handle:is_active()
   return native.is_live(self.id)
 end
@@ -52,19 +52,20 @@ function perilune.after(seconds, f, ...)
   return make_handle(native.start_timer(seconds, nil, bind(f, ...)))
 end
 
---- Calls a function at an interval in seconds, at least a thousandth. Calls that would come while it still runs are one, when it has ended.
+--- Calls a function at an interval in seconds, at least a thousandth. Calls that are due while it is still running are combined
+-- into one.
 function perilune.every(seconds, f, ...)
   local period = read_seconds("perilune.every", seconds, 0.001)
   check_function("perilune.every", f)
   return make_handle(native.start_timer(period, period, bind(f, ...)))
 end
 
---- Waits a number of seconds. Other tasks run meanwhile.
+--- Waits for a number of seconds while other tasks run.
 function perilune.sleep(seconds)
   native.sleep(read_seconds("perilune.sleep", seconds))
 end
 
---- Calls a function when the program gets a signal: "INT", "TERM" or "HUP", which would end it otherwise.
+--- Calls a function when the program receives a signal that would otherwise end it: "INT", "TERM" or "HUP".
 function perilune.on_signal(name, f)
   if type(name) ~= "string" then
     errors.raise("argument", ('perilune.on_signal: expected the name of a signal, such as "TERM", got %s'):format(errors.describe(name)))
@@ -73,17 +74,17 @@ function perilune.on_signal(name, f)
   return make_handle(native.on_signal((name:upper():gsub("^SIG", "")), f))
 end
 
---- Has a function get the errors that timers and tasks leave unhandled; nil: they end the script.
+--- Sets the function that receives unhandled errors of timers and tasks; nil: they end the script.
 function perilune.on_error(f)
   if f ~= nil then check_function("perilune.on_error", f) end
   native.on_error(f)
 end
 
---- What `spawn` returns: a function that runs beside the others.
+--- The result of `spawn`: a function that runs concurrently.
 local Task = { __name = "perilune.task" }
 Task.__metatable = "task"
 
---- The tasks, by the coroutines that run them.
+--- The tasks, by their coroutines.
 local tasks = setmetatable({}, { __mode = "k" })
 
 local function succeed(task, ...)
@@ -92,7 +93,7 @@ local function succeed(task, ...)
   if task.place then native.release(task.place) end
 end
 
---- The error is rethrown to the waiter; without one it is reported as unhandled.
+--- Raises the error in the waiting task; if there is none, reports it as unhandled.
 local function fail(task, e)
   if task.state ~= "running" then return end
   task.state, task.error = "failed", e
@@ -100,7 +101,7 @@ local function fail(task, e)
   native.release(task.place)
 end
 
---- Starts a function that runs beside this one: whenever one of them waits the other goes on.
+--- Starts a function that runs concurrently: whenever one task waits, others continue.
 function perilune.spawn(f, ...)
   check_function("perilune.spawn", f)
   local task = setmetatable({ state = "running" }, Task)
@@ -118,7 +119,7 @@ function Task:status()
   return self.state
 end
 
---- Ends the function: what it waits for raises an error of kind `cancelled`. Returns whether it was running.
+--- Cancels the task: its current or next wait raises an error of kind `cancelled`. Returns whether it was running.
 function Task:cancel()
   if self.state ~= "running" then return false end
   self.state = "cancelled"
@@ -127,7 +128,8 @@ function Task:cancel()
   return true
 end
 
---- Notes which task waits for another. Raises if that waits for this one, itself or through others: neither would ever end.
+--- Records which task waits for another. Raises if that task waits for this one, directly or indirectly, because neither would ever
+-- end.
 local function note_wait(task)
   local waiter = tasks[coroutine.running()]
   if not waiter then return end
@@ -142,7 +144,7 @@ local function note_wait(task)
   waiter.waits_for = task
 end
 
---- Waits until the function has ended, and returns its results or raises its error.
+--- Waits until the function has ended. Returns its results or raises its error.
 function Task:wait()
   while self.state == "running" do
     note_wait(self)

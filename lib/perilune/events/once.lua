@@ -1,4 +1,4 @@
---- Blocks that run once in the life of a database.
+--- Blocks that run only once for a database.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
@@ -19,13 +19,13 @@ local function encode(value)
   checks.fail("perilune.once", "expected a result that JSON can express: " .. (type(text) == "userdata" and text.message or tostring(text)))
 end
 
---- Calls a block in a transaction, unless it was called for this key before: the block's writes and the mark of the key are committed
--- together.
+--- Calls a block in a transaction, unless it was already called for this key. The writes of the block and the record of the key are
+-- committed together.
 -- @tparam string key
--- @tparam function block gets a handle; what it returns is kept
+-- @tparam function block receives a handle; its result is stored
 -- @tparam ?database db
--- @return what the block has returned, this time or the first time
--- @treturn boolean whether it was called now
+-- @return the result of the block, from this call or the first one
+-- @treturn boolean whether the block was called now
 function perilune.once(key, block, db)
   if type(key) ~= "string" or key == "" then checks.fail("perilune.once: argument 1", "expected a key as a string, got " .. errors.describe(key)) end
   if #key > longest_key then checks.fail("perilune.once: argument 1", ("expected at most %d bytes, got %d"):format(longest_key, #key)) end

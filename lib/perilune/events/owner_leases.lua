@@ -1,4 +1,5 @@
---- Whether the owner of a row still exists. On its own machine that is known at once; elsewhere an owner renews its lease in a table.
+--- Determines whether the owner of a row still exists. On the owner's machine this is known directly; on other machines, the owner
+-- must renew its lease in a table.
 
 local native = require "perilune.native.loop"
 local owners = require "perilune.native.owners"
@@ -6,7 +7,7 @@ local perilune = require "perilune"
 
 local owner_leases = {}
 
---- Seconds between two renewals, and how long a lease lasts.
+--- The seconds between two renewals, and the duration of a lease.
 local renewal, duration = 10, 60
 
 local own = "/* perilune */ "
@@ -23,7 +24,7 @@ local function renew(db)
   end)
 end
 
---- Keeps a lease for this state from now on.
+--- Starts renewing a lease for this state.
 function owner_leases.keep(db)
   if kept[db] or perilune.context ~= "live" then return end
   kept[db] = true
@@ -33,7 +34,7 @@ function owner_leases.keep(db)
   native.enter_scope(former)
 end
 
---- Whether an owner is gone for good.
+--- Returns whether an owner no longer exists.
 function owner_leases.is_dead(db, owner)
   local is_alive = owners.is_alive(owner)
   if is_alive ~= nil then return not is_alive end

@@ -1,4 +1,4 @@
---- Schedules in the form of cron: minute, hour, day of the month, month, day of the week, in local time or that of a time zone.
+--- Schedules in cron format: minute, hour, day of the month, month and day of the week, in local time or in a time zone.
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
@@ -6,11 +6,11 @@ local checks = require "perilune.runtime.checks"
 local native = require "perilune.native.loop"
 local zones = require "perilune.native.zones"
 
---- Days and months may also be written out.
+--- Names of months and days.
 local months = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" }
 local days = { [0] = "sun", "mon", "tue", "wed", "thu", "fri", "sat" }
 
---- The fields in their order: the name, the least and the greatest number, and words for numbers.
+--- The fields in order: the name, the minimum, the maximum, and words for numbers.
 local fields = {
   { name = "minute", low = 0, high = 59 },
   { name = "hour", low = 0, high = 23 },
@@ -45,7 +45,7 @@ local function read_number(place, text, field, part)
   return number
 end
 
---- Adds what one of the parts between commas stands for: `*`, `5`, `1-5`, each perhaps with `/2` behind.
+--- Adds the numbers of one part between commas: `*`, `5` or `1-5`, each with an optional step such as `/2`.
 local function add_part(place, text, field, part, set)
   local range, step = part:match("^(.-)/(%d+)$")
   local stride = math.tointeger(tonumber(step or 1))
@@ -56,7 +56,7 @@ local function add_part(place, text, field, part, set)
     local first, last = range:match("^(%w+)%-(%w+)$")
     low = read_number(place, text, field, first or range)
     high = first and read_number(place, text, field, last) or (part ~= range and field.high or low)
-    -- As cron has it the week ends with a Sunday too.
+    -- As in cron, the week may also end with Sunday.
     if first and field.words == days and high == 0 and low > 0 then high = 7 end
     if low > high then fail(place, text, "%s: %s is after %s", field.name, first, last) end
   end
@@ -80,9 +80,9 @@ local function parse(place, text)
   end
   local schedule = { text = text }
   for index, field in ipairs(fields) do schedule[index] = read_field(place, text, field, words[index]) end
-  -- As in cron: where both are restricted, either day will do.
+  -- As in cron, if both days are restricted, either may match.
   schedule.either_day = words[3]:sub(1, 1) ~= "*" and words[5]:sub(1, 1) ~= "*"
-  -- And where the clocks go back or forward, what comes at a time of day comes once all the same.
+  -- Fixed times of day occur once even if the clocks go back or forward.
   schedule.is_fixed = words[1]:sub(1, 1) ~= "*" and words[2]:sub(1, 1) ~= "*"
   return schedule
 end
@@ -95,7 +95,7 @@ local function is_day(schedule, time)
   return by_month and by_week
 end
 
---- How far the clocks of the schedule are ahead of universal time, in seconds.
+--- Returns how far the schedule's clocks are ahead of universal time, in seconds.
 local function offset(schedule, moment)
   if schedule.zone then return zones.offset(schedule.zone, moment) end
   local sign, hours, minutes = os.date("%z", moment):match("^([+-])(%d%d)(%d%d)$")
@@ -108,7 +108,7 @@ local function is_due(schedule, time)
   return schedule[4][time.month] and is_day(schedule, time) and schedule[2][time.hour] and schedule[1][time.min]
 end
 
---- Whether the clocks go forward at this moment, over a time at which the schedule is due.
+--- Returns whether the clocks go forward at this moment, skipping a time at which the schedule is due.
 local function has_missed(schedule, moment)
   if not schedule.is_fixed then return false end
   local before, now = offset(schedule, moment - 60), offset(schedule, moment)
@@ -118,14 +118,14 @@ local function has_missed(schedule, moment)
   return false
 end
 
---- Whether the clocks have gone back, and have shown the same time before.
+--- Returns whether the clocks have gone back, so that they show the same time again.
 local function comes_twice(schedule, moment)
   if not schedule.is_fixed then return false end
   local now, before = offset(schedule, moment), offset(schedule, moment - 86400)
   return before > now and offset(schedule, moment - (before - now)) == before
 end
 
---- The seconds from 1970 to noon of a day, in universal time.
+--- Returns the seconds from 1970 to noon of a day, in universal time.
 local function noon(year, month, day)
   if month > 12 then year, month = year + 1, month - 12 end
   local shifted_year = month <= 2 and year - 1 or year
@@ -134,13 +134,13 @@ local function noon(year, month, day)
   return days * 86400 + 43200
 end
 
---- The next hour, or a later moment that is surely not yet in the day, or month, that begins at a noon less some hours.
+--- Returns the next hour, or a later moment that is certainly before the day or month that starts some hours before a noon.
 local function skip(moment, time, begin, hours)
   return math.max(moment + (60 - time.min) * 60, begin and begin - hours * 3600 or 0)
 end
 
---- The first moment after another (in Unix seconds) at which a schedule is due; nil if there is none within forty years: a
---- 29th of February that is a Sunday may be that far away.
+--- Returns the first moment (in Unix seconds) after another one at which a schedule is due; nil if there is none within forty
+-- years, the longest time until February 29 falls on a given day of the week.
 local function next_time(schedule, after)
   local moment = after - after % 60 + 60
   local limit = after + 40 * 366 * 86400
@@ -165,19 +165,19 @@ end
 
 -- Being called ----------------------------------------------------------------------------------------------------------------
 
---- How long to wait at most before the clock is read again: it may have been set.
+--- The maximum wait before the clock is read again, because it may have been set.
 local longest_wait = perilune.context == "live" and 60 or math.huge
 
 local Schedule = { __name = "perilune.schedule" }
 Schedule.__metatable = "schedule"
 
---- A clock that is set back by more has been wrong: what it has shown counts no more.
+--- If the clock is set back by more than this, it was wrong, and its previous time is ignored.
 local longest_setback = 3 * 3600
 
 local function arm(self)
   local now = os.time()
   if self.last and self.last - now > longest_setback then self.last = nil end
-  -- A clock that was set back does not bring the same minute twice.
+  -- The same minute must not occur twice when the clock is set back.
   self.due = next_time(self.schedule, math.max(now, self.last or now))
   if not self.due then return end
   if self.delayed_due ~= self.due then
@@ -194,7 +194,7 @@ local function arm(self)
   end)
 end
 
---- Has the function not called any more. Returns whether it would have been.
+--- Cancels further calls. Returns whether there would have been any.
 function Schedule:cancel()
   local is_active = self:is_active()
   if is_active then native.stop(self.id) end
@@ -202,12 +202,12 @@ function Schedule:cancel()
   return is_active
 end
 
---- Whether the function will be called.
+--- Returns whether the function will be called.
 function Schedule:is_active()
   return self.id ~= nil and native.is_live(self.id)
 end
 
---- When the function will be called next; nil if never.
+--- Returns when the function will be called next; nil for never.
 function Schedule:next_time()
   return self:is_active() and perilune.date(self.due) or nil
 end
@@ -220,8 +220,8 @@ checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "id", "jitter", "las
 
 local schedule = { next_time = next_time }
 
---- Reads a schedule that comes at some time.
--- @tparam ?string zone the name of a time zone; that of the process by default
+--- Reads a schedule and raises if it never occurs.
+-- @tparam ?string zone the name of a time zone; by default the process's time zone
 function schedule.read(place, text, zone)
   local parsed = parse(place, text)
   if zone ~= nil then
@@ -233,9 +233,9 @@ function schedule.read(place, text, zone)
   return parsed
 end
 
---- Calls a function at the times of a schedule that was parsed.
--- @tparam ?table options `jitter`: the most seconds by which a call is late at random; `on_armed`: gets each due time beforehand;
---   `after`: the due times begin after this moment, in Unix seconds
+--- Calls a function at the times of a parsed schedule.
+-- @tparam ?table options `jitter`: the maximum random delay of calls in seconds; `on_armed`: receives each due time in advance;
+--   `after`: due times start after this moment, in Unix seconds
 function schedule.start(parsed, f, options)
   options = options or {}
   local self = setmetatable({
@@ -244,13 +244,14 @@ function schedule.start(parsed, f, options)
   return self
 end
 
---- Calls a function at the times of a schedule, as cron has it: `perilune.at("0 9 * * mon-fri", f)`.
+--- Calls a function at the times of a schedule in cron format: `perilune.at("0 9 * * mon-fri", f)`.
 --
--- Five fields: minute, hour, day of the month, month, day of the week; each `*`, a number, a range `1-5`, a step `*/10`, a list of
--- those. Months and days may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly" are short for such.
--- Times are local; a time of day that the clocks leave out is when they go forward, one that they bring twice is its first. Where the
--- minute or the hour is a star nothing is made up for. Times that pass while the machine sleeps are one call afterwards.
--- @tparam ?table options `zone`: the name of a time zone; `jitter`: the longest random delay of a call
+-- There are five fields: minute, hour, day of the month, month and day of the week. Each is `*`, a number, a range `1-5`, a step
+-- `*/10`, or a list of these. Months and days may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly"
+-- are abbreviations. Times are local. A time of day that is skipped when the clocks go forward is due at that moment; a time that
+-- occurs twice is due the first time. No such corrections are made if the minute or the hour is a star. Times that pass while the
+-- machine sleeps cause a single call afterwards.
+-- @tparam ?table options `zone`: the name of a time zone; `jitter`: the maximum random delay of a call
 function perilune.at(text, f, options)
   options = checks.options("perilune.at", options, { zone = "string", jitter = "any" })
   local parsed = schedule.read("perilune.at", text, options.zone)

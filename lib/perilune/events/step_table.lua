@@ -1,4 +1,4 @@
---- The tables of durable runs beside their own: what each step has given, and signals that wait to be received.
+--- The additional tables of durable runs: the results of steps, and signals that have not been received.
 
 local databases = require "perilune.native.databases"
 local owners = require "perilune.native.owners"
@@ -41,7 +41,7 @@ local definitions = {
   own .. "CREATE INDEX IF NOT EXISTS perilune_signal_run ON perilune_signal(automation, run_key, name, id)",
 }
 
---- The steps of a run are deleted with it.
+--- A run's steps are deleted with it.
 local trigger = own .. [[
   CREATE TRIGGER IF NOT EXISTS perilune_step_deletion AFTER DELETE ON perilune_automation_run BEGIN
     DELETE FROM perilune_step WHERE run_id = old.id;
@@ -55,7 +55,7 @@ function step_table.prepare(db)
   end)
 end
 
---- The recorded steps of a run, by branch and position.
+--- Returns the recorded steps of a run, by branch and position.
 function step_table.load(db, run_id)
   local branches = {}
   for _, row in ipairs(db:fetch_all(own .. "SELECT * FROM perilune_step WHERE run_id = ? ORDER BY branch, position", run_id)) do
@@ -82,7 +82,7 @@ local put = own .. [[
 
 --- Records a step, in the open transaction.
 -- @tparam table step name, kind, state, value, error, error_kind, idempotency_key, attempts, wakes_at
--- @treturn boolean whether the run is still this state's
+-- @treturn boolean whether this state still owns the run
 function step_table.put(handle, run_id, branch, position, step)
   step.ended_at = tostring(clock())
   local null = perilune.null
@@ -99,7 +99,7 @@ function step_table.delete_all(handle, run_id)
   handle:execute(own .. "DELETE FROM perilune_step WHERE run_id = ?", run_id)
 end
 
---- A run that gets on is not one that keeps ending its process.
+--- Resets the number of interruptions, because a run that makes progress does not keep ending its process.
 function step_table.forget_interruptions(handle, run_id)
   handle:execute(own .. "UPDATE perilune_automation_run SET interruptions = 0 WHERE id = ?", run_id)
 end
@@ -115,13 +115,13 @@ function step_table.take_signal(handle, automation, run_key, name)
   return row
 end
 
---- Whether a signal waits for a run.
+--- Returns whether there is a signal for a run.
 function step_table.has_signal(handle, automation, run_key)
   return handle:fetch_value(own .. "SELECT 1 FROM perilune_signal WHERE automation = ? AND run_key = ? LIMIT 1", automation, run_key) ~= nil
 end
 
---- Adds a signal, and wakes the run that waits for it, in the open transaction.
--- @treturn boolean whether one waits
+--- Adds a signal and wakes the run that waits for it, in the open transaction.
+-- @treturn boolean whether a run waits for it
 function step_table.send_signal(handle, automation, run_key, name, value)
   local now = tostring(clock())
   handle:execute(own .. "INSERT INTO perilune_signal(automation, run_key, name, value, sent_at) VALUES (?, ?, ?, ?, ?)",

@@ -1,4 +1,4 @@
---- Observers of transactions: methods of databases.
+--- Database methods that observe transactions.
 
 local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
@@ -19,7 +19,7 @@ local function check_function(place, value)
   return value
 end
 
---- One value stands for a list of one.
+--- Accepts a single value as a list of one.
 local function list_of(place, value)
   if type(value) == "string" or records.class_of(value) or records.model_of(value) then
     return { value }
@@ -43,7 +43,7 @@ local function read_kinds(place, kinds)
   return mask
 end
 
---- The name of a table, given as such or as the class of its records. It must exist, unless the schema cannot be read now.
+--- Returns the name of a table, which may be given as a record class. It must exist, unless the schema cannot be read now.
 local function table_name(db, place, value)
   local info = records.model_of(value) and require("perilune.records.class").info(value)
   local name = info and info.table or value
@@ -66,13 +66,13 @@ end
 
 -- Transactions of others --------------------------------------------------------------------------------------------------------
 
---- Calls the function of the next letter, and so on.
+--- Handles pending notifications by calling their functions.
 local function read_mail()
   local f, value = observers.take_notification()
   while f do
     local is_ok, err = pcall(f, value)
     if not is_ok then
-      -- The others are read by the next call.
+      -- The remaining notifications are handled by the next call.
       native_observation.signal_notifications()
       error(err, 0)
     end
@@ -80,23 +80,23 @@ local function read_mail()
   end
 end
 
---- An error of did_commit or did_rollback does not concern the writer, whose transaction has ended: it goes where errors of timers and
--- tasks go.
+--- Errors of did_commit or did_rollback do not concern the writer, whose transaction has ended. They are handled like errors of
+-- timers and tasks.
 observers.set_failure(function(err)
   native_loop.start(function() error(err, 0) end)
 end)
 
---- Has the loop read letters, unless it does already.
+--- Makes the loop handle notifications, unless it does so already.
 local function open_notifications()
   if not native_observation.signal_notifications() then native_observation.open_notifications(read_mail) end
 end
 
 -- Lifetime ---------------------------------------------------------------------------------------------------------------------
 
---- The observers that end with what has added them, by the numbers of the scopes.
+--- Observers that end with the scope that has added them, by the number of the scope.
 local scopes = setmetatable({}, { __mode = "k" })
 
---- Who writes calls observers: what they start belongs to their scope all the same.
+--- Observers are called by the writer. Anything they start must still belong to their own scope.
 local function in_scope(scope, f)
   return function(value)
     local outer = native_loop.enter_scope(scope)
@@ -119,7 +119,7 @@ end
 
 -- Adding --------------------------------------------------------------------------------------------------------------------------
 
---- Has functions called when transactions change the database. Each is optional.
+--- Calls functions when transactions change the database. Each function is optional.
 --
 --     local observer = db:observe_transactions{
 --       tables = { "book" },
@@ -130,16 +130,17 @@ end
 --     }
 --     observer:remove()
 --
--- `on_change` is called for each row that a statement has changed, once the statement has succeeded, `will_commit` may raise, which rolls back and is the error of the one that commits.
--- Both must not use the database. `did_commit` and `did_rollback` get a handle, with which they may. What is changed inside of
--- savepoints is reported when the outermost has ended. What was undone is never reported: by a savepoint, or by the failure of a statement.
--- What `did_commit` and `did_rollback` raise goes to `perilune.on_error`, or ends the script when it waits: the transaction has ended.
+-- `on_change` is called for each changed row once the statement has succeeded. `will_commit` may raise an error, which rolls back
+-- the transaction and is raised by the commit. Neither may use the database. `did_commit` and `did_rollback` receive a handle and
+-- may use it. Changes within savepoints are reported when the outermost savepoint has ended. Changes that were undone, by a
+-- savepoint or by a failed statement, are never reported. Errors of `did_commit` and `did_rollback` are passed to
+-- `perilune.on_error`, or end the script when it waits, because the transaction has ended.
 --
--- Transactions of other scripts and of Swift are reported after their commit, when the script waits or has ended: observers are not
--- asked before, and rollbacks are not reported. Beyond 100,000 pending changes, the event `{ kind = "many" }` is delivered instead of
--- those beyond; what Swift has done inside of savepoints has no values.
--- @tparam table options the functions; `tables` (names or classes of records) and `kinds` ("insert", "update", "delete") limit what
---   `on_change` is called with
+-- Transactions of other scripts and of Swift are reported after their commit, when the script waits or has ended. Their observers
+-- cannot prevent the commit, and rollbacks are not reported. After 100,000 pending changes, further changes are replaced by the
+-- event `{ kind = "many" }`. Changes that Swift makes within savepoints have no values.
+-- @tparam table options the functions; `tables` (names or record classes) and `kinds` ("insert", "update", "delete") limit the
+--   calls of `on_change`
 -- @return an observer, which stays until its `remove` is called or the database is closed
 function database:observe_transactions(options)
   local place = "db:observe_transactions"
@@ -157,10 +158,10 @@ function database:observe_transactions(options)
   return add(self, functions, tables, kinds, false)
 end
 
---- Calls a function once, after the current transaction, or else the next one, has been committed.
--- @tparam function on_commit gets a handle
--- @tparam ?function on_rollback is called instead, if the transaction is rolled back
--- @return an observer, by which the call can be taken back
+--- Calls a function once, after the commit of the current transaction, or otherwise of the next one.
+-- @tparam function on_commit receives a handle
+-- @tparam ?function on_rollback is called instead if the transaction is rolled back
+-- @return an observer, whose removal cancels the call
 function database:after_next_transaction(on_commit, on_rollback)
   local place = "db:after_next_transaction"
   local functions = { did_commit = check_function(place .. ": argument 1", on_commit) }

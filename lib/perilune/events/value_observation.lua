@@ -1,4 +1,4 @@
---- Observations of values: a fetch that is repeated after each transaction that could have changed its result.
+--- Observations of values: fetches that are repeated after each transaction that may have changed their result.
 
 local null = require("perilune.native.values").null
 local databases = require "perilune.native.databases"
@@ -13,10 +13,10 @@ local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local sql_text = require "perilune.runtime.sql_text"
 
---- The number of cascading deliveries from which they are treated as a loop.
+--- The number of successive deliveries triggered by each other that counts as a loop.
 local longest_chain = 1000
 
---- What cannot be fetched is looked at again after a second, and after each further failure in twice that time, up to a minute.
+--- A failed fetch is repeated after one second. This interval doubles with each further failure, up to a minute.
 local longest_pause = 60.0
 
 local Observation = { __name = "perilune.observation" }
@@ -30,7 +30,7 @@ local function same_again(self, print)
   return false
 end
 
---- Whether there is a new value, and the value.
+--- Returns whether there is a new value, and the value.
 local function take(self, ...)
   if not self.keeps_duplicates and same_again(self, observers.fingerprint(...)) then return false end
   return true, ...
@@ -41,7 +41,7 @@ local function map(self, ...)
   return ...
 end
 
---- Fetches, and observes what is read; with explicit regions those only.
+--- Fetches, and observes the values read, or only the explicit regions if there are any.
 local function read(self)
   if not self.touch_regions then return native.read(self.observer, self.fetch) end
   native.read(self.observer, self.touch_regions)
@@ -49,13 +49,14 @@ local function read(self)
 end
 
 local function refresh(self)
-  -- Where equal values count, a look without a cause finds none.
+  -- If equal values count, a check without a signal must not find a value.
   if self.keeps_duplicates and self.has_looked and not native.take_signal(self.observer) then return false end
   self.has_looked = true
   return take(self, map(self, read(self)))
 end
 
---- Waits before what has failed is fetched again, whatever changes meanwhile. Says in the error how many seconds, as `retry_in`.
+--- Pauses before a failed fetch is repeated, even if there are changes in the meantime. Adds the number of seconds to the error as
+-- `retry_in`.
 local function back_off(self, e)
   if type(e) == "userdata" and e.kind == "cancelled" then return end
   self.failures = (self.failures or 0) + 1
@@ -65,7 +66,7 @@ local function back_off(self, e)
   return seconds
 end
 
---- What the loop calls reads by this: a failure is given to who wants it, with the seconds until the next look.
+--- Reads for the loop. A failure is passed to the error handler, with the seconds until the next attempt.
 local function read_or_back_off(self, is_read, ...)
   if is_read then
     self.failures = nil
@@ -80,7 +81,7 @@ end
 
 -- Delivering ------------------------------------------------------------------------------------------------------------------
 
---- Raises if deliveries go on bringing about each other: their callbacks write what they observe.
+--- Raises if deliveries keep triggering each other because their callbacks write observed values.
 local function check_chain(self, length)
   if length < longest_chain then return end
   self:cancel()
@@ -93,7 +94,7 @@ local function finish(is_ok, ...)
   if not is_ok then error((...), 0) end
 end
 
---- What the loop calls.
+--- Delivers a new value. Called by the loop.
 local function deliver(self, chain, is_new, ...)
   if not is_new or self.is_suspended or not self:is_active() then return end
   check_chain(self, chain)
@@ -103,14 +104,14 @@ end
 
 -- Observations ----------------------------------------------------------------------------------------------------------------
 
---- Calls nothing any more. Returns whether it would have.
+--- Ends the observation. Returns whether it was active.
 function Observation:cancel()
   local was_active = self:is_active()
   native.stop(self.observer)
   return was_active
 end
 
---- Whether it goes on.
+--- Returns whether the observation is active.
 function Observation:is_active()
   return native.is_active(self.observer)
 end
@@ -121,7 +122,7 @@ function Observation:__tostring()
   return self:is_active() and "observation" or "observation (cancelled)"
 end
 
---- Looks for a new value without waiting.
+--- Checks for a new value without waiting.
 -- @return true and the value, or false if it is equal to the last one
 function Observation:try_next()
   if self.callback then errors.raise("usage", "observation:try_next: its values are already delivered to a function") end
@@ -129,7 +130,7 @@ function Observation:try_next()
   return refresh(self)
 end
 
---- Fetches and delivers nothing until `resume`. Returns whether it did before.
+--- Stops fetching and delivering until `resume`. Returns whether the observation was running.
 function Observation:pause()
   local was_running = self:is_active() and not self.is_suspended
   self.is_suspended = true
@@ -137,7 +138,7 @@ function Observation:pause()
   return was_running
 end
 
---- Goes on, and looks for a new value first. Returns whether it was paused.
+--- Continues, after checking for a new value. Returns whether the observation was paused.
 function Observation:resume()
   local was_paused = self:is_active() and self.is_suspended or false
   self.is_suspended = nil
@@ -145,36 +146,37 @@ function Observation:resume()
   return was_paused
 end
 
---- Whether it is paused.
+--- Returns whether the observation is paused.
 function Observation:is_paused()
   return self.is_suspended == true and self:is_active()
 end
 
---- The next value that is not equal to the last one; waits for it. Nothing once the observation is cancelled.
+--- Waits for the next value that differs from the last one. Returns nothing once the observation is cancelled.
 function Observation:next()
   if self.callback then errors.raise("usage", "observation:next: its values are already delivered to a function") end
   while self:is_active() do
     native_loop.wait(self.place)
     if not self:is_active() then return end
-    -- What a pause has come upon is looked at when it ends.
+    -- Changes during a pause are examined when it ends.
     local results = self.is_suspended and { false, n = 1 } or table.pack(refresh(self))
     if results[1] then return table.unpack(results, 2, results.n) end
   end
 end
 
---- nil would end a loop.
+--- A nil value would end a loop.
 local function or_null(self, first, ...)
   if first == nil and self:is_active() then return null, ... end
   return first, ...
 end
 
---- An iterator over the values, which waits for each: `for authors in observation:values() do`. A value nil is perilune.null there.
--- Ends with the observation, and ends it when the loop is left.
+--- Returns an iterator over the values, which waits for each: `for authors in observation:values() do`. A nil value becomes
+-- perilune.null. The loop ends with the observation, and leaving the loop ends the observation.
 function Observation:values()
   return function() return or_null(self, self:next()) end, nil, nil, self
 end
 
---- What fetches for an observation, and gets a handle: a function; for a request or a class, its rows.
+--- Returns the function that fetches for an observation, given a handle: a function itself, or one that fetches the rows of a
+-- request or class.
 local function fetch_of(place, source)
   if type(source) == "function" then return source end
   local request = marks.request_of and marks.request_of(source)
@@ -182,8 +184,8 @@ local function fetch_of(place, source)
   return function(handle) return request:fetch_all(handle) end
 end
 
---- Observes something else from now on: the next page of a list, for example. What it gives is delivered unless it equals the last value.
--- @param source a function as `db:observe` takes, or a request
+--- Observes something else from now on, such as the next page of a list. Its value is delivered unless it equals the last one.
+-- @param source a function as for `db:observe`, or a request
 function Observation:change(source)
   local fetch = fetch_of("observation:change: argument 1", source)
   function self.fetch() return self.object:read(fetch) end
@@ -197,7 +199,7 @@ checks.seal(Observation, {
 
 -- Regions -------------------------------------------------------------------------------------------------------------------------
 
---- SQL that reads no row, but that part of a table.
+--- Returns SQL that reads no rows but depends on part of a table.
 local function sql_of_table(db, name, columns)
   local schema = native_schema.table(db, name)
   local list = {}
@@ -206,7 +208,7 @@ local function sql_of_table(db, name, columns)
     #list > 0 and table.concat(list, ", ") or "*", sql_text.name(schema.database), sql_text.name(schema.name))
 end
 
---- What reads one region: a function that gets a handle.
+--- Returns a function that reads one region, given a handle.
 local function reading_of(place, db, region)
   if type(region) == "string" then
     local sql = sql_of_table(db, region)
@@ -227,7 +229,7 @@ local function is_list(value)
   return type(value) == "table" and getmetatable(value) == nil and #value > 0
 end
 
---- A function that reads all regions of a database without a row of them.
+--- Returns a function that reads all regions of a database without returning a row.
 local function touching(place, db, regions)
   local readings = {}
   for i, region in ipairs(is_list(regions) and regions or { regions }) do readings[i] = reading_of(place, db, region) end
@@ -251,8 +253,8 @@ local function observe(place, db, fetch, callback, options)
     duplicates = "boolean", keeps_alive = "boolean", looks_first = "boolean", map = "function", on_error = "function", poll = "any", regions = "any",
   })
   local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
-  db:is_inside_transaction() -- raises where the database is out of reach: in on_change, for example
-  -- Before anything is observed: the first look of a connection at a schema counts as a change of it.
+  db:is_inside_transaction() -- raises if the database cannot be used, in on_change for example
+  -- Must come before the observation starts, because a connection's first look at a schema counts as a schema change.
   local touch = options.regions ~= nil and touching(place .. ": option `regions`", db, options.regions) or nil
   local observer, object = native.start(db)
   local self = setmetatable({
@@ -260,7 +262,7 @@ local function observe(place, db, fetch, callback, options)
     touch_regions = touch and function() touch(object) end or nil,
   }, Observation)
   function self.fetch() return object:read(fetch) end
-  -- What is there now is known already then, and only what comes is delivered.
+  -- If the current value is known, only later values are delivered.
   if options.looks_first then self.has_looked = pcall(refresh, self) end
   if callback then
     native.push(self.observer, function()
@@ -273,31 +275,32 @@ local function observe(place, db, fetch, callback, options)
   return self
 end
 
---- Observes what a function fetches.
+--- Observes the value that a function fetches.
 --
 --     local observation = db:observe(function(db) return Author:fetch_count(db) end, function(count) print(count) end)
 --     observation:cancel()
 --
--- The callback gets what `fetch` returns: first the current value, then after each transaction of any writer that could have changed it,
--- unless it is equal to what the callback got last. It is called when the script has come to its end, or waits. Without a callback the
--- values are taken by `observation:values()` or `observation:next()`, which wait.
--- @tparam function fetch gets a handle, in `db:read`
+-- The callback receives the results of `fetch`: first the current value, then a new value after each transaction of any writer that
+-- may have changed it, unless it equals the previous one. It is called when the script has ended or waits. Without a callback, use
+-- `observation:values()` or `observation:next()`, which wait for values.
+-- @tparam function fetch receives a handle, in `db:read`
 -- @tparam ?function callback
--- @tparam ?table options `looks_first`: true if what there is now is not to be delivered; `poll`: how long to wait between two looks
---   whether another process has written, as "500ms"; `on_error`: gets what `fetch` and the callback raise, and, if it was `fetch`, the
---   seconds until it is called again: one second, twice that after each further failure, at most a minute; an error object has them in
---   its field `retry_in`; `keeps_alive`: false if a script that has nothing else to do is to end; `duplicates`: true if values that are
---   equal to the one before are delivered too; `map`: gets what `fetch` returns, outside of the database, and returns the value; `regions`:
---   what is observed in place of all that `fetch` reads, as `observe_region` takes it
+-- @tparam ?table options `looks_first`: whether to skip the current value; `poll`: the interval for checking whether another
+--   process has written, such as "500ms"; `on_error`: receives errors of `fetch` and the callback, and for errors of `fetch` the
+--   seconds until the next attempt: one second, doubled with each further failure, at most a minute; error objects have the field
+--   `retry_in`; `keeps_alive`: false if the script may end despite the observation; `duplicates`: whether to deliver values that
+--   equal the previous one; `map`: converts the results of `fetch` outside the database; `regions`: the observed parts, instead of
+--   everything that `fetch` reads, as for `observe_region`
 function database:observe(fetch, callback, options)
   check_callable("db:observe: argument 1", fetch)
   return observe("db:observe", self, fetch, callback, options)
 end
 
---- Observes parts of a database, whatever they hold: each transaction that may have changed them.
--- @param regions a table's name; `{ table = "book", columns = { "title" } }`; a request, without what is prefetched with it; or a list of such
--- @tparam ?function callback gets nothing
--- @tparam ?table options `keeps_alive`, `on_error` and `poll`, as those of `observe`
+--- Observes parts of a database, whatever their content: the callback is called for each transaction that may have changed them.
+-- @param regions a table name; `{ table = "book", columns = { "title" } }`; a request, without its prefetched rows; or a list of
+--   these
+-- @tparam ?function callback receives no arguments
+-- @tparam ?table options `keeps_alive`, `on_error` and `poll`, as for `observe`
 function database:observe_region(regions, callback, options)
   local place = "db:observe_region"
   if regions == nil then checks.fail(place .. ": argument 1", "expected the name of a table, a request or a list of such, got nil") end
@@ -314,9 +317,9 @@ local function check_table(db, name)
   if not db:table_exists(name) then errors.raise_unknown("table", name, db:tables()) end
 end
 
---- Has observations fetch again, those of other hosts and of Swift too: for changes that were not observed, made by another process
--- for example.
--- @tparam string ... the tables that have changed; all by default
+--- Makes observations fetch again, including those of other hosts and of Swift, after changes that were not observed, for example
+-- by another process.
+-- @tparam string ... the changed tables; all by default
 function database:notify_changes(...)
   local names = { ... }
   for _, name in ipairs(names) do check_table(self, name) end
@@ -326,7 +329,7 @@ end
 
 local value_observation = {}
 
---- Observes the records, or rows, of a request.
+--- Observes the records or rows of a request.
 function value_observation.of_request(request, db, callback, options)
   if not records.is_database(db) then db, callback, options = records.default_database(), db, callback end
   return observe("observe", db, function(handle) return request:fetch_all(handle) end, callback, options)
@@ -339,7 +342,7 @@ Shared.__metatable = "shared observation"
 local Subscription = {}
 Subscription.__metatable = "subscription"
 
---- Calls a subscriber; what it raises keeps the others from nothing.
+--- Calls a subscriber. Its errors do not affect other subscribers.
 local function call(subscription, ...)
   if subscription.is_active_now then subscription.callback(...) end
 end
@@ -354,12 +357,12 @@ local function deliver_to_all(self, ...)
   if first_error then error(first_error[1], 0) end
 end
 
---- Calls a function with the present value, as soon as it is known, and with each new one.
+--- Calls a function with the current value as soon as it is known, and with each new value.
 function Shared:observe(callback)
   check_callable("shared:observe: argument 1", callback)
   if self.is_over then errors.raise("usage", "shared:observe: the observation was cancelled") end
   local is_new = not self.observation
-  -- Before there is a subscription, which would stay if this raises. What it finds is delivered later.
+  -- Must come before the subscription is added, which would otherwise remain if this raises. The value is delivered later.
   if is_new then
     self.observation = observe("db:share_observation", self.db, self.fetch, function(...) deliver_to_all(self, ...) end, self.options)
   end
@@ -374,7 +377,7 @@ local function stop(self)
   self.observation, self.value = nil, nil
 end
 
---- Ends it, for all.
+--- Ends the observation for all subscribers.
 function Shared:cancel()
   local was_active = not self.is_over
   self.is_over = true
@@ -384,14 +387,14 @@ function Shared:cancel()
   return was_active
 end
 
---- How many functions get its values.
+--- Returns the number of subscribed functions.
 function Shared:count()
   return #self.subscriptions
 end
 
 Shared.__close = Shared.cancel
 
---- Calls the function no more. Returns whether it would have. Nothing is fetched after the last one.
+--- Cancels the subscription. Returns whether it was active. After the last subscription, nothing is fetched.
 function Subscription:cancel()
   local was_active = self.is_active_now
   self.is_active_now = false
@@ -403,7 +406,7 @@ function Subscription:cancel()
   return was_active
 end
 
---- Whether the function is still called.
+--- Returns whether the function is still called.
 function Subscription:is_active()
   return self.is_active_now
 end
@@ -412,9 +415,9 @@ Subscription.__close = Subscription.cancel
 checks.seal(Shared, { "db", "fetch", "is_over", "observation", "options", "subscriptions", "value" })
 checks.seal(Subscription, { "callback", "is_active_now", "shared" })
 
---- One observation for several functions: what it observes is fetched once for all, and only while one of them is there.
--- @param source a function as `db:observe` takes, or a request
--- @tparam ?table options as those of `db:observe`, without `looks_first`
+--- Shares one observation between several functions: its value is fetched once for all, and only while there are subscribers.
+-- @param source a function as for `db:observe`, or a request
+-- @tparam ?table options as for `db:observe`, without `looks_first`
 function database:share_observation(source, options)
   local place = "db:share_observation"
   local fetch = fetch_of(place .. ": argument 1", source)

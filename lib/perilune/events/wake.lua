@@ -6,10 +6,10 @@ local owners = require "perilune.native.owners"
 
 local wake = {}
 
---- Databases for which a ring is on its way.
+--- The databases for which a ring is scheduled.
 local is_ringing = setmetatable({}, { __mode = "k" })
 
---- The name of a database's bell: all connections of this process to its file share it.
+--- Returns the name of a database's bell, which all connections of this process to its file share.
 local function bell_of(db)
   local path = db:path()
   return (path == "" or path:find("^:memory:")) and "memory " .. owners.current() or path
@@ -21,7 +21,7 @@ function wake.listen(db, f, keeps_alive)
   return bells.listen(bell_of(db), f, keeps_alive)
 end
 
---- Rings once nothing uses the state any more, so that the transaction which is open now is over.
+--- Rings once the state is idle, when the current transaction has ended.
 function wake.later(db)
   if is_ringing[db] then return end
   local bell = bell_of(db)

@@ -23,7 +23,7 @@ local function has_moved(err)
   return is_object and kind == "cluster_moved"
 end
 
---- Runs the block again if a cluster has changed its leader before the transaction was committed.
+--- Runs the block again if the cluster has changed its leader before the commit.
 local function write_again(retry, db, note, block, ...)
   for _ = 1, retry do
     local results = table.pack(pcall(write_once, db, note, block, ...))
@@ -33,7 +33,7 @@ local function write_again(retry, db, note, block, ...)
   return write_once(db, note, block, ...)
 end
 
---- Arguments: the database, the options, the block and its further arguments.
+--- Receives the database, the options, the block and its arguments.
 return function(db, options, block, ...)
   if getmetatable(options) ~= nil then checks.fail("db:write: argument 1", "expected a function, got " .. errors.describe(options)) end
   local given = checks.options("db:write", options, known)

@@ -1,13 +1,13 @@
 ---@meta perilune.native.bells
---- Wakes what waits in any state of this process. Swift (BellBinding.swift) provides it.
+--- Wakes listeners in all states of this process. Implemented in Swift (BellBinding.swift).
 
 ---@class perilune.native.bells
 local native = {}
 
---- Calls a function after each ring; rings in the meantime are one call.
+--- Calls a function after each ring; rings in quick succession cause a single call.
 ---@param name string
 ---@param f function
----@param keeps_alive boolean whether the script waits for it
+---@param keeps_alive boolean whether the script waits for rings
 ---@return integer source
 function native.listen(name, f, keeps_alive) end
 

@@ -1,5 +1,5 @@
 ---@meta perilune.native.crashes
---- Points at which tests kill the process. C (crash_points.c) provides them.
+--- Points at which tests kill the process. Implemented in C (crash_points.c).
 
 ---@class perilune.native.crashes
 local native = {}

@@ -1,18 +1,18 @@
 ---@meta perilune.native.loop
---- What scripts wait for. Swift (LoopBinding.swift) provides it. A *source* is what the loop calls functions for: a number. A
--- *scope* is what ends together, an automation for example: a number.
+--- The event loop of scripts. Implemented in Swift (LoopBinding.swift). A *source*, identified by a number, makes the loop call
+-- functions. A *scope*, identified by a number, groups whatever ends together, such as an automation.
 
 ---@class perilune.native.loop
 local native = {}
 
 ---@param seconds number
----@param period? number seconds between calls; nil: one call
+---@param period? number seconds between calls; nil for a single call
 ---@param f function
 ---@param keeps_alive? boolean whether a script waits for it; true by default
 ---@return integer source
 function native.start_timer(seconds, period, f, keeps_alive) end
 
---- Calls a function at once, and once.
+--- Calls a function once, as soon as possible.
 ---@param f function
 ---@param on_error? fun(err: any)
 ---@param has_journal boolean
@@ -22,21 +22,21 @@ function native.start_timer(seconds, period, f, keeps_alive) end
 ---  printed, and the traceback of its error
 function native.start(f, on_error, has_journal, scope) end
 
---- The task that runs now, if a journal of it is kept.
+--- Returns the current task if a journal is kept for it.
 ---@return integer? source
 function native.current() end
 
---- Adds text to what that run has printed.
+--- Adds text to the printed output of the current run.
 ---@param text string
 function native.note_output(text) end
 
---- Reports an error that ends nothing, as an unhandled one.
+--- Reports an error without ending anything, like an unhandled error.
 ---@param err any
 ---@param scope integer
----@return boolean is_heard whether a handler of the script, or the program, hears of it
+---@return boolean is_heard whether a handler of the script or the program has received it
 function native.report(err, scope) end
 
---- Calls a function whenever the program gets a signal.
+--- Calls a function whenever the program receives a signal.
 ---@param name string
 ---@param f fun(name: string)
 ---@return integer source
@@ -46,25 +46,25 @@ function native.on_signal(name, f) end
 ---@return boolean
 function native.is_live(source) end
 
---- Ends a source.
+--- Stops a source.
 ---@param source integer
----@param interrupts boolean whether a call that goes on is interrupted
+---@param interrupts boolean whether to interrupt an active call
 ---@return boolean was_live
 ---@return boolean has_begun whether it has been called
 function native.stop(source, interrupts) end
 
---- The seconds that the clock of the loop shows.
+--- Returns the time of the loop's clock in seconds.
 ---@return number
 function native.now() end
 
----@param f? fun(err: any) what gets the errors of sources of this scope
+---@param f? fun(err: any) receives the errors of sources in this scope
 function native.on_error(f) end
 
---- The scope of what is started now; raises if that has ended.
+--- Returns the scope of new sources; raises if it has ended.
 ---@return integer
 function native.scope() end
 
---- What is called from now on belongs to a scope, inside of the same run.
+--- Assigns the following calls within the same run to a scope.
 ---@param scope? integer
 ---@return integer? former
 function native.enter_scope(scope) end
@@ -76,11 +76,11 @@ function native.end_scope(scope) end
 ---@param seconds number
 function native.sleep(seconds) end
 
---- Ends the task that calls it, without raising anything: its coroutine is dropped. The error handler of the task is called.
+--- Ends the calling task without raising an error: its coroutine is dropped, and its error handler is called.
 ---@async
 function native.abandon() end
 
---- A place to wait at.
+--- Returns a new place to wait at.
 ---@return integer
 function native.make_place() end
 

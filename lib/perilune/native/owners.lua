@@ -1,10 +1,10 @@
 ---@meta perilune.native.owners
---- Names for states that own rows of a database, such as active runs. Swift (OwnerBinding.swift) provides it.
+--- Names for states that own rows of a database, such as active runs. Implemented in Swift (OwnerBinding.swift).
 
 ---@class perilune.native.owners
 local native = {}
 
---- The name of this state: host, boot, namespace, process, start of the process, number.
+--- Returns the name of this state: host, boot, namespace, process, start of the process, number.
 ---@return string
 function native.current() end
 

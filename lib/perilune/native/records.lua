@@ -1,6 +1,7 @@
 ---@meta perilune.native.records
---- Records. C (CPeriluneRecords) provides them; what it asks Lua for is in records/native_callbacks.lua. A *model* is what C keeps of a
--- record class; a *table layout* is what it keeps of the table of a class in one database, made from a *description* (records/description.lua).
+--- Records, implemented in C (CPeriluneRecords), which calls the Lua functions in records/native_callbacks.lua. A *model* is the C
+-- representation of a record class; a *table layout* represents the table of a class in one database, and is made from a
+-- *description* (records/description.lua).
 
 ---@alias perilune.model userdata
 ---@alias perilune.table_layout userdata
@@ -10,11 +11,11 @@ local records = {}
 
 -- Databases
 
---- The innermost open access, else the default database; raises if there is none.
+--- Returns the innermost open access, or else the default database; raises if there is none.
 ---@return perilune.database
 function records.default_database() end
 
---- Calls a function while another database is the default one.
+--- Calls a function with another default database.
 ---@param db perilune.database
 ---@param ... any
 ---@return any ...
@@ -24,7 +25,7 @@ function records.with_default_database(db, ...) end
 ---@return boolean
 function records.is_database(value) end
 
---- Whether a value is a prepared statement.
+--- Returns whether a value is a prepared statement.
 ---@param value any
 ---@return boolean
 function records.is_statement(value) end
@@ -33,27 +34,27 @@ function records.is_statement(value) end
 ---@return boolean
 function records.is_row(value) end
 
---- A number that changes with the schema.
+--- Returns a number that changes with the schema.
 ---@param db perilune.database
 ---@return integer
 function records.schema_generation(db) end
 
---- The generation of the schema of the innermost access, or of the default database; nil if there is none.
+--- Returns the schema generation of the innermost access or the default database; nil if there is none.
 ---@return integer?
 function records.current_generation() end
 
---- A number for the database, the same for all its handles.
+--- Returns a number that identifies the database, shared by all its handles.
 ---@param db perilune.database
 ---@return integer
 function records.database_id(db) end
 
---- Has the schema read again: it may be another one than is known.
+--- Makes the schema be read again, because it may have changed.
 ---@param db perilune.database
 function records.touch_schema(db) end
 
---- Calls a function in an access of its own, or in the one that is open.
+--- Calls a function in its own access, or in the open access.
 ---@param db perilune.database
----@param mode "read"|"write"|"guard" guard: what fails is undone
+---@param mode "read"|"write"|"guard" guard: rolls back on errors
 ---@param f function
 ---@param ... any
 ---@return any ...
@@ -61,17 +62,17 @@ function records.with_access(db, mode, f, ...) end
 
 -- Classes
 
---- Sets what C calls in Lua.
+--- Sets the Lua functions that C calls.
 ---@param functions perilune.native_callbacks
 function records.set_callbacks(functions) end
 
---- Sets the methods that every record has.
+--- Sets the methods of all records.
 ---@param verbs table<string, function>
 function records.set_record_verbs(verbs) end
 
 ---@param class table
 ---@param members table<string, any>
----@param known table<string, boolean> the names that records may have as fields
+---@param known table<string, boolean> the names of fields that records may have
 ---@param base? perilune.model
 ---@param tracks_changes boolean
 ---@return perilune.model
@@ -83,57 +84,57 @@ function records.new_model(class, members, known, base, tracks_changes) end
 ---@param reads_in_lua? boolean
 function records.set_model(model, writes_in_lua, decodes_in_lua, reads_in_lua) end
 
---- Whether Lua has to see the writes of the class, and its fetches.
+--- Returns whether Lua must handle the writes and the fetches of the class.
 ---@param model perilune.model
 ---@return boolean writes_in_lua
 ---@return boolean decodes_in_lua
 function records.model_flags(model) end
 
---- The model of a class; nil for any other value.
+--- Returns the model of a class; nil for any other value.
 ---@param value any
 ---@return perilune.model?
 function records.model_of(value) end
 
---- The class of a record; nil for any other value.
+--- Returns the class of a record; nil for any other value.
 ---@param value any
 ---@return table?
 function records.class_of(value) end
 
---- Methods, verbs or columns have changed.
+--- Clears cached lookups after methods, verbs or columns have changed.
 ---@param model perilune.model
 function records.forget_found(model) end
 
---- Whether the table has different columns in the databases where it was read.
+--- Sets whether the table has different columns in the databases in which it was read.
 ---@param model perilune.model
 ---@param differ boolean
 function records.note_columns(model, differ) end
 
 -- Table layouts
 
---- Makes a table layout. Without a database it is one for records that are yet to be written to some table.
+--- Creates a table layout. Without a database, it is for records whose table is not known yet.
 ---@param model perilune.model
 ---@param db? perilune.database
 ---@param description table
 ---@return perilune.table_layout
 function records.make_table_layout(model, db, description) end
 
---- Makes a table layout that of its database; without a table layout, forgets all.
+--- Sets the table layout for its database; without a table layout, forgets all of them.
 ---@param model perilune.model
 ---@param layout? perilune.table_layout
 function records.keep_table_layout(model, layout) end
 
---- The schema has changed, but not for this table.
+--- Keeps a table layout valid after a schema change that did not affect its table.
 ---@param layout perilune.table_layout
 ---@param generation integer
 function records.renew_table_layout(layout, generation) end
 
---- The table layouts of a class by the id of their database, and the latest one.
+--- Returns the table layouts of a class by database id, and the latest one.
 ---@param model perilune.model
 ---@return table<integer, perilune.table_layout> layout
 ---@return perilune.table_layout? latest
 function records.table_layouts(model) end
 
---- The description that a table layout was made from.
+--- Returns the description from which a table layout was made.
 ---@param layout perilune.table_layout
 ---@return table
 function records.table_layout_description(layout) end
@@ -144,47 +145,47 @@ function records.table_layout_generation(layout) end
 
 -- Records
 
---- A record with these fields; nil if one of them is not a column, unless `is_lenient`.
+--- Creates a record with these fields; returns nil if one of them is not a column, unless `is_lenient`.
 ---@param class table
 ---@param values? table<string, any>
 ---@param is_lenient? boolean
 ---@return table?
 function records.new_record(class, values, is_lenient) end
 
---- What a class is called by: makes records as `new_record` does; what that cannot do, the function does.
+--- Returns the function for calling a class. It creates records like `new_record`; `other` handles all other cases.
 ---@param model perilune.model
 ---@param other fun(class: table, ...: any): table
 ---@return function
 function records.new_maker(model, other) end
 
---- A record with the values by these names, which need not be columns.
+--- Creates a record with values for these names, which need not be columns.
 ---@param layout perilune.table_layout
 ---@param names string[]
 ---@param values any[]
 ---@return table
 function records.record_from(layout, names, values) end
 
---- Another record with the same column set with the same fields, which knows the same of its row.
+--- Copies a record with its fields, its column set and its snapshot.
 ---@param record table
 ---@return table
 function records.copy_record(record) end
 
---- A record gets the column set of another one of its class, and knows of its row what that one knows.
+--- Gives a record the column set and the snapshot of another record of its class.
 ---@param record table
 ---@param other table
 function records.adopt_column_set(record, other) end
 
---- Has a field of a record that is no column be nil, where it is not found elsewhere: an association without a row.
+--- Makes a field that is not a column nil instead of looking it up elsewhere: an association without a row.
 ---@param record table
 ---@param name string
 function records.add_field(record, name) end
 
---- A record becomes what it was when `copy_record` copied it.
+--- Restores a record to the state in which `copy_record` copied it.
 ---@param record table
 ---@param copy table
 function records.restore_record(record, copy) end
 
---- The description of the table that a record was made for, the list of its fields, and whether it has all columns.
+--- Returns the description of the table for which a record was made, its fields, and whether it has all columns.
 ---@param record table
 ---@return table description
 ---@return string[] fields
@@ -193,7 +194,7 @@ function records.record_schema(record) end
 
 -- Snapshots
 
---- The stored values that a record is compared with, and the columns that it has; nothing if there is no snapshot.
+--- Returns the stored values with which a record is compared, and its columns; nothing if there is no snapshot.
 ---@param record table
 ---@return table<string, any>? values
 ---@return string[]? columns
@@ -203,31 +204,31 @@ function records.snapshot(record) end
 ---@return boolean whether there is a snapshot
 function records.knows_row(record) end
 
---- The columns whose values are others than in the snapshot; nil without a snapshot.
+--- Returns the columns whose values differ from the snapshot; nil if there is none.
 ---@param record table
----@param values? table<string, any> in place of the fields
+---@param values? table<string, any> the values to compare instead of the fields
 ---@return string[]?
 function records.changed_columns(record, values) end
 
---- Takes values as those of the row; without values there is no snapshot any more.
+--- Sets the snapshot of a record; without values, removes it.
 ---@param record table
 ---@param values? table<string, any>
 function records.set_snapshot(record, values) end
 
 -- Fields that are to be NULL
 
---- A field; perilune.null where it is nil and is to be written as NULL.
+--- Returns a field; perilune.null if it is nil but will be written as NULL.
 ---@param record table
 ---@param name string
 ---@return any
 function records.stored_field(record, name) end
 
---- Makes fields nil that hold perilune.null; they are to be written as NULL.
+--- Sets fields from perilune.null to nil, and marks them to be written as NULL.
 ---@param record table
 ---@param kept? table<string, boolean> fields that keep perilune.null as their value
 function records.take_nulls(record, kept) end
 
--- Verbs of scripts: C does what is usual by itself, and calls the function of the same name in Lua for anything else.
+-- Verbs for scripts. C handles common cases itself, and otherwise calls the Lua function with the same name.
 
 ---@return any ...
 function records.record_insert(...) end
@@ -246,23 +247,23 @@ function records.class_find(...) end
 ---@return table?
 function records.class_fetch_one(...) end
 
--- Writes without hooks and conversions. `values` are written in place of the fields, `clause` is "OR ..." or "ON CONFLICT ...", with
--- "*" at its end if the whole row is to be read back into the record.
+-- Writes without hooks and conversions. `values` replace the fields. `clause` is "OR ..." or "ON CONFLICT ...", followed by "*" if
+-- the whole row is to be read back into the record.
 
 ---@param record table
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@param clause? string
----@return boolean is_written false if the clause has kept the row out
+---@return boolean is_written false if the clause has prevented the insert
 function records.raw_insert(record, db, values, clause) end
 
 ---@param record table
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@param clause? string
----@param columns? string[] those that are written
----@param key? table<string, any> of the row, in place of that of the record
----@return boolean? is_written false if the clause has kept the row as it was, nil if there is none
+---@param columns? string[] the columns to write
+---@param key? table<string, any> the key of the row, if it differs from the record's
+---@return boolean? is_written false if the clause has prevented the update, nil if there is no row
 function records.raw_update(record, db, values, clause, columns, key) end
 
 ---@param record table
@@ -271,7 +272,7 @@ function records.raw_update(record, db, values, clause, columns, key) end
 ---@param clause? string
 ---@param columns nil
 ---@param key nil
----@param insert_clause? string for the INSERT where there is no row
+---@param insert_clause? string the clause of the INSERT if there is no row
 ---@return boolean is_written
 function records.raw_save(record, db, values, clause, columns, key, insert_clause) end
 
@@ -281,11 +282,11 @@ function records.raw_save(record, db, values, clause, columns, key, insert_claus
 ---@param clause string
 ---@param columns nil
 ---@param key nil
----@param bound any[] what the clause binds: the position of a column, or 0, and a value, in turn
+---@param bound any[] the parameters of the clause: alternating column positions, or 0, and values
 ---@return boolean is_written
 function records.raw_upsert(record, db, values, clause, columns, key, bound) end
 
---- The record stands for no row after that.
+--- Deletes the row; afterwards the record has no row.
 ---@param record table
 ---@param db? perilune.database
 ---@param values? table<string, any>
@@ -299,14 +300,14 @@ function records.raw_delete(record, db, values, clause) end
 ---@return boolean
 function records.raw_exists(record, db, values) end
 
---- The columns that an INSERT of the record writes.
+--- Returns the columns that an INSERT of the record writes.
 ---@param record table
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return string[]
 function records.inserted_columns(record, db, values) end
 
---- The columns that an UPDATE of the record writes.
+--- Returns the columns that an UPDATE of the record writes.
 ---@param record table
 ---@param db? perilune.database
 ---@param with_key? boolean
@@ -316,7 +317,7 @@ function records.updated_columns(record, db, with_key) end
 ---@return table[]
 function records.raw_insert_all(...) end
 
---- Writes what has changed of a record.
+--- Writes the changed columns of a record.
 ---@return boolean
 function records.write_changes(...) end
 
@@ -343,7 +344,7 @@ function records.fetch_record(db, sql, class, ...) end
 ---@param ... any arguments
 function records.record_rows(db, sql, class, ...) end
 
---- The same for a prepared statement.
+--- Fetches records with a prepared statement.
 ---@param statement userdata
 ---@param class table
 ---@param ... any arguments
@@ -369,21 +370,21 @@ function records.statement_record_rows(statement, class, ...) end
 ---@return userdata
 function records.compiled_request(sql, class, generation, slots, constants) end
 
---- A verb of requests, which calls the function for those that are not compiled.
+--- Returns a request verb that calls the function for requests that are not compiled.
 ---@param name "fetch_all"|"fetch_one"
 ---@param f function
 ---@return function
 function records.request_verb(name, f) end
 
---- A method of requests, or of the classes of sources, which calls the function for what it has not found made before.
+--- Returns a method of requests, or of the classes of sources, that calls the function for derivations it has not cached.
 ---@param name "filter"|"order"|"limit"
 ---@param f function
 ---@param sources? table<table, table> by class
 ---@return function
 function records.derivation(name, f, sources) end
 
---- The keys of prefetched lists: JSON, each once, or true if that is not wanted; and the position of the first parent for each.
--- Nothing if some key is not an integer.
+--- Returns the distinct keys of prefetched lists as JSON, or true if that is not wanted; and the position of the first parent for
+-- each. Returns nothing if a key is not an integer.
 ---@param parents table[]
 ---@param name string
 ---@param wants_json boolean
@@ -391,7 +392,7 @@ function records.derivation(name, f, sources) end
 ---@return table<integer, integer>? positions
 function records.prefetch_keys(parents, name, wants_json) end
 
---- Gives each parent a list with its children.
+--- Sets the list of children of each parent.
 ---@param parents table[]
 ---@param field string
 ---@param metatable? table

@@ -1,14 +1,14 @@
 ---@meta perilune.native.zones
---- Time zones. Swift (ZoneBinding.swift) provides them.
+--- Time zones. Implemented in Swift (ZoneBinding.swift).
 
 ---@class perilune.native.zones
 local native = {}
 
---- Raises unless it is the name of a time zone.
+--- Raises unless the name is a time zone.
 ---@param name string
 function native.check(name) end
 
---- How far the clocks of a zone that was checked are ahead of universal time.
+--- Returns how far the clocks in a valid time zone are ahead of universal time.
 ---@param name string
 ---@param moment integer Unix seconds
 ---@return integer seconds
