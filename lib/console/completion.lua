@@ -1,4 +1,4 @@
---- The names that can stand at a place of the input.
+--- Completion: the names that can occur at a position of the input.
 
 local databases = require "perilune.native.databases"
 local records = require "perilune.native.records"
@@ -22,7 +22,7 @@ local function add_keys(set, source)
 end
 
 local function request_methods(set)
-  -- What loads them is a class that is asked for one.
+  -- The module is loaded when a class is asked for a derivation.
   require "perilune.request_methods"
   add_keys(set, request.derivations)
   add_keys(set, request.verbs)
@@ -55,7 +55,7 @@ local function record_names(set, info, separator)
   if separator == ":" then add_keys(set, record_class.instance_verbs) else column_names(set, info.table) end
 end
 
---- The members of a value, after a dot or a colon.
+--- Returns the members of a value, after a dot or a colon.
 local function members(value, separator)
   local set = {}
   if type(value) == "string" then
@@ -95,14 +95,14 @@ end
 
 -- Calls ----------------------------------------------------------------------------------------------------------------
 
--- Nothing is called to complete a name: the result of a call is known by the name of the method.
+-- Completing a name calls no functions: the result of a call is inferred from the name of the method.
 local record_verbs = {}
 for _, name in ipairs{
   "find", "fetch_one", "find_or_create", "first", "last", "insert", "inserted", "update", "save", "upsert", "create", "refresh", "from_row",
   "copy", "restore",
 } do record_verbs[name] = true end
 
---- What a call returns, as far as its name tells: { record = class } or { request = class }; else nil.
+--- Returns what is known about the result of a call from its name: { record = class } or { request = class }; otherwise nil.
 local function result_of_call(owner, name)
   local class = owner.record or owner.request or (type(owner.value) == "table" and (records.class_of(owner.value)
     or (record_class.info(owner.value) and owner.value)))
@@ -121,8 +121,8 @@ local function result_of_call(owner, name)
   return marks.is_request(method) and { request = class } or nil
 end
 
---- What stands before a separator: { value = }, { record = class }, { request = class }, or nil.
--- @tparam {string,...} parts a name, and then `.name`, `.name()` or `:name()`; the name may be a call as well
+--- Resolves the expression before a separator: { value = }, { record = class }, { request = class }, or nil.
+-- @tparam {string,...} parts a name, followed by `.name`, `.name()` or `:name()`; the name itself may be a call too
 local function resolve(parts)
   local name, is_call = parts[1]:match("^(.-)(%(?%)?)$")
   local owner = { value = _G[name] }
@@ -146,13 +146,13 @@ local function resolve(parts)
   return owner
 end
 
---- The names that can follow.
--- @tparam string separator "" for a name of its own, "." or ":" after what stands before it
--- @param ... the parts of that: see `resolve`
+--- Returns the names that can follow.
+-- @tparam string separator "" for a global name, "." or ":" after an expression
+-- @param ... the parts of the expression: see `resolve`
 function completion.names(separator, ...)
   if separator == "" then return sorted(global_names()) end
   local set, parts = {}, { ... }
-  -- `Class.c` has the columns.
+  -- `Class.c` contains the columns.
   if #parts > 1 and (parts[#parts] == ".c") then
     local class = _G[parts[1]]
     if type(class) == "table" and record_class.info(class) then
@@ -171,7 +171,7 @@ function completion.names(separator, ...)
   return sorted(set)
 end
 
---- The names of SQL functions, or of PRAGMAs.
+--- Returns the names of SQL functions, or of PRAGMAs.
 function completion.sql_names(kind)
   local sql = kind == "pragma" and "SELECT name FROM pragma_pragma_list ORDER BY name"
     or "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB '[a-z_]*' AND name NOT GLOB 'perilune_*' ORDER BY name"

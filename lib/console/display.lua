@@ -1,4 +1,4 @@
---- Describes values for the terminal. What a value looks like there is decided here; how it is drawn, in Swift.
+--- Describes values for the terminal. This module decides what to show; Swift draws it.
 --
 -- A description is a table with `kind`:
 -- `text` (`text`, and `type` for its color), `rows` (`columns`, `head` and `tail`: lists of cells, `count`, `title`, `note`, `is_single`),
@@ -72,7 +72,7 @@ function literal(value, depth, seen)
   return tostring(value)
 end
 
---- The text of a value inside of another.
+--- Returns the text of a nested value.
 local function short(value)
   if type(value) == "table" and getmetatable(value) == nil then
     return (literal(value, 1, {}):gsub("\n%s*", " "))
@@ -84,7 +84,7 @@ local function count_text(count, noun)
   return ("%d %s%s"):format(count, noun, count == 1 and "" or "s")
 end
 
---- Whether a value is what `execute` returns.
+--- Returns whether a value is a result of `execute`.
 local function is_outcome(value)
   return type(value) == "userdata" and tostring(value):match("^{changed_rows = %d+") ~= nil
 end
@@ -125,19 +125,19 @@ end
 local function is_row(value) return type(value) == "table" and records.is_row(value) end
 local function is_record(value) return type(value) == "table" and records.class_of(value) ~= nil end
 
---- What is in a record beside its columns: associated records, and what is computed.
+--- Returns the fields of a record besides its columns: associated records and computed fields.
 local function record_columns(record)
   local _, fields = records.record_schema(record)
   return fields
 end
 
---- The columns and the reader of a value that is a row or a record.
+--- Returns the columns of a value that is a row or a record, and the function that reads its cells.
 local function shape_of(value)
   if is_row(value) then return native_rows.columns(value), row_cells end
   if is_record(value) then return record_columns(value), field_cells end
 end
 
---- The rows of a list: all columns, and which of the rows are shown.
+--- Describes a list of rows: all columns, and the rows to show.
 local function describe_list(list, columns, read, head, tail)
   local count = #list
   local result = { kind = "rows", columns = columns, head = {}, tail = {}, count = count }
@@ -147,7 +147,7 @@ local function describe_list(list, columns, read, head, tail)
   return result
 end
 
---- A list whose elements are rows or records of one shape, or tables with scalars under names.
+--- Returns the shape of a list whose elements are rows or records with the same columns, or tables of named scalars.
 local function list_shape(list)
   local first = list[1]
   local columns, read = shape_of(first)
@@ -175,7 +175,7 @@ end
 
 local request_rows = 20
 
---- The first rows of a request, and whether there are more.
+--- Returns the first rows of a request, and whether there are more.
 local function first_rows(request, request_rows)
   local list = {}
   local is_cursor, cursor, state, control, closing = pcall(request.rows, request)
@@ -193,7 +193,7 @@ local function first_rows(request, request_rows)
 end
 
 local function describe_request(request, wanted)
-  -- Whoever wants more rows than anybody reads wants all.
+  -- A limit beyond what anyone reads requests all rows.
   local most = wanted > 1000000 and wanted or request_rows
   local list, has_more = first_rows(request, most)
   local columns, read
@@ -250,7 +250,7 @@ local function describe_class(class)
   return result
 end
 
---- A value that is shown as a table: rows are tables with fields of the names of the columns.
+--- Returns a value that is shown as a table: rows are tables with the column names as fields.
 function display.table(columns, rows)
   return setmetatable(rows, { __name = "rows", shown_columns = columns })
 end

@@ -1,4 +1,4 @@
---- What the console loads into a state: classes of all tables as globals, and what runs and describes the input.
+--- The console's Lua part: it makes classes of all tables available as globals, and runs input and describes its results.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -10,26 +10,26 @@ local completion = lazily "console.completion"
 
 local console = {}
 
---- Lua's own modules.
+--- The modules of Lua itself.
 local own_modules = {}
 for _, name in ipairs{ "_G", "coroutine", "debug", "io", "math", "os", "package", "perilune", "string", "table", "utf8" } do
   own_modules[name] = true
 end
 
---- Makes the classes of tables globals, which are made when they are first used.
+--- Makes table classes available as globals, which are created on first use.
 function console.install()
   models.install()
 end
 
---- Describes values for the terminal: a list of descriptions, which `display` explains.
--- @tparam integer head how many of the first rows of a list are given; those in the middle are left out
--- @tparam integer tail how many of the last
+--- Describes values for the terminal. Returns a list of descriptions as documented in `display`.
+-- @tparam integer head the number of rows to include from the start of a list; rows in the middle are left out
+-- @tparam integer tail the number of rows to include from its end
 function console.describe(head, tail, ...)
   return display.describe(head, tail, ...)
 end
 
---- Runs one SQL statement. Parameters have the values of the global variables of their names.
--- @treturn table rows, or what has changed: a value that `describe` knows
+--- Runs an SQL statement. Its parameters take the values of global variables with the same names.
+-- @treturn table the rows or the changes, as a value for `describe`
 function console.run_sql(text)
   return statements.run(text)
 end
@@ -39,12 +39,12 @@ function console.run_changes(list)
   statements.run_changes(list)
 end
 
---- What the statements of the last `run_changes` returned that were run.
+--- Returns the results of the statements that the last `run_changes` has run.
 function console.changes_done()
   return table.unpack(statements.done, 1, #statements.done)
 end
 
---- Keeps the values of an input as `_` (the first), and `_1`, `_2`, ... (all).
+--- Stores the values of an input as `_` (the first), and `_1`, `_2`, ... (all).
 function console.keep(...)
   local count = select("#", ...)
   if count == 0 then return end
@@ -52,12 +52,12 @@ function console.keep(...)
   for index = 1, count do _G["_" .. index] = (select(index, ...)) end
 end
 
---- The table names that a class was made for, and the classes: for `:models`.
+--- Returns the names of the tables that have classes, and the classes, for `:models`.
 function console.models()
   return models.list()
 end
 
---- The same as rows for people.
+--- Returns the models as rows for display.
 function console.model_rows()
   local associations, rows = lazily "perilune.records.class", {}
   for index, model in ipairs(models.list()) do
@@ -72,7 +72,8 @@ function console.model_rows()
   return display.table({ "class", "table", "associations" }, rows)
 end
 
---- Tables and views with their columns, as rows for people. One that cannot be used has the reason in place of its columns.
+--- Returns the tables and views with their columns, as rows for display. For those that cannot be used, the reason replaces the
+-- columns.
 function console.schema_rows()
   local db = _G.db
   local rows = db:fetch_all[[
@@ -88,26 +89,26 @@ function console.schema_rows()
   return display.table({ "table", "type", "columns" }, rows)
 end
 
---- A text that is another one after each change of rows or of the schema by this connection.
+--- Returns text that differs after each change of rows or of the schema by this connection.
 function console.change_count()
   local db = _G.db
   return ("%d %d"):format(db:fetch_value("SELECT total_changes()"), db:fetch_value("PRAGMA main.schema_version"))
 end
 
---- Whether SQL has begun a transaction that is still open.
+--- Returns whether SQL has begun a transaction that is still open.
 function console.is_in_transaction()
   return perilune.database:write_without_transaction(function(db) return db:is_inside_transaction() end)
 end
 
---- Rolls back the transaction that is open, if one is.
--- @treturn boolean whether one was
+--- Rolls back the open transaction, if there is one.
+-- @treturn boolean whether there was one
 function console.roll_back()
   if not console.is_in_transaction() then return false end
   perilune.database:execute("ROLLBACK")
   return true
 end
 
---- How SQLite would run a request, or a class as the request of all its rows.
+--- Returns SQLite's query plan for a request, or for all rows of a class.
 function console.plan(value)
   local class = type(value) == "table" and lazily("perilune.records.class").info(value)
   if not class and not marks.is_request(value) then
@@ -116,12 +117,12 @@ function console.plan(value)
   return tostring(class and value:filter{}:explain() or value:explain())
 end
 
---- Has the schema be read again, which was changed by others than scripts.
+--- Makes the schema be read again, after it was changed outside scripts.
 function console.forget_schema()
   perilune.database:execute("BEGIN; ROLLBACK")
 end
 
---- Loads the modules again that were required since the start; variables that hold one get the new one.
+--- Reloads the modules that were required since the start, and updates variables that contain one of them.
 -- @treturn {string,...} their names
 function console.reload()
   local names = {}
@@ -136,7 +137,7 @@ function console.reload()
   for _, name in ipairs(names) do
     local is_loaded, result = pcall(_G.require, name)
     if not is_loaded then
-      -- Those that were loaded before stay.
+      -- Modules that were loaded before are kept.
       for other, module in next, former do
         if loaded[other] == nil then loaded[other] = module end
       end
@@ -149,12 +150,12 @@ function console.reload()
   return names
 end
 
---- The names that can follow a chain of names.
+--- Returns the names that can follow a chain of names.
 function console.complete(...)
   return completion.names(...)
 end
 
---- The names of SQL functions, or of PRAGMAs: for completion.
+--- Returns the names of SQL functions, or of PRAGMAs, for completion.
 function console.sql_names(kind)
   return completion.sql_names(kind)
 end

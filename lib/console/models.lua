@@ -1,27 +1,29 @@
---- Record classes for all tables of the database, with the associations that its foreign keys mean.
+--- Record classes for all tables of the database, with associations based on its foreign keys.
 --
--- A class has the name of its table, as Lua writes names of classes: `order_line` is `OrderLine`, and `order_line` as well where that
--- is no other variable. `belongs_to` is called like its column without `Id` or `_id`; `has_many` like the other table, in the plural.
+-- Class names are table names in Lua's class style: `order_line` becomes `OrderLine`, and also `order_line` unless another variable
+-- has that name. A `belongs_to` association has the name of its column without `Id` or `_id`; a `has_many` association has the name
+-- of the other table in the plural.
 
 local perilune = require "perilune"
 local records = require "perilune.native.records"
 
 local models = {}
 
---- By the name of the table.
+--- The classes by table name.
 local classes = {}
---- The names of tables by the names of globals, and the generation of the schema that they are of.
+--- Table names by global name, and the schema generation they are from.
 local tables, generation = {}, nil
---- The tables and views that cannot be used, with the reasons.
+--- The tables and views that cannot be used, with reasons.
 local unusable = {}
 
---- The name of the class of a table; nil if none can be made.
+--- Returns the name of a table's class; nil if there can be none.
 function models.class_name(table_name)
   local name = table_name:gsub("[^%w]+(%w?)", string.upper):gsub("^%l", string.upper)
   return name:match("^%a[%w]*$")
 end
 
---- Tables and views that can be used, and are neither SQLite's nor parts of other tables; and a list of those that cannot, with reasons.
+--- Returns the usable tables and views, except for SQLite's own and those that are parts of other tables; and a list of unusable
+-- ones, with reasons.
 local function table_names(db)
   local names, broken = {}, {}
   for _, name in ipairs(db:fetch_values[[
@@ -46,7 +48,7 @@ local function without_id(column)
   return column:match("^(.-)_[iI][dD]$") or column:match("^(.+%l)I[dD]$") or nil
 end
 
---- Gives a class an association under the first of the names that is free.
+--- Adds an association to a class under the first available name.
 local function define(class, names, make)
   for _, name in ipairs(names) do
     local is_taken = select(2, pcall(function() return rawget(class, name) ~= nil or class[name] ~= nil end)) == true
@@ -69,7 +71,7 @@ local function has_many(class, other, other_table, key, is_unique)
   return define(class, names, function() return class[kind](class, other, { columns = key.columns }) end)
 end
 
---- What is reached through a table whose key consists of two foreign keys.
+--- Returns an association through a table whose key consists of two foreign keys.
 local function has_many_through(class, link_name, other, other_table, using)
   if not link_name or not using then return end
   define(class, { plural(other_table) }, function()
@@ -79,7 +81,7 @@ end
 
 local function is_same(left, right) return left:lower() == right:lower() end
 
---- Whether the columns are exactly those of the foreign keys.
+--- Returns whether the columns are exactly those of the foreign keys.
 local function is_link(db, name, keys)
   if #keys ~= 2 then return false end
   local count = 0
@@ -96,7 +98,7 @@ local function is_link(db, name, keys)
   return true
 end
 
---- Gives all classes their associations. Only tables that are there take part.
+--- Adds associations to all classes. Only existing tables are considered.
 local function associate(db, names)
   local by_name, links = {}, {}
   for _, name in ipairs(names) do by_name[name:lower()] = name end
@@ -126,7 +128,7 @@ end
 
 -- Globals ---------------------------------------------------------------------------------------------------------------
 
---- Makes classes for the tables that have none yet.
+--- Creates classes for tables that have none yet.
 local function refresh()
   local db = perilune.database
   local current = records.schema_generation(db)
@@ -148,14 +150,14 @@ local function refresh()
   end
 end
 
---- The class that a global variable stands for; nil if none does.
+--- Returns the class for the name of a global variable; nil if there is none.
 function models.find(name)
   if type(name) ~= "string" then return nil end
   refresh()
   return tables[name] and classes[tables[name]]
 end
 
---- For each table: its name, that of its class, and the associations of it.
+--- Returns, for each table, its name, the name of its class, and its associations.
 function models.list()
   refresh()
   local list = {}
@@ -167,13 +169,13 @@ function models.list()
   return list
 end
 
---- The tables and views that cannot be used: their names and the reasons.
+--- Returns the tables and views that cannot be used: their names and the reasons.
 function models.unusable()
   refresh()
   return unusable
 end
 
---- The class that was made for a table.
+--- Returns whether a class was created for a table.
 function models.is_model(class)
   for _, known in next, classes do
     if known == class then return true end
@@ -181,11 +183,11 @@ function models.is_model(class)
   return false
 end
 
---- Lets globals that are not set be classes.
+--- Makes the classes available as undefined globals.
 function models.install()
   setmetatable(_G, {
     __index = function(_, name)
-      -- Inside of an access the schema is not read: a name that there is not is nil, as anywhere.
+      -- Within an access the schema is not read, and unknown names are nil as usual.
       local is_done, class = pcall(models.find, name)
       return is_done and class or nil
     end,

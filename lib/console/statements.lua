@@ -1,13 +1,13 @@
---- SQL that is typed: its parameters are variables, and its result is a value.
+--- Runs typed SQL: its parameters are variables, and its result is a value.
 
 local errors = require "perilune.native.errors"
 
 local statements = {}
 
---- How many rows are fetched of a statement that is typed: more than anybody reads.
+--- The maximum number of rows fetched for a typed statement: more than anyone reads.
 local most_rows = 100000
 
---- The arguments of a statement: the globals of the names of its parameters.
+--- Returns the arguments of a statement: the globals with the names of its parameters.
 local function arguments(statement)
   local values, has_any = {}, false
   for _, name in ipairs(statement:parameters()) do
@@ -24,7 +24,7 @@ local function arguments(statement)
 end
 
 --- Runs a statement.
--- @treturn table { columns =, rows =, is_cut = } of a statement that has rows; else { changed_rows =, inserted_rowid = }
+-- @treturn table { columns =, rows =, is_cut = } for a statement with rows; otherwise { changed_rows =, inserted_rowid = }
 function statements.run(text)
   local db = _G.db
   local statement = db:prepare(text)
@@ -45,10 +45,10 @@ function statements.run(text)
   return setmetatable(rows, { __name = "rows", columns = columns, is_cut = is_cut })
 end
 
---- What the statements of `run_changes` returned.
+--- The results of the statements of `run_changes`.
 statements.done = {}
 
---- Runs statements that change rows, one after the other, until one fails.
+--- Runs statements that change rows in order, until one fails.
 function statements.run_changes(list)
   local db, done = _G.db, {}
   statements.done = done
@@ -58,7 +58,7 @@ function statements.run_changes(list)
   end
 end
 
---- The columns of what `run` has fetched, and whether there are more rows; nil for any other value.
+--- Returns the columns of a result of `run`, and whether there are more rows; nil for any other value.
 function statements.columns(value)
   local metatable = type(value) == "table" and getmetatable(value)
   if type(metatable) == "table" and metatable.__name == "rows" then return metatable.columns, metatable.is_cut end

@@ -1,4 +1,4 @@
---- Cases: one scenario for each table of values.
+--- Cases: a scenario for each table of values.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
@@ -6,7 +6,7 @@ local display = lazily "scenarios.display"
 
 local scenario_cases = {}
 
---- A name in which `{field}` stands for a value of the case.
+--- Replaces each `{field}` in a name with a value of the case.
 function scenario_cases.fill(name, case)
   return (name:gsub("{([%a_][%w_]*)}", function(field)
     local value = case[field]
@@ -17,7 +17,7 @@ end
 
 local longest = 60
 
---- What a case without a name is called: its values.
+--- Returns the name of a case without a name: its values.
 local function describe(case)
   local parts = {}
   for _, key in ipairs(display.keys(case)) do
@@ -27,7 +27,7 @@ local function describe(case)
   return #text <= longest and text or text:sub(1, (utf8.offset(text, longest - 3) or longest - 3) - 1) .. "..."
 end
 
---- The cases of a scenario: a list of { case, text }. A case has no text if the filled name says all.
+--- Returns the cases of a scenario as a list of { case, text }. A case has no text if the filled-in name identifies it.
 function scenario_cases.list(name, cases)
   local list, counts = {}, {}
   for index, case in ipairs(cases) do
@@ -48,7 +48,7 @@ function scenario_cases.list(name, cases)
   return list
 end
 
---- All combinations of some lists of values, as cases; the last name changes fastest.
+--- Returns all combinations of lists of values as cases; the last name changes fastest.
 function scenario_cases.matrix(lists)
   if type(lists) ~= "table" or next(lists) == nil then
     errors.raise("argument", "matrix: expected a table of lists, got " .. display.show(lists))

@@ -9,7 +9,7 @@ local perilune = require "perilune"
 
 local scenario_cells = {}
 
---- A copy of what names stand for, which can be given up. `@ada` stands for the value that it first stood for.
+--- Returns a copy of the names' values that can be discarded. `@ada` stands for the value that it first matched.
 function scenario_cells.copy_names(names)
   local copy = {}
   for name, value in pairs(names) do copy[name] = value end
@@ -28,7 +28,7 @@ local function is_date(value)
   return type(value) == "userdata" and instant(value) ~= nil
 end
 
---- Whether a value is the time that the clock shows: an instant, its seconds, or the day or second of it as text.
+--- Returns whether a value is the clock's time: an instant, its seconds, or its day or second as text.
 local function is_now(value)
   local now = perilune.now()
   if math.type(value) then
@@ -51,7 +51,7 @@ local function looks_like_date(text)
   return text:find("^%d%d%d%d%-%d%d%-%d%d") ~= nil
 end
 
---- Whether both say the same instant, in whatever way.
+--- Returns whether text and a value are the same instant in any format.
 local function same_date(text, value)
   local left, right = instant(text), instant(value)
   return left ~= nil and right ~= nil and left == right
@@ -95,16 +95,16 @@ function matching.name(cell, value, names)
   return bound == value
 end
 
---- Whether a value is what a cell says. A name that is not known is, from then on.
--- @tparam table names what names stand for
--- @tparam ?boolean is_stored the value is as the database has it: a string is text, and no BLOB
+--- Returns whether a value matches a cell. A name without a value gets this value.
+-- @tparam table names the values of names
+-- @tparam ?boolean is_stored whether the value comes from the database, so that strings are text and not BLOBs
 function scenario_cells.matches(cell, value, names, is_stored)
   if value == null then value = nil end
   local is_blob = native_values.is_blob(value)
   return matching[cell.kind](cell, is_blob and tostring(value) or value, names, is_blob, is_stored)
 end
 
---- What a cell says, with the value of its name where it has one.
+--- Returns the text of a cell, with the value of its name if it has one.
 function scenario_cells.text(cell, names)
   if cell.kind == "name" and names[cell.text] ~= nil then return cell.raw .. " (" .. display.cell(names[cell.text]) .. ")" end
   if cell.kind == "now" then return "now (" .. display.cell(perilune.now()) .. ")" end
@@ -149,7 +149,7 @@ function storing.any(cell)
   return tonumber(cell.text) or cell.text
 end
 
---- How a column stores what a bare cell says.
+--- Returns how a column stores the text of a bare cell.
 local function storing_of(column)
   return storing[column.content] or storing[column.affinity] or storing.any
 end
@@ -159,10 +159,10 @@ local function now_for(column)
   return column.affinity == "integer" and now.unix_seconds or now
 end
 
---- The value that a cell says for a column.
--- @tparam table column as the schema has it
+--- Returns the value of a cell for a column.
+-- @tparam table column the column in the schema
 -- @tparam string place for messages: "given.invoices: row 1: column `qty`"
--- @return the value; nil if it is left to the database: the cell is empty, or a name that stands for nothing yet
+-- @return the value; nil if the database chooses it, because the cell is empty or a name without a value
 function scenario_cells.value(cell, column, names, place)
   if cell.kind == "null" then return null end
   if cell.kind == "now" then return now_for(column) end

@@ -1,4 +1,4 @@
---- Changes as rows of text tables: `op`, `table`, `key`, and columns, whose cells may say `before -> after`.
+--- Changes as rows of text tables: `op`, `table`, `key` and columns, whose cells may be `before -> after`.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
@@ -11,12 +11,12 @@ local scenario_changes = {}
 
 local metatable = { __name = "changes" }
 
---- The columns of a change: those that an update has changed, all of a row that was inserted or deleted.
+--- Returns the columns of a change: those that an update has changed, or all columns of an inserted or deleted row.
 local function columns_of(change)
   return change.op == "update" and change.changed or change.columns
 end
 
---- That rows were written which cannot be listed, and why; nil if there are none.
+--- Describes written rows that cannot be listed, and why; nil if there are none.
 local function of_unrecorded(changes)
   local reasons = changes.unrecorded
   if reasons and #reasons > 0 then return "changed rows cannot be listed: " .. table.concat(reasons, "; ") end
@@ -38,7 +38,7 @@ function metatable.__tostring(changes)
   return table.concat(lines, "\n")
 end
 
---- Marks a list of the runner as changes.
+--- Marks a list from the runner as changes.
 function scenario_changes.mark(list)
   return setmetatable(list, metatable)
 end
@@ -62,7 +62,7 @@ local function key_text(key, is_exact)
   return table.concat(parts, ", ")
 end
 
---- What a change says of a column as a cell.
+--- Returns the cell for a column of a change.
 -- @tparam ?boolean is_exact see display.cell
 function scenario_changes.show(change, column, is_exact)
   if column == "key" then return key_text(change.key, is_exact) end
@@ -73,8 +73,8 @@ function scenario_changes.show(change, column, is_exact)
   return display.cell(before, is_exact) .. " -> " .. display.cell(after, is_exact)
 end
 
---- Whether a cell says what became of a column. Without an arrow it says what there is after, or was before a deletion; an empty
--- one that the column has stayed as it was. Before an insertion, and after a deletion, there is NULL.
+--- Returns whether a cell matches the change of a column. Without an arrow, it contains the value after the change, or before a
+-- deletion. An empty cell matches an unchanged column. Values before an insertion and after a deletion are NULL.
 local function matches_column(cell, change, column, names)
   local before, after = change.before and change.before[column], change.after and change.after[column]
   if cell.kind == "empty" then return change.op == "update" and not is_changed(change, column) end
@@ -99,7 +99,7 @@ local function matches_key(cell, key, names)
   return true
 end
 
---- The columns that tables of the changes have, in their order.
+--- Returns the columns that tables of the changes have, in order.
 local function known_columns(changes)
   local names, seen = { "op", "table", "key" }, {}
   for _, change in ipairs(changes) do
@@ -116,7 +116,7 @@ local function check_recorded(changes)
   if unrecorded then errors.raise("usage", "changes: " .. unrecorded) end
 end
 
---- The row source for changes; nil for other values.
+--- Returns the row source for changes; nil for other values.
 local function source_of(changes)
   if not scenario_changes.is(changes) then return nil end
   check_recorded(changes)

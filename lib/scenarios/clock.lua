@@ -1,4 +1,4 @@
---- `t.clock`: the time that scripts and SQL see.
+--- `t.clock`: the time for scripts and SQL.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -17,13 +17,13 @@ local function seconds(what, value)
   return result
 end
 
---- Whether anything waits for the clock, and can be waited for here.
+--- Returns whether the runner can wait for others that depend on the clock.
 local function has_others()
   return state.has("has_others") and state.host("has_others")()
 end
 
---- Sets the time. What is due by then is called once.
--- @param instant a date, or what `perilune.date` reads
+--- Sets the time. Each timer that is due by then is called once.
+-- @param instant a date, or a value that `perilune.date` accepts
 function clock:set(instant)
   local is_date, date = pcall(perilune.date, instant)
   if not is_date then
@@ -34,7 +34,7 @@ function clock:set(instant)
   return self
 end
 
---- Lets time go by, from one timer to the next: each is called at its time, and has done what it does when this returns.
+--- Advances the time from one timer to the next. Each timer is called at its time, and has finished when this function returns.
 function clock:advance(duration)
   local amount = seconds("t.clock:advance", duration)
   if amount >= 0 and has_others() then
@@ -45,7 +45,7 @@ function clock:advance(duration)
   return self
 end
 
---- Lets that much time go by with each reading, from now on.
+--- Advances the time by this duration with each reading, from now on.
 function clock:tick(duration)
   local amount = seconds("t.clock:tick", duration)
   if amount < 0 then state.mistake("t.clock:tick: expected a duration from 0, got %s", display.show(duration)) end
@@ -53,7 +53,7 @@ function clock:tick(duration)
   return self
 end
 
---- The time.
+--- Returns the time.
 function clock:now()
   return perilune.now()
 end

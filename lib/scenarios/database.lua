@@ -1,5 +1,5 @@
---- The database of a scenario is the one that scripts see, and more: its tables are record classes (`t.db.invoices`), and
--- there are `query`, `schema` and `integrity_check`.
+--- The database of a scenario. Scripts use the same database, but scenarios can do more: tables are record classes
+-- (`t.db.invoices`), and there are the methods `query`, `schema` and `integrity_check`.
 
 local errors = require "perilune.native.errors"
 local observation = require "perilune.native.observation"
@@ -26,8 +26,8 @@ local function names_of_tables(db)
   return names
 end
 
---- Raises if there is no such table or view, naming the nearest.
--- @tparam string what who asks
+--- Raises if a table or view does not exist; suggests the nearest name.
+-- @tparam string what the caller, for messages
 function scenario_database.require_table(what, name)
   if type(name) ~= "string" then
     state.mistake("%s: expected the name of a table, got %s", what, errors.describe(name))
@@ -36,7 +36,7 @@ function scenario_database.require_table(what, name)
   if not exists(db, name) then errors.raise_unknown("table", name, names_of_tables(db)) end
 end
 
---- The record class of a table: always the same one.
+--- Returns the record class of a table, which is always the same one.
 function scenario_database.class(name)
   local class = classes[name]
   if class then return class end
@@ -46,19 +46,19 @@ function scenario_database.class(name)
     has_column = has_column or column.name == "get"
   end
   if not has_column then
-    --- The record with a key; nil if there is none.
+    --- Returns the record with a key; nil if there is none.
     function class:get(...) return self:fetch_one(...) end
   end
   classes[name] = class
   return class
 end
 
---- All rows of a query.
+--- Returns all rows of a query.
 function database:query(sql, ...)
   return self:fetch_all(sql, ...)
 end
 
---- What a table consists of: the SQL of the table, its indexes and triggers; of all tables without a name.
+--- Returns the SQL of a table, its indexes and triggers; without a name, of all tables.
 function database:schema(name)
   if name == nil then return self:schema_sql() end
   scenario_database.require_table("db:schema", name)
@@ -68,7 +68,7 @@ function database:schema(name)
   return table.concat(statements, "\n")
 end
 
---- "ok", or what SQLite finds wrong with the file and its foreign keys.
+--- Returns "ok", or the problems that SQLite finds in the file and its foreign keys.
 function database:integrity_check()
   local lines = self:fetch_values("PRAGMA integrity_check")
   if lines[1] == "ok" then lines = {} end
@@ -79,7 +79,7 @@ function database:integrity_check()
   return #lines == 0 and "ok" or table.concat(lines, "\n")
 end
 
---- What databases have beside their usual methods: one of those above, or the class of a table.
+--- Returns an additional member of databases in scenarios: one of the methods above, or the class of a table.
 function scenario_database.member(name)
   if type(name) ~= "string" then return nil end
   local method = rawget(database, name)

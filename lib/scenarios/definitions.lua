@@ -1,4 +1,4 @@
---- The definitions of scenario files: scenarios, groups, templates, factories, fixtures.
+--- The definitions in scenario files: scenarios, groups, templates, factories, fixtures.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
@@ -10,29 +10,29 @@ local cases_of = lazily "scenarios.cases"
 local display = lazily "scenarios.display"
 
 local scenario_definitions = {
-  --- The scenarios in their order, and by id.
+  --- The scenarios in order, and by id.
   scenarios = {}, by_id = {},
-  --- The templates in their order, and by name.
+  --- The templates in order, and by name.
   templates = {}, templates_by_name = {},
-  --- By name: { name, body, file, line }.
+  --- Fixtures by name: { name, body, file, line }.
   fixtures = {},
-  --- By table, its name in lower case: { columns, file, line }.
+  --- Factories by lowercase table name: { columns, file, line }.
   factories = {},
 }
 
---- The group in which definitions stand: { names, options, before, after, outer }. `shared` is that of support.lua.
+--- The group that contains the current definitions: { names, options, before, after, outer }. `shared` is the group of support.lua.
 local shared = { names = {}, options = {}, before = {}, after = {} }
 local group = shared
 
---- How many calls in the file so far were to define scenarios, how many have, and which one is wanted.
+--- The number of calls in the file that should define scenarios, the number that did, and the wanted call.
 local ordinal, defined, wanted = 0, 0, nil
 
---- Keeps only the scenario that the n-th call defines; all without a number. The other calls are not checked.
+--- Keeps only the scenario of the n-th call, or all without a number. Other calls are not checked.
 function scenario_definitions.want(number)
   wanted = number
 end
 
---- Begins a file.
+--- Starts a file.
 function scenario_definitions.begin_file()
   ordinal, defined = 0, 0
   group = state.file.is_support and shared or { names = {}, options = {}, before = {}, after = {}, outer = shared }
@@ -52,7 +52,7 @@ local function check_phase(what)
 end
 
 --- Raises unless the first argument is a name.
--- @tparam string what who asks
+-- @tparam string what the caller, for messages
 function scenario_definitions.check_name(what, name)
   if type(name) ~= "string" or not name:find("%S") then
     state.mistake("%s: argument 1: expected a name, got %s", what, display.show(name))
@@ -69,7 +69,7 @@ local function check_function(what, f)
   end
 end
 
---- Takes the arguments (name, [options,] function).
+--- Reads the arguments (name, [options,] function).
 local function read_arguments(what, name, options, body, ...)
   check_name(what, name)
   if body == nil and type(options) == "function" then options, body = nil, options end
@@ -99,12 +99,13 @@ local function add(entry, options, body, extra)
     index = #scenario_definitions.scenarios + 1,
   }
   for name, value in pairs(extra) do scenario[name] = value end
-  -- Two with the same id are reported by the runner; the others are run.
+  -- The runner reports duplicate ids, and runs the other scenarios.
   scenario_definitions.by_id[scenario.id] = scenario_definitions.by_id[scenario.id] or scenario
   scenario_definitions.scenarios[scenario.index] = scenario
 end
 
---- Whether a definition of the file was refused: what the file does then depends on that, and so on all of them being checked.
+--- Returns whether a definition in the file was rejected. Its further execution may depend on that, so all definitions must be
+-- checked.
 function scenario_definitions.has_refused() return defined < ordinal end
 
 local function define_checked(kind, extra, name, ...)
@@ -135,10 +136,10 @@ local scenario = setmetatable({}, {
   __tostring = function() return "scenario" end,
 })
 
---- While there is one, no other scenario is run; and the run fails in the end.
+--- Defines a scenario that excludes all others from the run, which then fails in the end.
 rawset(scenario, "only", function(...) define_scenario("scenario.only", { only = true }, ...) end)
 
---- A scenario that is not run: `scenario.skip(reason, name, [options,] function)`.
+--- Defines a scenario that is not run: `scenario.skip(reason, name, [options,] function)`.
 rawset(scenario, "skip", function(reason, ...)
   if type(reason) ~= "string" or type((...)) ~= "string" then
     state.mistake("scenario.skip: expected the reason and then the name: "
@@ -147,7 +148,7 @@ rawset(scenario, "skip", function(reason, ...)
   define_scenario("scenario.skip", { skip = reason }, ...)
 end)
 
---- A scenario that is still to be written.
+--- Defines a scenario that has not been written yet.
 rawset(scenario, "todo", function(name, ...)
   if select("#", ...) > 0 then errors.raise("argument", "scenario.todo: expected only a name") end
   define_scenario("scenario.todo", { todo = true }, name)
@@ -157,7 +158,7 @@ scenario_definitions.scenario = scenario
 
 -- Groups
 
---- Scenarios that belong together and share options.
+--- Defines a group of related scenarios that share options.
 function scenario_definitions.group(name, ...)
   check_phase("group")
   local own, body = read_arguments("group", name, ...)
@@ -177,7 +178,8 @@ function scenario_definitions.group(name, ...)
 end
 
 for name, list in pairs{ before_each = "before", after_each = "after" } do
-  --- A function that is called with `t` before or after each scenario of the group, or of the file; in support.lua, of all.
+  --- Defines a function that is called with `t` before or after each scenario of the group or of the file; in support.lua, of all
+  -- files.
   scenario_definitions[name] = function(f)
     check_phase(name)
     check_function(name, f)
@@ -187,14 +189,14 @@ end
 
 -- What scenarios use
 
---- A layer of data: made once for a run, and copied for each scenario.
+--- Defines a layer of data, which is created once per run and copied for each scenario.
 function scenario_definitions.template(name, ...)
   check_phase("template")
   local options, body = read_arguments("template", name, ...)
   local what = "template " .. display.quoted(name)
   check_function(what, body)
   options = checks.options(what, options, { on = "any", timeout = { options_of.duration, 'a duration ("2m", a number of seconds)' } })
-  -- A layer called `base` takes the place of the migrated database.
+  -- A layer named `base` replaces the migrated database.
   local on = options.on or name == "base" and "empty" or "base"
   check_name(what .. ": option on", on)
   local same = scenario_definitions.templates_by_name[name]
@@ -206,7 +208,7 @@ function scenario_definitions.template(name, ...)
   table.insert(scenario_definitions.templates, template)
 end
 
---- What rows of a table have that `t.make` makes.
+--- Defines the values of rows that `t.make` creates for a table.
 function scenario_definitions.factory(table_name, columns)
   check_phase("factory")
   check_name("factory", table_name)
@@ -223,7 +225,7 @@ function scenario_definitions.factory(table_name, columns)
   scenario_definitions.factories[sql_names.fold(table_name)] = { columns = columns, file = file, line = line }
 end
 
---- A value that is made when a scenario first asks for it: `t.fixtures.NAME`.
+--- Defines a value that is created when a scenario first uses it: `t.fixtures.NAME`.
 function scenario_definitions.fixture(name, body)
   check_phase("fixture")
   check_name("fixture", name)
@@ -236,7 +238,7 @@ function scenario_definitions.fixture(name, body)
   scenario_definitions.fixtures[name] = { name = name, body = body, file = file, line = line }
 end
 
---- Raises for templates that are asked for and are not there.
+--- Raises for requested templates that do not exist.
 function scenario_definitions.check_templates()
   local known = display.keys(scenario_definitions.templates_by_name)
   if not scenario_definitions.templates_by_name.base then known[#known + 1] = "base" end

@@ -1,4 +1,4 @@
---- Values as text: in messages, in tables of rows, in snapshots.
+--- Values as text for messages, tables of rows and snapshots.
 
 local native_values = require "perilune.native.values"
 local null = native_values.null
@@ -12,14 +12,14 @@ local function escape(character)
   return escapes[character] or ("\\x%02x"):format(character:byte())
 end
 
---- A string in quotes; bytes that are not text are escaped.
+--- Returns a string in quotes; bytes that are not text are escaped.
 function scenario_display.quoted(text)
   text = text:gsub('[%c"\\]', escape)
   if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", escape) end
   return '"' .. text .. '"'
 end
 
---- The bytes of a blob, as SQL writes them.
+--- Returns the bytes of a blob as an SQL literal.
 local function blob(bytes)
   return "x'" .. bytes:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end) .. "'"
 end
@@ -33,12 +33,12 @@ local function number(value)
   return tostring(value)
 end
 
---- A date without the thousandths that it does not have.
+--- Returns the text of a date, without milliseconds that are zero.
 local function date(value)
   return (tostring(value):gsub("%.000$", ""))
 end
 
---- Whether the text of a table is made by its type: rows, records, requests, and what else has `__tostring`.
+--- Returns whether the type of a table provides its text: rows, records, requests, and other types with `__tostring`.
 local function has_text(value)
   local metatable = getmetatable(value)
   return metatable ~= nil and (type(metatable) ~= "table" or metatable.__tostring ~= nil)
@@ -51,7 +51,7 @@ local function compare_keys(left, right)
   return tostring(left) < tostring(right)
 end
 
---- The keys of a table in a steady order.
+--- Returns the keys of a table in a stable order.
 function scenario_display.keys(value)
   local keys = {}
   for key in next, value do keys[#keys + 1] = key end
@@ -64,8 +64,8 @@ local function key_text(key)
   return "[" .. scenario_display.show(key) .. "]"
 end
 
---- The entries of a table as texts: those of the list without their positions.
--- @tparam integer most how many of them
+--- Returns the entries of a table as text; entries of its list part have no keys.
+-- @tparam integer most the maximum number of entries
 local function entries(value, most, render)
   local parts, length, hidden = {}, #value, 0
   for index = 1, math.min(length, most) do parts[index] = render(value[index]) end
@@ -83,8 +83,9 @@ local deepest, most_entries, most_at_all, longest = 6, 40, 400, 2000
 
 local render
 
---- The text of a table on one line.
--- @tparam table limits `left` entries may be shown; `path`: the tables on the way; `is_whole`: nothing is left out
+--- Returns the text of a table on one line.
+-- @tparam table limits `left`: the number of entries that may still be shown; `path`: the enclosing tables; `is_whole`: nothing is
+--   left out
 local function table_text(value, limits)
   local path = limits.path
   if path[value] then return "{ itself }" end
@@ -100,7 +101,7 @@ local function table_text(value, limits)
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
---- The text that a type makes of its value.
+--- Returns the text that a type produces for its value.
 local function own_text(value)
   local is_made, text = pcall(tostring, value)
   return is_made and text or errors.describe(value)
@@ -124,7 +125,7 @@ function render(value, limits)
   return table_text(value, limits)
 end
 
---- A value on one line; of what is long or deep only a part.
+--- Returns a value on one line. Long or deep values are shortened.
 function scenario_display.show(value)
   return render(value, { left = most_at_all, path = {} })
 end
@@ -141,20 +142,20 @@ local function pretty(value, indent, path)
   return "{\n" .. inner .. table.concat(parts, ",\n" .. inner) .. ",\n" .. indent .. "}"
 end
 
---- A value on as many lines as it needs, whole.
+--- Returns a complete value on as many lines as it needs.
 function scenario_display.pretty(value)
   return pretty(value, "", {})
 end
 
---- Whether a text could be read as a value of another type: `1`, `true`, `2026-01-01`.
+--- Returns whether text could be read as a value of another type: `1`, `true`, `2026-01-01`.
 local function is_ambiguous(text)
   return tonumber(text) ~= nil or text == "true" or text == "false" or text == "nil" or text == "null"
     or text:find("^%d%d%d%d%-%d%d%-%d%d") ~= nil or text:find("^[xX]'%x*'$") ~= nil or text:find("^{") ~= nil
 end
 
---- A value as the cell of a text table says it.
--- @tparam ?boolean is_exact text that could be read as a value of another type is in quotes; in a text table that one reads, the
---   column has the type
+--- Returns a value as the cell of a text table.
+-- @tparam ?boolean is_exact whether to quote text that could be read as a value of another type; in text tables that are read, the
+--   column determines the type
 function scenario_display.cell(value, is_exact)
   if value == nil or value == null then return "~" end
   if type(value) == "number" then return number(value) end
@@ -162,7 +163,7 @@ function scenario_display.cell(value, is_exact)
   if type(value) ~= "string" then
     return type(value) == "table" and not has_text(value) and scenario_display.show(value) or date(value)
   end
-  -- A date as text, like one that is a value.
+  -- Text that contains a date is shortened like a date value.
   if not is_exact and value:find("^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d%.000$") then return value:sub(1, -5) end
   if not utf8.len(value) then return blob(value) end
   local is_plain = value:find("^[^%c|\"@%s~*][^%c|]*$") and not value:find("%s$") and value ~= "now" and value ~= "..."

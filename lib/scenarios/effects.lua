@@ -1,4 +1,4 @@
---- `t.effects.MODULE`: stubs in place of effects outside, and the calls that were made.
+--- `t.effects.MODULE`: stubs that replace external effects, and the calls that were made.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
@@ -12,7 +12,8 @@ end
 
 local methods = {}
 
---- What a function of the module returns: a value, or what a function returns for its arguments. Calls of it are expected then.
+--- Sets the result of a function of the module: a value, or the result of a function for the arguments. The function is then
+-- expected to be called.
 function methods.stub(module, self, name, value)
   check_name(("t.effects.%s:stub"):format(module), name)
   state.host("stub")(module, name, value)
@@ -20,7 +21,7 @@ function methods.stub(module, self, name, value)
   return self
 end
 
--- How often the stub that stands before them in the chain must have been called when the scenario ends.
+-- The allowed number of calls of the preceding stub in the chain, checked when the scenario ends.
 
 local function add_count(method, least_of, most_of)
   methods[method] = function(module, self, ...)
@@ -39,7 +40,8 @@ add_count("times", given, given)
 add_count("at_least", given, constant(math.huge))
 add_count("at_most", constant(0), given)
 
---- The calls of a function of the module: for each a list of its arguments, or its argument if that is one table.
+--- Returns the calls of a function of the module: for each call a list of its arguments, or the argument itself if it is a single
+-- table.
 function methods.calls(module, _, name)
   check_name(("t.effects.%s:calls"):format(module), name)
   local list = {}

@@ -1,6 +1,6 @@
---- `expect(value)`: states what is true of it by matchers, which can be chained: `expect(queries):at_most(4):no_repeats()`.
+--- `expect(value)`: checks a value with matchers, which can be chained: `expect(queries):at_most(4):no_repeats()`.
 --
--- `expect.no(value)` turns the matchers around, `expect.soft(value)` notes what is not so and goes on. `expect.extend` adds one:
+-- `expect.no(value)` negates the matchers. `expect.soft(value)` records failures and continues. `expect.extend` adds a matcher:
 -- `expect.extend("is_even", function(value) return value % 2 == 0 end)`.
 
 local errors = require "perilune.native.errors"
@@ -10,11 +10,11 @@ local display = lazily "scenarios.display"
 local failures = lazily "scenarios.failures"
 local queries = lazily "scenarios.queries"
 
---- By name: functions `matcher(expectation, ...)` that return whether it is so, and a function that returns lines which show what
--- is the case. The value is `expectation.value`.
+--- Matchers by name: functions `matcher(expectation, ...)` that return whether the expectation holds, and a function that returns
+-- lines describing the actual value. The value is `expectation.value`.
 local matchers = require "scenarios.matchers"
 
---- The matcher of a name, which may be one for queries; or raises.
+--- Returns the matcher with a name, which may be a matcher for queries; raises if there is none.
 local function find(name)
   if matchers[name] then return matchers[name] end
   local matcher = queries.matchers[name]
@@ -38,7 +38,7 @@ end
 
 -- Failing
 
---- What was checked, and whether it is reported in the words of the source.
+--- Describes the expectation, and returns whether the description quotes the source.
 local function message_of(expectation, name, file, line)
   local text = file and source.expectation(file, line, name)
   if text then return text .. ":" .. name, true end
@@ -107,20 +107,20 @@ end
 
 local expect = {}
 
---- The matchers that follow must not hold.
+--- The following matchers must not match.
 function expect.no(...)
   return new((...), select("#", ...), { is_negated = true })
 end
 
---- What is not so is noted, and the scenario goes on.
+--- Failures are recorded, and the scenario continues.
 function expect.soft(...)
   return new((...), select("#", ...), { is_soft = true })
 end
 
 --- Adds a matcher for this state.
 -- @tparam string name
--- @tparam function matcher gets the value and the arguments, and returns whether it is so, and a line (or a list of them) that
---   says what is the case instead
+-- @tparam function matcher receives the value and the arguments, and returns whether it matches, and a line (or a list of lines)
+--   describing the actual value
 function expect.extend(name, matcher)
   if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") then
     errors.raise("argument", "expect.extend: argument 1: expected the name of a matcher, got " .. errors.describe(name))

@@ -6,7 +6,7 @@ local display = lazily "scenarios.display"
 local failures = lazily "scenarios.failures"
 local aspects = lazily "scenarios.error_aspects"
 
---- The values that a function has returned, for messages.
+--- Describes the values that a function has returned, for messages.
 local function results_text(results)
   if results.n == 0 then return "it returned nothing" end
   local parts = {}
@@ -16,9 +16,9 @@ end
 
 --- Calls a function that must raise an error.
 -- @tparam function f
--- @param ?what a Lua pattern that the message must match, or a table of what the error must be: code (its kind), column, table,
---   pattern
--- @return the error; one that was raised as text is a table with message, file and line
+-- @param ?what a Lua pattern that the message must match, or a table of expected properties: code (the kind of error), column,
+--   table, pattern
+-- @return the error; an error that was raised as text becomes a table with message, file and line
 return function(f, what)
   if type(f) ~= "function" and not (type(f) == "table" and getmetatable(f)) then
     errors.raise("argument", "expect_error: argument 1: expected a function, got " .. errors.describe(f))

@@ -1,6 +1,6 @@
---- `t.make.TABLE`: rows that are whole though little is said of them. What is not given comes from the factory of the table
--- (`factory(table, { column = value or function(n, t) })`), and where a column must have a value and has no factory, from its
--- type. Rows that it must refer to are made as well.
+--- `t.make.TABLE`: complete rows from a few values. Missing values come from the factory of the table (`factory(table, { column =
+-- value or function(n, t) })`); required columns without a factory get values of their type. Required referenced rows are created
+-- as well.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -17,7 +17,7 @@ local scenario_factories = {}
 
 local fold = sql_names.fold
 
---- A value for a column that must have one, by its declared type: different for each row, where it can be.
+--- Returns a value for a required column based on its declared type, different for each row if possible.
 local function invented(column, n)
   if column.content == "boolean" then return false end
   if column.content == "date" then return perilune.now() end
@@ -27,7 +27,7 @@ local function invented(column, n)
   return ("%s %d"):format(column.name, n)
 end
 
---- What is known of a table for making its rows; read again after the schema has changed.
+--- Returns the properties of a table that are needed to create rows. They are read again after schema changes.
 local function shape_of(db, name)
   local current = state.require("t.make")
   local generation = records.schema_generation(db)
@@ -54,7 +54,7 @@ local function check_columns(shape, values)
   end
 end
 
---- The values of a factory that were not given.
+--- Adds the factory's values for columns without a given value.
 local function add_factory(name, shape, values, n)
   local factory = definitions.factories[fold(name)]
   if not factory then return end
@@ -73,8 +73,8 @@ end
 
 local make
 
---- Makes the rows that a row must refer to.
--- @tparam table parents by foreign key: rows that were made for a row before, which is referred to again
+--- Creates the rows that a row must refer to.
+-- @tparam table parents by foreign key: rows that were created for a previous row, and are referred to again
 local function add_parents(shape, values, parents, path)
   for index, key in ipairs(shape.keys) do
     local must_be = false
@@ -107,7 +107,7 @@ local function add_invented(shape, values, n)
   end
 end
 
---- Makes one row.
+--- Creates a row.
 function make(name, overrides, parents, path)
   path = check_path(name, path)
   local current = state.require("t.make")
@@ -143,7 +143,7 @@ local function maker(name)
   local what = "t.make." .. name
   local methods = {}
 
-  --- Makes some rows, which refer to the same rows where they must refer to some.
+  --- Creates several rows, which share the rows that they must refer to.
   function methods.many(self, count, overrides)
     if math.type(count) ~= "integer" or count < 0 then
       state.mistake("%s:many: argument 1: expected a count, got %s", what, errors.describe(count))
@@ -170,7 +170,7 @@ local function maker(name)
   })
 end
 
---- `t.make`.
+--- Returns `t.make`.
 function scenario_factories.proxy()
   return state.proxy("t.make", function(name)
     scenario_database.require_table("t.make", name)

@@ -12,7 +12,7 @@ local sql_names = require "perilune.runtime.names"
 
 local scenario_given = {}
 
---- Runs a function in a transaction in which foreign keys are enforced at the end: one of its own, or part of that which is open.
+--- Runs a function in a new or the current transaction, in which foreign keys are enforced at the end.
 local function in_transaction(f)
   local db = records.default_database()
   if not db:is_inside_transaction() then
@@ -38,7 +38,7 @@ local function values_text(row, columns)
   return table.concat(parts, ", ")
 end
 
---- Raises for rows that refer to rows which are not there.
+--- Raises for rows that refer to missing rows.
 local function check_foreign_keys(what, db, name)
   local violation = db:foreign_key_violations(name)[1]
   if not violation then return end
@@ -67,7 +67,7 @@ local function columns_by_name(db, name)
   return by_name, names
 end
 
---- The values of a line, and the names that stand for what the database will choose.
+--- Reads the values of a line, and the names of values that the database will choose.
 local function read_line(what, line, number, heads, columns, names)
   local values, unbound = {}, {}
   for index, cell in ipairs(line) do
@@ -116,9 +116,9 @@ local function insert_list(what, class, list)
   return records
 end
 
---- Inserts rows into a table; foreign keys are checked when all are there.
--- @param rows a text table, a list of tables of columns, or one such table
--- @return the records, in their order
+--- Inserts rows into a table. Foreign keys are checked after all inserts.
+-- @param rows a text table, a list of tables of columns, or a single such table
+-- @return the records, in order
 function scenario_given.insert(name, rows)
   local what = "t.given." .. name
   if type(rows) ~= "string" and type(rows) ~= "table" then
@@ -133,7 +133,7 @@ function scenario_given.insert(name, rows)
   end)
 end
 
---- `t.given`.
+--- Returns `t.given`.
 function scenario_given.proxy()
   return state.proxy("t.given", function(name)
     scenario_database.require_table("t.given", name)

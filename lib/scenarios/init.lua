@@ -1,4 +1,4 @@
---- The scenario language: what the runner loads into a state. The article Testing describes it for users.
+--- The scenario language, which the runner loads into a state. For its use, see the article Testing.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
@@ -12,7 +12,7 @@ local failures = lazily "scenarios.failures"
 
 local scenarios = {}
 
---- Puts the words of the language into the globals.
+--- Defines the words of the language as globals.
 function scenarios.install()
   for _, name in ipairs{ "scenario", "group", "before_each", "after_each", "template", "factory", "fixture" } do
     _G[name] = definitions[name]
@@ -25,7 +25,7 @@ function scenarios.install()
   setmetatable(databases.methods, { __index = function(_, name) return require("scenarios.database").member(name) end })
 end
 
---- The first line of a file may say which program runs it.
+--- Removes a first line that names the interpreter.
 local function without_shebang(text)
   return text:sub(1, 1) == "#" and "--" .. text or text
 end
@@ -44,16 +44,16 @@ local function compile(path, text)
   errors.raise("syntax", what or message, { file = file or path, line = line and math.tointeger(tonumber(line)) })
 end
 
---- Raises what loading a file has raised; where that is neither an error nor text, with text that says what it is.
+--- Raises an error from loading a file again; if it is neither an error object nor text, raises text that describes it.
 local function raise_again(err)
   if type(err) == "string" and err ~= "" or failures.is_error_object(err) then error(err, 0) end
   errors.raise("error", (failures.describe(err)))
 end
 
---- Loads a file: what it defines is there then.
--- @tparam string path what the file is called
--- @tparam ?boolean is_support whether it is one that other files share
--- @tparam ?string identity what stands for the file in the identifiers of its scenarios; `path` if not given
+--- Loads a file and its definitions.
+-- @tparam string path the name of the file
+-- @tparam ?boolean is_support whether other files share it
+-- @tparam ?string identity represents the file in the identifiers of its scenarios; `path` by default
 function scenarios.load(path, text, is_support, identity)
   source.add(path, text)
   local chunk = compile(path, text)
@@ -65,12 +65,12 @@ function scenarios.load(path, text, is_support, identity)
   if not is_support then definitions.check_templates() end
 end
 
---- Loads only the n-th scenario of the next files: the others cost nothing then.
+--- Loads only the n-th scenario of the next files, without the cost of the others.
 scenarios.want = definitions.want
 
---- Where the scenario was that has been ended: { step, steps, failures, frames, source }; nil if none runs.
+--- Returns how far an interrupted scenario had come: { step, steps, failures, frames, source }; nil if none is running.
 -- @tparam ?string traceback of the error that has ended it
--- @tparam ?string file where it was then
+-- @tparam ?string file its position at that time
 -- @tparam ?integer line
 function scenarios.progress(traceback, file, line)
   local current = state.current
@@ -82,18 +82,18 @@ function scenarios.progress(traceback, file, line)
   }
 end
 
---- The text of a module in the form in which it is loaded: its calls of `check` show their operands as those of a file of scenarios do.
--- @tparam string path what errors call it
--- @tparam ?string prepared what this has returned for the same text before
+--- Returns the text of a module in the form in which it is loaded: its calls of `check` show their operands, as in scenario files.
+-- @tparam string path the name of the module in errors
+-- @tparam ?string prepared a previous result for the same text
 function scenarios.module(path, text, prepared)
   source.add(path, text)
   return prepared or prepare(text)
 end
 
---- What of a scenario is for this state alone.
+--- Fields of scenarios that stay in this state.
 local is_kept_here = { body = true, group = true, case_values = true }
 
---- What was defined: { scenarios, templates }, without functions.
+--- Returns the definitions without functions: { scenarios, templates }.
 function scenarios.definitions()
   local result, is_beside_refused = { scenarios = {}, templates = {} }, definitions.has_refused()
   for index, scenario in ipairs(definitions.scenarios) do
@@ -112,13 +112,13 @@ function scenarios.definitions()
   return result
 end
 
---- The types of the tables for editors, as found in the current database, with the fixtures that were loaded: the text of
--- `schema.d.lua`. What belongs to no project is in `annotations.lua`.
+--- Returns the text of `schema.d.lua`: the types of the tables in the current database, and of the loaded fixtures, for editors.
+-- Types that are the same for all projects are in `annotations.lua`.
 function scenarios.types()
   return require("scenarios.types").of_project()
 end
 
---- Fills the database with the data of a template, in one transaction.
+--- Fills the database with the data of a template, in a single transaction.
 function scenarios.fill(name)
   local template = definitions.templates_by_name[name]
   if not template then

@@ -1,4 +1,4 @@
---- Expectations about the statements that ran: `expect(t.queries(f)):at_most(4):no_repeats()`.
+--- Expectations about executed statements: `expect(t.queries(f)):at_most(4):no_repeats()`.
 
 local errors = require "perilune.native.errors"
 local native_sql = require "perilune.native.sql"
@@ -11,7 +11,7 @@ local scenario_queries = {}
 
 local metatable = { __name = "queries" }
 
---- The first word of a statement, in lower case.
+--- Returns the first word of a statement in lowercase.
 local function verb_of(sql)
   for _, token in ipairs(native_sql.tokens(sql)) do
     if token.kind ~= "blank" and token.kind ~= "comment" then return sql_names.fold(token.name or "") end
@@ -21,8 +21,8 @@ end
 
 local framing = { begin = true, commit = true, ["end"] = true, rollback = true, savepoint = true, release = true }
 
---- A statement and its arguments.
--- @tparam ?boolean is_placeless it does not say where
+--- Returns a line with a statement and its arguments.
+-- @tparam ?boolean is_placeless whether to omit the position
 local function line_of(query, is_placeless)
   local sql = query.sql:gsub("%s+", " ")
   local place = query.file and not is_placeless and ("%s:%s  "):format(query.file, query.line) or ""
@@ -32,8 +32,8 @@ local function line_of(query, is_placeless)
   return place .. sql .. "  -- " .. table.concat(arguments, ", ")
 end
 
---- A line for each.
--- @tparam ?boolean is_placeless they do not say where: for snapshots, which lines that move do not change
+--- Returns a line for each statement.
+-- @tparam ?boolean is_placeless whether to omit positions: for snapshots, which should not change when lines move
 function scenario_queries.text(queries, is_placeless)
   local lines = {}
   for index, query in ipairs(queries) do lines[index] = line_of(query, is_placeless) end
@@ -44,7 +44,7 @@ function metatable.__tostring(queries)
   return scenario_queries.text(queries)
 end
 
---- Marks a list of the runner as queries. What begins and ends transactions is left out.
+--- Marks a list from the runner as queries. Statements that begin or end transactions are left out.
 function scenario_queries.mark(list)
   local queries = {}
   for _, query in ipairs(list) do
@@ -73,7 +73,7 @@ end
 
 local literals = { string = true, blob = true, number = true, parameter = true }
 
---- A statement without its literals: statements of one shape differ in values only.
+--- Returns a statement without its literals, so that statements that differ only in values have the same shape.
 local function shape_of(sql)
   local parts = {}
   for index, token in ipairs(native_sql.tokens(sql)) do
@@ -90,7 +90,7 @@ local function plan_of(query)
   return details
 end
 
---- The statements that have a plan.
+--- The kinds of statements that have a query plan.
 local planned = { select = true, with = true, update = true, delete = true, insert = true, replace = true }
 
 local function explainable(queries)
@@ -104,7 +104,7 @@ local function explainable(queries)
   return list
 end
 
---- The matchers: functions (queries, argument) that return whether it is so, and lines that show what is.
+--- The matchers: functions (queries, argument) that return whether they match, and lines that describe the actual value.
 local matchers = {}
 
 local function check_count(name, count)
@@ -117,7 +117,7 @@ local function queries_text(count)
   return count == 1 and "1 query" or count .. " queries"
 end
 
---- What was expected, what there is instead, and lines that show it.
+--- Returns a function for the expected value, the actual value, and lines that show it.
 local function shown(expected, got, lines)
   return function() return { ("expected %s, got %s"):format(expected, got), table.unpack(lines()) } end
 end
@@ -156,22 +156,22 @@ function matchers.uses_index(queries, name)
   return false, shown("a query that uses the index " .. name, got, function() return plans(queries) end)
 end
 
---- What a step of a plan goes through as a whole, as the statement calls it; nil for other steps.
+--- Returns what a step of a query plan scans completely, by its name in the statement; nil for other steps.
 local function scanned_by(detail)
   local scanned, how = detail:match("^%s*SCAN (.-) (VIRTUAL TABLE INDEX .*)$")
-  -- Behind the colon stands what the module looks for.
+  -- The text after the colon is what the virtual table searches for.
   if scanned then return how:find(":$") and scanned or nil end
   scanned = detail:match("^%s*SCAN (.*)$")
   return scanned and scanned:gsub(" LEFT%-JOIN$", ""):gsub(" USING [%u ]*INDEX.*$", "")
 end
 
---- No statement goes through all rows of a table; of any table without an argument. A scan of an index alone is one too.
+--- No statement scans all rows of a table, or of any table without an argument. Scanning a whole index counts too.
 function matchers.no_full_scan(queries, name)
   local tables = { name }
   if name ~= nil then
     require("scenarios.database").require_table("no_full_scan", name)
   else
-    -- Not the rows of common tables, of subqueries and of functions.
+    -- Common tables, subqueries and functions are not included.
     tables = records.default_database():fetch_values("SELECT DISTINCT name FROM pragma_table_list WHERE type <> 'view'")
   end
   local scans, is_wanted = {}, {}
@@ -191,7 +191,7 @@ function matchers.no_full_scan(queries, name)
   return #scans == 0, function() return scans end
 end
 
---- What a name of a plan may mean: what is called so, or what has it as an alias.
+--- Returns what a name in a plan may refer to: a table with this name, or with this alias.
 function scenario_queries.meant_by(sql, scanned)
   local names = { scanned }
   local before_last, last
@@ -207,7 +207,7 @@ function scenario_queries.meant_by(sql, scanned)
   return names
 end
 
---- No statement runs more than once, but for its values: the N+1 guard.
+--- No statement runs more than once with different values: the N+1 guard.
 function matchers.no_repeats(queries)
   local counts, order = {}, {}
   for _, query in ipairs(queries) do

@@ -1,14 +1,15 @@
 --- Rewrites `check(a == b)` so that a failure can show both operands: `check.compare("==", "a", "b", (a), (b))`.
--- A condition of several operands becomes a function of what shows them, `check.logic("a and b", function(operand) return ... end)`,
--- in which each operand is `operand.value("a", (a))` or `operand.compare("==", "a", "b", (a), (b))`: it is evaluated as before, and
--- only as far as before. Anything else becomes `check.value("...", (...))`. Lines stay where they are. A file with a line `-- check: plain` is left unchanged, and so is one that gives the name `check` to something else.
+-- A condition with several operands becomes a function of an object that shows them, `check.logic("a and b", function(operand)
+-- return ... end)`, in which each operand is `operand.value("a", (a))` or `operand.compare("==", "a", "b", (a), (b))`. Operands are
+-- evaluated as before, and only as far as before. Anything else becomes `check.value("...", (...))`. Lines keep their numbers. A
+-- file that contains the line `-- check: plain`, or that defines another `check`, is not changed.
 
 local state = require "scenarios.state"
 local tokens = lazily "scenarios.tokens"
 
 local comparisons = { ["=="] = true, ["~="] = true, ["<"] = true, [">"] = true, ["<="] = true, [">="] = true }
 
---- The source of an operand on one line, as text for messages.
+--- Returns the source of an operand on one line, as text for messages.
 local function source_of(text, from, to)
   local source = text:sub(from, to):gsub("%s+", " ")
   if #source > 200 then source = source:sub(1, 197):gsub("[\x80-\xBF]*$", "") .. "..." end
@@ -20,7 +21,7 @@ local function text_at(list, index)
   return token and token.kind ~= "string" and token.text
 end
 
---- Whether the `check` at an index is a name that is being declared or assigned.
+--- Returns whether the `check` at an index is a name that is being declared or assigned.
 local function is_declared(list, index)
   local before, after = text_at(list, index - 1), text_at(list, index + 1)
   if before == "local" or before == "function" then return true end
@@ -29,7 +30,7 @@ local function is_declared(list, index)
   return is_parameter and (after == ")" or after == ",")
 end
 
---- The indexes of the first and the last token of the first argument of a call.
+--- Returns the indexes of the first and last tokens of a call's first argument.
 local function read_argument(list, open)
   local argument_end
   local close = tokens.inside(list, open, function(index, token)
@@ -38,8 +39,8 @@ local function read_argument(list, open)
   if close then return open + 1, argument_end or close - 1 end
 end
 
---- The operands of `and` and `or` between two tokens, outside of brackets: a list of { first, last, comparison }, the last one the
--- index of the last comparison in the operand, which is the outermost.
+--- Returns the operands of `and` and `or` between two tokens, outside brackets: a list of { first, last, comparison }, where
+-- `comparison` is the index of the last and thus outermost comparison in the operand.
 local function operands_of(list, first, last)
   local operands = { { first = first } }
   tokens.inside(list, first - 1, function(index, token)
@@ -57,7 +58,7 @@ end
 
 local literals = { ["nil"] = true, ["true"] = true, ["false"] = true }
 
---- Notes how the operands between two tokens are shown: those of `and`, `or` and `not`, also in brackets.
+--- Adds the edits that show the operands between two tokens: operands of `and`, `or` and `not`, including those in brackets.
 local function rewrite_operands(text, list, first, last, edit)
   for _, operand in ipairs(operands_of(list, first, last)) do
     local from, to = operand.first, operand.last
@@ -79,8 +80,8 @@ local function rewrite_operands(text, list, first, last, edit)
   end
 end
 
---- Whether there is more than one operand between two tokens, or one that is turned around or in brackets: each can be shown by
--- itself. Not where `...` is used, which a function would not see.
+--- Returns whether there are several operands between two tokens, or one that is negated or in brackets, which can be shown
+-- separately. Not if `...` is used, which a nested function could not access.
 local function has_operands(list, first, last)
   for index = first, last do
     if text_at(list, index) == "..." then return false end
@@ -91,7 +92,7 @@ local function has_operands(list, first, last)
   return not operands[1].comparison and (is_bracketed or text_at(list, first) == "not")
 end
 
---- Notes how the call at an index is to be changed.
+--- Adds the edits for the call at an index.
 local function rewrite_call(text, list, index, edits)
   local first_index, last_index = read_argument(list, index + 1)
   if not first_index or last_index < first_index then return end
@@ -135,7 +136,7 @@ local function apply(text, edits)
   return table.concat(parts)
 end
 
---- The text with its calls of `check` rewritten.
+--- Returns the text with its calls of `check` rewritten.
 return function(text)
   if not text:find("%f[%w_]check%s*%(") or ("\n" .. text):find("\n%s*%-%-%s*check:%s*plain%s*%f[\n\0]") then return text end
   local list = tokens.of(text)
@@ -148,7 +149,7 @@ return function(text)
       if before ~= "." and before ~= ":" and text_at(list, index + 1) == "(" then rewrite_call(text, list, index, edits) end
     end
   end
-  -- What an outer call inserts at a place stands after what an inner one does: `check(f(check(x)))` closes inside first.
+  -- Closing brackets of inner calls come before those of outer calls at the same position: `check(f(check(x)))`.
   for order, edit in ipairs(edits) do edit.order = edit.text == ")" and -order or order end
   return apply(text, edits)
 end

@@ -1,13 +1,13 @@
---- Matches rows with those of a text table: in order, or in any order.
--- What is found is a list of *pairs* { expected, actual, is_match }: positions in the text table and in the rows, either of
--- which may be missing.
+--- Matches rows with a text table: in order, or in any order.
+-- The result is a list of *pairs* { expected, actual, is_match }: positions in the text table and in the rows, either of which may
+-- be missing.
 
 local state = require "scenarios.state"
 local cells = lazily "scenarios.cells"
 
 local scenario_row_matching = {}
 
---- Whether a row is what a line says. With a copy of the names where it is only tried.
+--- Returns whether a row matches a line. Use a copy of the names for tentative matches.
 local function fits(comparison, expected, actual, names)
   local source, heads = comparison.source, comparison.table.names
   for index, cell in ipairs(comparison.table.rows[expected]) do
@@ -20,7 +20,7 @@ local function is_tried(comparison, expected, actual)
   return fits(comparison, expected, actual, cells.copy_names(comparison.names))
 end
 
---- How many cells of a line a row has.
+--- Returns how many cells of a line match a row.
 local function likeness(comparison, expected, actual)
   local source, count = comparison.source, 0
   for index, cell in ipairs(comparison.table.rows[expected]) do
@@ -30,7 +30,7 @@ local function likeness(comparison, expected, actual)
   return count
 end
 
---- Accepts the pairs only if names stand for the same everywhere.
+--- Accepts the pairs only if each name has the same value everywhere.
 local function bind(comparison, pairs_found)
   for _, pair in ipairs(pairs_found) do
     if pair.expected and pair.actual then
@@ -42,8 +42,8 @@ end
 
 local most_alike = 20000
 
---- Rows that are left over and lines that are: the most alike become pairs, so that their differences can be shown.
--- @tparam ?boolean is_gap they stand between the same rows
+--- Pairs the most similar unmatched lines and rows, so that their differences can be shown.
+-- @tparam ?boolean is_gap whether they are between the same matched rows
 local function pair_alike(comparison, expected_left, actual_left, is_gap)
   local found, taken = {}, {}
   local are_few = #expected_left * #actual_left <= most_alike
@@ -70,7 +70,7 @@ end
 
 local most_aligned = 250000
 
---- The lengths of the longest common runs of lines and rows from each position on.
+--- Returns the lengths of the longest common sequences of lines and rows from each position.
 local function common_lengths(comparison, first, last_expected, last_actual)
   local lengths = { [last_expected + 1] = setmetatable({}, { __index = function() return 0 end }) }
   for expected = last_expected, first, -1 do
@@ -94,7 +94,7 @@ local function range(from, to)
   return list
 end
 
---- Lines and rows at the same positions: for what is too much to be aligned.
+--- Pairs lines and rows at the same positions, if there are too many to align.
 local function side_by_side(comparison, first, expected_count, actual_count)
   local found = {}
   for position = first, math.max(expected_count, actual_count) do
@@ -105,7 +105,7 @@ local function side_by_side(comparison, first, expected_count, actual_count)
   return found
 end
 
---- Aligns what comes after the rows that are the same.
+--- Aligns the lines and rows that follow the common ones at the start.
 local function align(comparison, first, expected_count, actual_count)
   if (expected_count - first) * (actual_count - first) > most_aligned then
     return side_by_side(comparison, first, expected_count, actual_count)
@@ -133,7 +133,7 @@ local function align(comparison, first, expected_count, actual_count)
   return found
 end
 
---- Lines and rows in their order.
+--- Matches lines and rows in order.
 function scenario_row_matching.in_order(comparison)
   local expected_count, actual_count = #comparison.table.rows, #comparison.source.items
   local found, position = {}, 1
@@ -151,7 +151,7 @@ end
 
 -- In any order
 
---- What new names would stand for if a row were what a line says; nil if it is not.
+--- Returns the values that new names would get if a row matched a line; nil if it does not match.
 local function bindings(comparison, expected, actual)
   local names, new = cells.copy_names(comparison.names), {}
   if not fits(comparison, expected, actual, names) then return nil end
@@ -161,7 +161,7 @@ local function bindings(comparison, expected, actual)
   return new
 end
 
---- For each line the rows that are what it says: { actual, binds }.
+--- Returns the matching rows for each line: { actual, binds }.
 local function candidates_of(comparison)
   local candidates = {}
   for expected = 1, #comparison.table.rows do
@@ -174,7 +174,7 @@ local function candidates_of(comparison)
   return candidates
 end
 
---- Gives each line a row of its own, as many as can be: augmenting paths.
+--- Assigns a separate row to as many lines as possible, using augmenting paths.
 -- @return lines by row; whether each line has a row
 local function assign(candidates)
   local line_of, is_complete = {}, true
@@ -195,10 +195,10 @@ local function assign(candidates)
   return line_of, is_complete
 end
 
---- How often a row is tried for a line with names: with very many of them it is not known whether there is an assignment.
+--- The maximum number of attempts for lines with names. If there are more, it is unknown whether an assignment exists.
 local most_tries = 5000
 
---- Whether names would stand for what they are bound to.
+--- Returns whether names would have the values that they are bound to.
 local function agrees(binds, bound)
   for name, value in pairs(binds) do
     if bound[name] ~= nil and bound[name] ~= value then return false end
@@ -206,7 +206,8 @@ local function agrees(binds, bound)
   return true
 end
 
---- The candidates that agree with what names are bound to, and the line with the fewest of them that would bind another name, if any.
+--- Returns the candidates that agree with the bound names, and the line with the fewest candidates that would bind another name, if
+-- there is one.
 local function agreeing(candidates, bound)
   local left, open = {}, nil
   for expected, list in ipairs(candidates) do
@@ -223,9 +224,9 @@ local function agreeing(candidates, bound)
   return left, open
 end
 
---- Gives each line a row so that names stand for the same everywhere; nil if that cannot be, or is not found.
--- @tparam table bound what names are bound to so far
--- @tparam table tries `left`: how many there may still be; `have_ended` is set where there were too few
+--- Assigns a row to each line so that each name has the same value everywhere; returns nil if that is impossible, or not found.
+-- @tparam table bound the values of names so far
+-- @tparam table tries `left`: the remaining number of attempts; `have_ended` is set if there were too few
 local function assign_names(candidates, bound, tries)
   local left, open = agreeing(candidates, bound)
   local line_of, is_complete = assign(left)
@@ -244,7 +245,7 @@ local function assign_names(candidates, bound, tries)
   end
 end
 
---- Gives each line a row of its own, as many as can be; with the same names where each line has one.
+--- Assigns a separate row to as many lines as possible. If each line has one, names have the same values everywhere.
 local function assign_lines(comparison)
   local candidates, tries = candidates_of(comparison), { left = most_tries }
   local line_of, is_complete = assign(candidates)
@@ -253,8 +254,8 @@ local function assign_lines(comparison)
   return named or line_of
 end
 
---- Lines and rows in any order: those that match in the order of the rows, then the others.
--- Where it is not known whether names could stand for the same everywhere, `comparison.is_undecided` is set.
+--- Matches lines and rows in any order: first the matching pairs in row order, then the others.
+-- Sets `comparison.is_undecided` if it is unknown whether names could have the same values everywhere.
 function scenario_row_matching.in_any_order(comparison)
   local line_of, found = assign_lines(comparison), {}
   local is_placed, expected_left, actual_left = {}, {}, {}

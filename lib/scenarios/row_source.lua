@@ -1,5 +1,5 @@
---- What rows are compared: lists of rows, records or tables, requests, and changes. A *row source* is a table
--- { items, columns, known(name), value(item, column), matches(cell, item, column, names), show(item, column) }.
+--- Sources of rows for comparisons: lists of rows, records or tables, requests, and changes. A *row source* is a table { items,
+-- columns, known(name), value(item, column), matches(cell, item, column, names), show(item, column) }.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -12,10 +12,10 @@ local display = lazily "scenarios.display"
 
 local scenario_row_source = {}
 
---- Makers of sources for special lists: functions `maker(value)` that return a source, or nil for other values.
+--- Functions `maker(value)` that return a source for special lists, or nil for other values.
 scenario_row_source.makers = {}
 
---- The info of a record class; nil for anything else.
+--- Returns the info of a record class; nil for anything else.
 local function class_info(value)
   return records.model_of(value) and require("perilune.records.class").info(value)
 end
@@ -28,12 +28,12 @@ local function is_record(value)
   return type(value) == "table" and records.class_of(value) ~= nil
 end
 
---- Whether a value stands for rows of the database: a request, or a record class for all of its table.
+--- Returns whether a value represents rows of the database: a request, or a record class for its whole table.
 function scenario_row_source.is_request(value)
   return marks.is_request(value) or class_info(value) ~= nil
 end
 
---- The list that is meant by a value; nil for other values.
+--- Returns the list for a value; nil for other values.
 local function list_of(value)
   if scenario_row_source.is_request(value) then return value:fetch_all() end
   if type(value) ~= "table" then return nil end
@@ -42,7 +42,7 @@ local function list_of(value)
   return value
 end
 
---- The columns of an item in their order; those of plain tables by name.
+--- Returns the columns of an item in order; for plain tables, sorted by name.
 local function columns_of(item)
   if is_row(item) then return native_rows.columns(item) end
   if is_record(item) then
@@ -62,7 +62,7 @@ local function columns_of(item)
   return names
 end
 
---- The columns that at least one item has.
+--- Returns the columns that at least one item has.
 local function all_columns(items)
   local names, seen = {}, {}
   local is_uniform = items[1] ~= nil and (is_row(items[1]) or is_record(items[1]))
@@ -75,7 +75,7 @@ local function all_columns(items)
   return names
 end
 
---- The value of a column. Of a row its bytes are BLOBs, which Lua has as strings.
+--- Returns the value of a column. Bytes in rows are strings in Lua, and are converted to BLOBs.
 local function value_of(item, column)
   local value = item[column]
   local blobs = type(value) == "string" and is_row(item) and native_rows.blobs(item)
@@ -93,8 +93,8 @@ local function check_items(what, items)
   end
 end
 
---- The source for a value.
--- @tparam string what who asks, for messages
+--- Returns the source for a value.
+-- @tparam string what the caller, for messages
 function scenario_row_source.of(what, value)
   for _, maker in ipairs(scenario_row_source.makers) do
     local source = maker(value)
@@ -113,7 +113,7 @@ function scenario_row_source.of(what, value)
     return cells.matches(cell, source.value(item, column), names, is_row(item))
   end
   function source.show(item, column, is_exact) return display.cell(source.value(item, column), is_exact) end
-  --- Raises for a heading that no row has.
+  --- Raises for a heading that does not match a column of any row.
   function source.check(name)
     if #items == 0 then return end
     for _, column in ipairs(source.columns) do
@@ -124,7 +124,7 @@ function scenario_row_source.of(what, value)
   return source
 end
 
---- How many things are in a list, a request or changes.
+--- Returns the number of elements of a list, a request or changes.
 function scenario_row_source.count(what, value)
   for _, maker in ipairs(scenario_row_source.makers) do
     local source = maker(value)

@@ -1,4 +1,4 @@
---- Runs one scenario and reports its outcome.
+--- Runs a scenario and reports its outcome.
 
 local perilune = require "perilune"
 local native_loop = require "perilune.native.loop"
@@ -7,7 +7,7 @@ local context = require "scenarios.context"
 local failures = require "scenarios.failures"
 local steps = require "scenarios.steps"
 
---- What is needed while the globals are as a scenario has left them.
+--- Saved functions, because the scenario may change globals.
 local globals, next, rawequal, rawget, rawset = _G, next, rawequal, rawget, rawset
 
 local function copy_of_globals()
@@ -16,7 +16,7 @@ local function copy_of_globals()
   return copy
 end
 
---- Puts back the globals of Lua and of the language: a scenario may have taken away what the rest of its run needs.
+--- Restores the globals of Lua and of the scenario language that the scenario has changed.
 local function restore_globals(current)
   for name in next, state.words do
     local value = current.globals[name]
@@ -31,7 +31,7 @@ local function new_run(scenario, info)
   local current = {
     scenario = scenario, info = info, failures = {}, steps = {}, notes = {}, attachments = {}, snapshots = {},
     deferred = {}, names = {}, shapes = {}, counts = {}, tasks = {}, stubs = {},
-    -- Failures that were raised and are not reported yet; how much was stated; expectations that no matcher has looked at.
+    -- Failures that were raised but not reported yet; the number of checks; expectations without a matcher.
     raised = {}, checks = 0, expectations = 0, open_expectations = {}, globals = copy_of_globals(), changed_globals = {},
     update_snapshots = info.update_snapshots or "new",
   }
@@ -40,13 +40,13 @@ local function new_run(scenario, info)
   return current
 end
 
---- Whether what the scenario waits for was ended, since something else has failed.
+--- Returns whether a wait of the scenario was interrupted because something else has failed.
 local function was_interrupted(current)
   return current.is_interrupted or state.has("was_interrupted") and state.host("was_interrupted")()
 end
 
---- Calls a function with `t`, and notes how it fails.
--- @return whether it did not
+--- Calls a function with `t`, and records its failure.
+-- @return whether it succeeded
 local function call(current, f, step)
   current.caught = nil
   local is_done, caught = failures.protect(f, current.context)
@@ -60,7 +60,7 @@ local function call(current, f, step)
     failure.kind = "timeout"
     table.insert(current.failures, failure)
   elseif not (kind == "scenario_skip" and current.is_skipped or kind == "cancelled" and was_interrupted(current)) then
-    -- What a step has caught knows more of the place.
+    -- An error caught by a step has a more precise position.
     local inner = current.caught
     if inner and rawequal(inner.value, caught.value) then caught, step = inner, inner.step end
     table.insert(current.failures, failures.make(caught, step))
@@ -68,13 +68,13 @@ local function call(current, f, step)
   return false
 end
 
---- Has what timers, observations and tasks leave unhandled fail the scenario, and end what it waits for.
+--- Makes unhandled errors of timers, observations and tasks fail the scenario, and interrupt its waits.
 local function watch_callbacks(current)
   native_loop.on_error(function(value)
     restore_globals(current)
     local known = failures.forget(current, value)
     local failure = failures.make(known or { value = value, trace = {} }, known and known.step)
-    -- The time was up just as something was called: what the scenario waits for says more.
+    -- If the time limit was reached at the start of a callback, the position at which the scenario waits is more useful.
     current.is_late = failure.kind == "timeout" and not failure.file
     if not current.is_late then table.insert(current.failures, failure) end
     current.is_interrupted = true
@@ -82,7 +82,7 @@ local function watch_callbacks(current)
   end)
 end
 
---- The groups of a scenario, the outermost first.
+--- Returns the groups of a scenario, outermost first.
 local function groups_of(scenario)
   local list, group = {}, scenario.group
   while group do
@@ -113,7 +113,7 @@ end
 -- What the whole scenario must keep to
 
 --- Adds a failure.
--- @tparam ?table place `file` and `line`; those of the scenario if not given
+-- @tparam ?table place `file` and `line`; by default those of the scenario
 local function add_failure(current, kind, message, details, place)
   local source = require("scenarios.source")
   local file, line = (place or current.scenario).file, (place or current.scenario).line
@@ -134,7 +134,7 @@ local function check_queries(current, count_before)
   end
 end
 
---- Reports what has failed and was caught by the scenario itself.
+--- Reports failures that the scenario itself has caught.
 local function report_caught(current)
   for _, caught in ipairs(current.raised) do
     local failure = failures.make(caught, caught.step)
@@ -144,7 +144,7 @@ local function report_caught(current)
   end
 end
 
---- Reports `expect(x)` alone.
+--- Reports `expect(x)` without a matcher.
 local function report_open_expectations(current)
   local list = {}
   for _, place in next, current.open_expectations do list[#list + 1] = place end
@@ -161,7 +161,7 @@ local function report_tasks(current)
   end
 end
 
---- What the scenario has left undone; a scenario that was ended in the middle is not asked.
+--- Reports what the scenario has left unfinished, unless it was interrupted.
 local function check_rest(current)
   report_caught(current)
   if #current.stubs > 0 then require("scenarios.stub_counts").check(current, add_failure) end
@@ -170,7 +170,7 @@ local function check_rest(current)
   if #current.tasks > 0 then report_tasks(current) end
 end
 
---- Whether the scenario failed as its option `fails` says; what is otherwise is added to the failures.
+--- Returns whether the scenario failed as specified by its option `fails`; other outcomes are added to the failures.
 local function fails_as_said(current)
   local wanted, is_so = current.scenario.fails_with, true
   if not wanted then return true end
@@ -189,7 +189,7 @@ local function note_names(current, what, set)
   if #names > 0 then table.insert(current.notes, what .. table.concat(names, ", ")) end
 end
 
---- Global variables are most often a `local` that was forgotten. Harmless here: the state is that of this scenario alone.
+--- New globals are usually a forgotten `local`. They are harmless here, because the state belongs to this scenario alone.
 local function note_globals(current)
   local added = {}
   for name in next, globals do

@@ -1,4 +1,4 @@
---- Snapshots: texts of values, in files beside the scenario, which are reviewed once and compared from then on.
+--- Snapshots: texts of values in files next to the scenario, which are reviewed once and compared afterwards.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
@@ -13,7 +13,7 @@ local function is_list_of_tables(value)
   return type(value) == "table" and type(rawget(value, 1)) == "table" and getmetatable(value) ~= false
 end
 
---- What a value is, and its text: a string itself, rows as a table, anything else as Lua writes it.
+--- Returns the kind of a value, and its text: strings as they are, rows as a table, anything else in Lua syntax.
 local function describe(value)
   if type(value) == "string" then
     if value:sub(-1) == "\n" then return "string", value end
@@ -26,7 +26,7 @@ local function describe(value)
   return "value", display.pretty(value) .. "\n"
 end
 
---- The text that stands for a value. Its first line says what the value is: the string `1` is not the number.
+--- Returns the text of a snapshot. Its first line contains the kind of the value, because the string `1` differs from the number.
 function scenario_snapshots.text(value)
   local kind, text = describe(value)
   if not utf8.len(text) then
@@ -35,7 +35,7 @@ function scenario_snapshots.text(value)
   return "-- " .. kind .. "\n" .. text
 end
 
---- Raises if another scenario has compared another value with the same snapshot: each would overwrite that of the other.
+--- Raises if another scenario has compared another value with the same snapshot, because they would overwrite each other.
 local function check_unshared(name, text)
   if not state.has("use_snapshot") then return end
   local other = state.host("use_snapshot")(name, text)
@@ -56,13 +56,13 @@ local function note(current, name, status, text)
   table.insert(current.snapshots, { name = name, status = status, text = text })
 end
 
---- Lines for a snapshot that is not there, or not the same.
+--- Returns lines of advice for a missing or different snapshot.
 local function advice(mode)
   if mode == "no" then return "snapshots are not written here" end
   return "accept it with --review, or with --update-snapshots"
 end
 
---- Compares a value with the snapshot of a name: see scenario_matchers.
+--- Compares a value with a named snapshot: see scenario_matchers.
 function scenario_snapshots.compare(expectation, name)
   check_name(name)
   local current = state.require("snapshot")

@@ -1,32 +1,32 @@
---- The source texts of loaded files, which failures quote.
+--- The source of loaded files, which failures quote.
 
 local state = require "scenarios.state"
 local tokens = lazily "scenarios.tokens"
 
 local scenario_source = {}
 
---- By the name that errors give a file: { text, lines, tokens }, the latter two once they were asked for.
+--- By the name of the file in errors: { text, lines, tokens }, the latter two on demand.
 local sources = {}
 
---- What Lua calls a file in positions: the end of a long path.
+--- Returns the name of a file in Lua's error positions: the end of a long path.
 local function short_name(path)
   return #path <= 59 and path or "..." .. path:sub(-56)
 end
 
 local full_names = {}
 
---- Keeps the text of a file.
+--- Stores the text of a file.
 function scenario_source.add(path, text)
   sources[path] = { text = text }
   full_names[short_name(path)] = path
 end
 
---- The path of a file by what a position calls it.
+--- Returns the path of a file, given its name in error positions.
 function scenario_source.path(file)
   return full_names[file] or file
 end
 
---- The text of a file; nil if it was not loaded here.
+--- Returns the text of a file; nil if it was not loaded here.
 function scenario_source.text(path)
   return sources[path] and sources[path].text
 end
@@ -41,13 +41,13 @@ local function lines_of(path)
   return source.lines
 end
 
---- A line of a file without the white space around it; nil if it is not known.
+--- Returns a line of a file without surrounding white space; nil if it is unknown.
 function scenario_source.line(path, line)
   local text = lines_of(path)[line]
   return text and text:match("^%s*(.-)%s*$")
 end
 
---- Whether the tokens after a bracket call a method of that name in the same chain: `expect(x):at_most(4):name(`.
+--- Returns whether the tokens after a bracket call a method with that name in the same chain: `expect(x):at_most(4):name(`.
 local function chain_has(list, close, name)
   local index = close + 1
   while list[index] and list[index].text == ":" do
@@ -64,10 +64,10 @@ local function chain_has(list, close, name)
   return false
 end
 
---- The source of an expectation: `expect(result.changes)` or `expect.no(x)`.
--- @tparam integer line where the matcher was called, or before the end of the call
+--- Returns the source of an expectation: `expect(result.changes)` or `expect.no(x)`.
+-- @tparam integer line the line of the matcher call, or a line before its end
 -- @tparam string matcher its name
--- @return the text; nil if it is ambiguous, as with two on one line
+-- @return the text; nil if it is ambiguous, because there are two on one line
 function scenario_source.expectation(path, line, matcher)
   local source = sources[path]
   if not source then return nil end

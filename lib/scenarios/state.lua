@@ -7,40 +7,40 @@ local scenario_state = {
   phase = "idle",
   --- The file that is being read: { path, is_support, identity }.
   file = nil,
-  --- The names of the globals that are there before any file is loaded.
+  --- The names of the globals that exist before any file is loaded.
   words = {},
-  --- What is kept of the scenario that runs: see scenarios.running.
+  --- The state of the running scenario: see scenarios.running.
   current = nil,
 }
 
---- Raises that something was used wrongly: by a format and its values.
+--- Raises an error about incorrect use, from a format and its values.
 function scenario_state.mistake(format, ...)
   errors.raise("argument", format:format(...))
 end
 
---- What the runner offers.
+--- Returns the functions of the runner.
 local function host_functions() return require "scenarios.native.host" end
 
---- A function of the runner, which raises where the runner has none.
+--- Returns a function of the runner; raises if the runner does not have it.
 function scenario_state.host(name)
   local native = host_functions()[name]
   if native then return native end
   return function() errors.raise("usage", ("`%s` is not available where this scenario runs"):format(name)) end
 end
 
---- Whether the runner has a function.
+--- Returns whether the runner has a function.
 function scenario_state.has(name)
   return host_functions()[name] ~= nil
 end
 
---- What is kept of the scenario that runs, or raises.
--- @tparam string name who asks
+--- Returns the state of the running scenario; raises if there is none.
+-- @tparam string name the caller, for messages
 function scenario_state.require(name)
   if scenario_state.current then return scenario_state.current end
   errors.raise("usage", name .. ": can only be called inside the function of a scenario")
 end
 
---- The members of a proxy are found by a function, and cannot be set.
+--- Returns a proxy whose members are found by a function and cannot be set.
 function scenario_state.proxy(name, find)
   return setmetatable({}, {
     __index = function(_, key) return find(key) end,

@@ -1,20 +1,20 @@
---- The steps of the running scenario: the current one of each coroutine, and those that did not finish.
+--- The steps of the running scenario: the current step of each coroutine, and unfinished steps.
 
 local scenario_steps = {}
 
 local running = coroutine.running
 
---- Begins to keep them: by coroutine, and `main` is that of the scenario itself.
+--- Starts recording the steps of each coroutine; `main` is the coroutine of the scenario itself.
 function scenario_steps.start(current)
   current.open_steps, current.main = setmetatable({}, { __mode = "k" }), running()
 end
 
---- The name of the step that is going on, with those around it; nil if there is none.
+--- Returns the name of the current step, including its outer steps; nil if there is none.
 function scenario_steps.current(current)
   return current.open_steps[running()] or current.open_steps[current.main]
 end
 
---- Begins a step. Returns it, and what `leave` is given at its end.
+--- Begins a step. Returns it, and the argument for `leave`.
 function scenario_steps.begin(current, name, line)
   local outer = scenario_steps.current(current)
   local step = { name = outer and outer .. " > " .. name or name, line = line }
@@ -24,18 +24,18 @@ function scenario_steps.begin(current, name, line)
   return step, former
 end
 
---- Ends the step that is going on.
--- @param former what `begin` has returned
+--- Ends the current step.
+-- @param former the result of `begin`
 function scenario_steps.leave(current, former)
   current.open_steps[running()] = former
 end
 
---- Ends all that are going on in this coroutine: what failed was not caught in them.
+--- Ends all current steps of this coroutine, because an error was not caught in them.
 function scenario_steps.forget(current)
   current.open_steps[running()] = nil
 end
 
---- What is wrong with steps that never came to an end: failures, as reports have them. They count as failed.
+--- Returns failures, in report format, for steps that have not ended. They count as failed.
 function scenario_steps.unfinished(current)
   local list = {}
   for _, step in ipairs(current.steps) do

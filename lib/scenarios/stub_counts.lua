@@ -1,15 +1,15 @@
---- The expected number of calls of stubs: `t.effects.mail:stub("send", true):once()`. They are counted when the scenario ends.
+--- The expected number of calls of stubs: `t.effects.mail:stub("send", true):once()`. They are checked when the scenario ends.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
 
 local stub_counts = {}
 
---- The stub that was added last, by what it was added to.
+--- The stub that was added last, by its chain.
 local last = setmetatable({}, { __mode = "k" })
 
---- Keeps a stub.
--- @tparam table chain what the next method of the chain is called on
+--- Records a stub.
+-- @tparam table chain the object on which the next method of the chain is called
 function stub_counts.add(module, name, chain)
   local file, line = errors.position()
   local stub = { module = module, name = name, file = file, line = line }
@@ -19,7 +19,7 @@ end
 
 local takes_number = { times = true, at_least = true, at_most = true }
 
---- Keeps how often the last stub of a chain is to be called.
+--- Records the expected number of calls of a chain's last stub.
 function stub_counts.expect(what, chain, method, least_of, most_of, ...)
   local count = ...
   if takes_number[method] and (math.type(count) ~= "integer" or count < 0) then
@@ -47,7 +47,7 @@ local function wanted_text(stub)
   return (stub.least > 0 and ("at least %d and "):format(stub.least) or "") .. "at most " .. times(stub.most)
 end
 
---- Reports stubs that were called too often, or, if nothing else has failed, not often enough.
+--- Reports stubs that were called too often, or, if nothing else has failed, too rarely.
 -- @tparam function add_failure see scenarios.running
 function stub_counts.check(current, add_failure)
   local has_failed = #current.failures > 0

@@ -1,13 +1,13 @@
---- The tasks that a scenario spawns: one that has not started when the scenario ends is a failure.
+--- The tasks that a scenario spawns. A task that has not started when the scenario ends is a failure.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
 
 local tasks = {}
 
---- Keeps a task that is spawned.
--- @tparam function call what it is to call
--- @return what it calls instead
+--- Records a spawned task.
+-- @tparam function call the function of the task
+-- @return the function to call instead
 function tasks.watch(task, call)
   local current = state.current
   if not current then return call end
@@ -20,7 +20,7 @@ function tasks.watch(task, call)
   end
 end
 
---- Those that had not begun, and were not cancelled either: a list of { file, line }.
+--- Returns the tasks that were neither started nor cancelled: a list of { file, line }.
 function tasks.left(current)
   local list = {}
   for _, entry in ipairs(current.tasks) do

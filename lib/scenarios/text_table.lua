@@ -1,4 +1,4 @@
---- Text tables: rows in a readable form.
+--- Text tables: rows in a readable format.
 --
 --     | id | name         | note |
 --     | 1  | Ada Lovelace | ~    |
@@ -17,7 +17,7 @@ end
 
 local escapes = { n = "\n", r = "\r", t = "\t", ["0"] = "\0", ["\\"] = "\\", ['"'] = '"' }
 
---- What stands in quotes; `\n`, `\t`, `\"`, `\\` and `\x00` have their meaning.
+--- Returns the content of a quoted string with the escapes `\n`, `\t`, `\"`, `\\` and `\x00`.
 local function unquote(what, raw)
   return (raw:sub(2, -2):gsub("\\(x?)(%x?%x?)(.?)", function(hex, digits, character)
     if hex == "x" and #digits == 2 then return string.char(tonumber(digits, 16)) .. character end
@@ -30,7 +30,7 @@ end
 
 local marks = { ["~"] = "null", ["*"] = "any", ["..."] = "rest", now = "now", [""] = "empty" }
 
---- The cell that a text says.
+--- Returns the cell for a text.
 function scenario_text_table.cell(what, raw)
   local kind = marks[raw]
   if kind then return { kind = kind, text = raw, raw = raw } end
@@ -44,7 +44,7 @@ function scenario_text_table.cell(what, raw)
   return { kind = "bare", text = raw, raw = raw }
 end
 
---- Splits a text where a separator stands outside of quotes.
+--- Splits text at separators outside quotes.
 function scenario_text_table.split(text, separator)
   local parts, from, position, in_quotes = {}, 1, 1, false
   while position <= #text do
@@ -64,7 +64,7 @@ function scenario_text_table.split(text, separator)
   return parts, in_quotes
 end
 
---- The cells of a line as texts.
+--- Returns the texts of a line's cells.
 local function split_line(what, line, number)
   local inside = line:match("^|(.*)|$")
   if not inside then
@@ -84,7 +84,7 @@ local function check_heading(what, names)
   end
 end
 
---- Takes the cells of a row, which may end with `...`.
+--- Reads the cells of a row, which may end with `...`.
 local function read_row(what, names, texts, number)
   local ends_with_rest = texts[#texts] == "..."
   if #texts > #names or #texts < #names and not ends_with_rest then
@@ -99,8 +99,8 @@ local function read_row(what, names, texts, number)
 end
 
 --- Reads a text table.
--- @tparam string what who is given it, for messages
--- @return { names, rows }: the headings, and for each row a list of cells, shorter if it ends with `...`
+-- @tparam string what the recipient of the table, for messages
+-- @return { names, rows }: the headings, and for each row a list of cells, which is shorter if it ends with `...`
 function scenario_text_table.read(what, text)
   if type(text) ~= "string" then
     state.mistake("%s: expected a text table, got %s", what, errors.describe(text))
@@ -110,7 +110,7 @@ function scenario_text_table.read(what, text)
     line = line:match("^%s*(.-)%s*$")
     number = number + 1
     if line == "" or line:find("^%-%-") or names and #rows == 0 and line:find("^|[-:|%s]+|$") then
-      -- An empty line, a comment, or the line that editors put under headings.
+      -- An empty line, a comment, or the separator line that editors add below headings.
     elseif names then
       rows[#rows + 1] = read_row(what, names, split_line(what, line, number), #rows + 1)
     else

@@ -1,5 +1,8 @@
---- The tokens of a Lua text: what the rewriting of `check` and the quoting of source in failures read.
--- A token is a table { kind = "name" | "number" | "string" | "operator", text, from, to, line }.
+--- Lua tokens, for rewriting `check` and for quoting source in failures.
+-- A token is a table { kind = "name"
+-- "number"
+-- "string"
+-- "operator", text, from, to, line }.
 
 local scenario_tokens = {}
 
@@ -16,7 +19,7 @@ local function count_lines(text, from, to)
   return count
 end
 
---- The end of a long bracket that begins at a position; nil if none begins there or it does not end.
+--- Returns the end of a long bracket that begins at a position; nil if there is none or it does not end.
 local function long_bracket(text, from)
   local level = text:match("^%[(=*)%[", from)
   if not level then return nil end
@@ -30,7 +33,7 @@ local function quoted(text, from)
     position = text:find("[\\\n" .. quote .. "]", position)
     if not position or text:byte(position) == 10 then return nil end
     if text:sub(position, position) == quote then return position end
-    -- A backslash and what it escapes, which may be the end of a line.
+    -- A backslash and the escaped character, which may be a line break.
     local _, space = text:find("^z%s*", position + 1)
     position = space and space + 1 or position + 2
   end
@@ -54,7 +57,7 @@ local function operator(text, from)
   return from
 end
 
---- What begins with a byte: a name or an operator of one character. Other tokens depend on more than their first byte.
+--- The kinds of tokens by first byte: names, and operators of one character. For other tokens, the first byte is not enough.
 local kinds = {}
 for code = 0, 127 do
   local character = string.char(code)
@@ -62,7 +65,7 @@ for code = 0, 127 do
   elseif character:find("[(){}%],;#+*%%^&|-]") then kinds[code] = "operator" end
 end
 
---- Where the next token begins: after white space and comments. nil if a comment does not end.
+--- Returns the position of the next token, after white space and comments; nil if a comment does not end.
 local function skip_blanks(text, position)
   while true do
     position = find(text, "%S", position)
@@ -91,7 +94,7 @@ local function token_at(text, position)
   return "operator", operator(text, position)
 end
 
---- The tokens of a text in their order; nil if it is not Lua, as far as this scanner can tell.
+--- Returns the tokens of a text in order; nil if this scanner recognizes that it is not Lua.
 function scenario_tokens.of(text)
   local list, count, line, seen, last = {}, 0, 1, 1, #text
   local position = skip_blanks(text, 1)
@@ -109,9 +112,9 @@ end
 local opening = { ["("] = true, ["["] = true, ["{"] = true, ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }
 local closing = { [")"] = true, ["]"] = true, ["}"] = true, ["end"] = true, ["until"] = true }
 
---- Goes through the tokens between a bracket and the one that closes it.
+--- Visits the tokens between a bracket and its closing bracket.
 -- @param open the index of the bracket
--- @param visit is called with the index of each token that is in no inner bracket or block
+-- @param visit receives the index of each token that is not in an inner bracket or block
 -- @return the index of the closing bracket; nil if there is none
 function scenario_tokens.inside(list, open, visit)
   local depth = 0

@@ -1,4 +1,4 @@
---- Types of a project's tables for editors (LuaCATS), made from its schema: `schema.d.lua`.
+--- The types of a project's tables for editors (LuaCATS), generated from its schema: `schema.d.lua`.
 
 local observation = require "perilune.native.observation"
 local records = require "perilune.native.records"
@@ -11,7 +11,7 @@ local scenario_types = {}
 local by_content = { boolean = "boolean", date = "perilune.date" }
 local by_affinity = { integer = "integer", text = "string", real = "number" }
 
---- The values that a CHECK of the table allows for a column, as a union of literals; nil if there is none.
+--- Returns the values that a CHECK of the table allows for a column, as a union of literals; nil if there is none.
 local function checked_values(sql, column)
   local name = column:gsub("%p", "%%%0")
   local list = sql:match('[%(%s"]' .. name .. '"?%s+[iI][nN]%s*(%b())')
@@ -21,7 +21,7 @@ local function checked_values(sql, column)
   return #values > 0 and table.concat(values, "|") or nil
 end
 
---- The type of what is read from a column.
+--- Returns the type of values read from a column.
 local function type_of(column, sql)
   local named = by_content[column.content] or checked_values(sql, column.name) or by_affinity[column.affinity]
   return named or column.content == "blob" and "string" or "any"
@@ -31,7 +31,7 @@ local function field_name(name)
   return name:find("^[%a_][%w_]*$") and name or ("[%q]"):format(name)
 end
 
---- Comments of a class with its columns.
+--- Adds the comments that declare a class with its columns.
 local function add_class(lines, title, class, columns, describe)
   if #lines > 0 then lines[#lines + 1] = "" end
   lines[#lines + 1] = "---" .. title
@@ -81,7 +81,7 @@ local function add_table(lines, db, name, class)
   } do lines[#lines + 1] = (line:gsub("TABLE", class):gsub("KEY", key)) end
 end
 
---- The names of the tables and views that can be used and be the names of classes, without the tables that belong to virtual ones.
+--- Returns the names of usable tables and views that are valid class names, without the internal tables of virtual tables.
 local function names_of(db)
   local names = {}
   for _, name in ipairs(db:fetch_values([[
@@ -100,7 +100,7 @@ local function add_members(lines, class, names, kind)
   for _, name in ipairs(names) do lines[#lines + 1] = ("---@field %s %s"):format(name, kind:gsub("TABLE", name)) end
 end
 
---- The text of the file.
+--- Returns the text of the file.
 -- @tparam {string,...} fixtures the names of the fixtures
 function scenario_types.text(db, fixtures)
   local lines = { "---@meta _", "-- Generated from the schema by Perilune; do not edit." }
@@ -113,7 +113,7 @@ function scenario_types.text(db, fixtures)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- The types of what this state has loaded, over its database.
+--- Returns the types of everything that this state has loaded, for its database.
 function scenario_types.of_project()
   return scenario_types.text(records.default_database(), display.keys(require("scenarios.definitions").fixtures))
 end
