@@ -1,6 +1,6 @@
---- Makes all that is made from lib/reference: the types for editors, and the pages of the documentation. Run by scripts/reference.
+--- Generates the editor types and the documentation pages from lib/reference. Run by scripts/reference.
 --
--- With the argument `--check` it writes nothing, and fails if a file is not what it would write.
+-- With the argument `--check` it writes nothing, and fails if a file is out of date.
 
 package.path = "lib/?.lua;lib/?/init.lua;" .. package.path
 

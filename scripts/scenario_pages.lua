@@ -1,4 +1,4 @@
---- Writes a page of the documentation for each file of scenarios, with a heading for each scenario, to which other pages link:
+--- Writes a documentation page for each scenario file, with a heading for each scenario, to which other pages link:
 -- `doc:HistoryScenarios#the-name-of-a-scenario`.
 --
 --     perilune run scripts/scenario_pages.lua FOLDER FILE...     FOLDER is that of the pages
@@ -12,7 +12,7 @@ local function read(path)
   return text
 end
 
---- Lines without the indentation that all of them have, and without empty ones around them.
+--- Returns lines without their common indentation, and without blank lines at the start and end.
 local function dedented(lines)
   local least = 1000
   for _, line in ipairs(lines) do
@@ -27,7 +27,7 @@ local function code(lines)
   return text == "" and "" or "```lua\n" .. text .. "\n```\n\n"
 end
 
---- The page of a file: what its scenarios share, then each of them.
+--- Returns the page of a file: its shared definitions, followed by the scenarios.
 local function page_of(path)
   local name = path:match("([%w_]+)_scenario%.lua$")
   local abstract = read(path):match("^%-%- ([^\n]+)") or "Scenarios."

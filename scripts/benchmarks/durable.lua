@@ -1,4 +1,5 @@
--- What durable work costs: `scripts/bench durable`. Each measure has its goal beside it, and plain Lua on the same engine where there is a peer.
+-- Measures the cost of durable work: `scripts/bench durable`. Each measure is shown with its goal, and compared with plain Lua on
+-- the same engine if there is an equivalent.
 
 local folder = arg and arg[1] or "."
 local size = math.tointeger(tonumber(arg and arg[2] or "") or 20000)

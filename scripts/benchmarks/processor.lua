@@ -6,7 +6,7 @@ local function fibonacci(n)
   return fibonacci(n - 1) + fibonacci(n - 2)
 end
 
---- Sieves, sorts and looks up by text.
+--- Computes a sieve, sorts, and looks up strings.
 local function tables()
   local sieve, primes = {}, {}
   for i = 2, 400000 do

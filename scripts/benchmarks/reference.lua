@@ -11,7 +11,7 @@ local function run(body, prepare)
   timing.measure(reference.now, work.repetitions, body, prepare)
 end
 
---- Not measured: makes the database that all contestants read.
+--- Creates the database that all contestants read. Not measured.
 function measures.create()
   db:execute(work.create_product)
 end

@@ -1,6 +1,6 @@
 --- Work on a number of rows. Run by `perilune run --database PATH`; arguments: the measure, or "prepare", and the number of rows.
--- "prepare" makes the tables. Everything else does its work once and changes no more than it says, so that what a process takes beyond
--- the same process with no rows is the work.
+-- "prepare" creates the tables. All other measures do their work once and change only what they describe, so that the difference
+-- from the same process without rows is the cost of the work.
 local measure, count = ...
 count = math.tointeger(count)
 
@@ -64,7 +64,7 @@ function measures.observation()
   return seen
 end
 
---- Run with `--preview`, which compares the tables, and with `--save` as well.
+--- Run with `--preview`, which compares the tables, and also with `--save`.
 function measures.change()
   db:execute("UPDATE sale SET quantity = quantity + 1")
 end

@@ -1,15 +1,15 @@
---- Measures a piece of work and reports it to the program that compares (PeriluneBenchmarks), in lines of the form
--- `sample <processor seconds> <wall seconds> <what was computed>` and `value <name> <number>`.
+--- Measures work and reports it to the comparing program (PeriluneBenchmarks), in lines of the form `sample <processor seconds>
+-- <wall seconds> <result>` and `value <name> <number>`.
 local timing = {}
 
---- Whether all is prepared and nothing is done: what the preparation costs is taken from what is counted.
+--- Whether to skip the work after its preparation, so that the cost of the preparation can be subtracted.
 local skips_work = os.getenv("BENCHMARK_SKIPS_WORK") ~= nil
 
---- Runs the work several times and reports each.
--- @tparam function wall a clock that counts seconds
--- @tparam integer repetitions how many times
--- @tparam function work what to measure; what it returns is compared across contestants
--- @tparam[opt] function prepare run before each, not measured
+--- Runs the work several times and reports each run.
+-- @tparam function wall returns the wall-clock time in seconds
+-- @tparam integer repetitions the number of runs
+-- @tparam function work the measured function, whose results are compared across contestants
+-- @tparam[opt] function prepare called before each run, not measured
 function timing.measure(wall, repetitions, work, prepare)
   for _ = 1, repetitions do
     if prepare then prepare() end
@@ -24,7 +24,7 @@ function timing.measure(wall, repetitions, work, prepare)
   end
 end
 
---- Returns a number or text as it is, and a list of rows as its length and the sum of its quantities.
+--- Returns a number or text unchanged, and a list of rows as its length and the sum of its quantities.
 function timing.describe(outcome)
   if type(outcome) ~= "table" then return tostring(outcome) end
   local sum = 0
@@ -32,12 +32,12 @@ function timing.describe(outcome)
   return #outcome .. "/" .. sum
 end
 
---- Reports one number.
+--- Reports a number.
 function timing.report(name, number)
   print(("value\t%s\t%.3f"):format(name, number))
 end
 
---- Returns the most memory that the process has had, in kilobytes, or nil where the system does not tell.
+--- Returns the peak memory of the process in kilobytes, or nil if the system does not provide it.
 function timing.peak_memory()
   local status = io.open("/proc/self/status")
   if not status then return nil end
@@ -46,8 +46,8 @@ function timing.peak_memory()
   return tonumber(text:match("VmHWM:%s+(%d+)"))
 end
 
---- Watches memory while rows stream by, and reports how far it rose above where it stood after the first rows.
--- @treturn function to be called with the number of each row
+--- Watches memory while rows are streamed, and reports how far it rose above its level after the first rows.
+-- @treturn function must be called with the number of each row
 function timing.memory_watch()
   local lua_start, lua_peak, process_start
   return function(row)

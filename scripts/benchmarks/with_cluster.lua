@@ -1,4 +1,4 @@
--- The work done by Perilune on a cluster. Argument: how often each is measured.
+-- The work done by Perilune on a cluster. Argument: the number of repetitions.
 local rounds <const> = tonumber(arg[1])
 local clock = perilune.now
 

@@ -1,4 +1,4 @@
---- The work done by lsqlite3, whose statements are prepared. Arguments: the measure, the database's path.
+--- The work done by lsqlite3, with prepared statements. Arguments: the measure, the database's path.
 local found, sqlite = pcall(require, "lsqlite3")
 if not found then
   io.stderr:write("lsqlite3 is missing: give the folder of its source as LSQLITE3\n")
@@ -27,7 +27,7 @@ local function execute(sql)
   if db:exec(sql) ~= sqlite.OK then error(db:errmsg()) end
 end
 
---- One row by key, of a statement that is kept.
+--- Returns an object that fetches a row by its key with one prepared statement.
 local function make_getter()
   local statement, getter = assert(db:prepare(work.select_one)), {}
   function getter:fetch_one(id)

@@ -1,4 +1,4 @@
---- The work done by LuaSQL, the usual way from Lua to SQLite. Arguments: the measure, the database's path.
+--- The work done by LuaSQL, the most common SQLite library for Lua. Arguments: the measure, the database's path.
 local found, luasql = pcall(require, "luasql.sqlite3")
 if not found then
   io.stderr:write("LuaSQL is missing: apt-get install lua-sql-sqlite3\n")
@@ -12,7 +12,7 @@ local environment = luasql.sqlite3()
 local db = assert(environment:connect(path))
 local measures = {}
 
--- Lua itself has no wall clock finer than a second; SQLite's counts milliseconds.
+-- Lua's own wall clock only counts seconds; SQLite's counts milliseconds.
 local clock = assert(environment:connect(":memory:"))
 local function wall()
   local cursor = clock:execute("SELECT julianday('now') * 86400.0")
@@ -25,7 +25,7 @@ local function run(body, prepare)
   timing.measure(wall, work.repetitions, body, prepare)
 end
 
---- One row by key. LuaSQL binds nothing and keeps no statement: each call is text.
+--- Fetches a row by its key. LuaSQL cannot bind values or keep statements, so each call passes SQL text.
 local getter = {}
 function getter:fetch_one(id)
   local cursor = assert(db:execute((work.select_one:gsub("?", id))))

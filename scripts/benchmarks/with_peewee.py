@@ -74,7 +74,7 @@ def select_each(count):
     return sum(Product.get_by_id(key).quantity for key in work.keys(count))
 
 
-# peewee needs some 100 µs a call, so it makes fewer, and reports which share of the work its samples stand for.
+# A call takes about 100 µs in peewee, so it makes fewer calls, and reports the share of the work that its samples represent.
 SHARE = 0.02
 
 
@@ -187,7 +187,7 @@ def request_kept():
     request = Product.select().where(Product.quantity == work.ONE_QUANTITY).order_by(Product.id).limit(10)
 
     def run():
-        # A clone, because a request that has run keeps its rows.
+        # A clone, because an executed request keeps its rows.
         return sum(len(list(request.clone())) for _ in range(int(work.REQUEST_COUNT * SHARE)))
 
     print(f"value\tshare\t{SHARE}")

@@ -75,7 +75,7 @@ function measures.stream()
   end)
 end
 
---- The counterparts of records and requests.
+--- The equivalents of record and request methods.
 function measures.update_changes()
   run(function()
     return db:write(function(db)
@@ -105,7 +105,7 @@ function measures.request_kept()
   end)
 end
 
---- Invoices with their lines, put together by hand; `read_date` makes of a date what the record has.
+--- Fetches invoices with their lines without associations. `read_date` converts a date to the value in a record.
 local function including(read_date)
   run(function()
     return db:read(function(db)

@@ -1,5 +1,5 @@
 --- The work done by Perilune's records and requests. Run by `perilune run --database PATH`; argument: the measure.
--- with_perilune.lua does the same by SQL.
+-- with_perilune.lua does the same work in SQL.
 local timing = require "timing"
 local work = require "work"
 
@@ -18,7 +18,7 @@ local function sales(Sale)
   return records
 end
 
---- Runs `body(records)` in a transaction, with records made beforehand over a table that is empty or holds them.
+--- Runs `body(records)` in a transaction, with records created before for a table that is empty or contains them.
 local function with_sales(is_filled, body)
   local Sale, records = perilune.record("sale"), nil
   run(function()
@@ -60,7 +60,7 @@ function measures.insert_all()
   end)
 end
 
---- As people write it: plain tables without keys, from a list that is there, into a file; the keys come back.
+--- Typical usage: plain tables without keys, from an existing list, inserted into a file; the generated keys are returned.
 function measures.insert_all_tables()
   local Sale, rows = perilune.record("sale"), nil
   run(function()

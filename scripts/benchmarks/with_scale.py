@@ -12,9 +12,9 @@ import tempfile
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scale.lua")
 MOST = int(os.environ.get("PERILUNE_BENCH_ROWS", "1000000"))
 SIZES = [size for size in (10**3, 10**4, 10**5, 10**6, 10**7) if size <= MOST]
-# A cost for each row that is this many times that of the size with a tenth of the rows has grown. Caches are left behind on the way.
+# If the cost per row is this many times the cost at a tenth of the rows, it counts as growing. Less is tolerated, because larger data outgrows caches.
 FASTER = 1.6
-# Below, what a process takes by itself hides it.
+# Below this, the fixed cost of a process hides the cost of rows.
 STEADY = 10**4
 
 MEASURES = [
@@ -30,7 +30,7 @@ MEASURES = [
     ("snapshot of a scenario", "snapshot", []),
 ]
 
-# A scenario has 512 MB, so that larger results end it.
+# A scenario is limited to 512 MB, so it fails with larger results.
 LARGEST = {"snapshot": 10**5}
 
 SCENARIO = """

@@ -165,7 +165,7 @@ def main():
     perilune = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as root:
         found = list(contestants(perilune, root))
-        # A run that chooses nothing says so by its status.
+        # A run that selects no tests exits with its own status.
         measure = lambda name, command, folder: seconds(command, folder, 4 if name == START else 0)
         best = {contestant[0]: measure(*contestant) for contestant in found}
         for turn in range(max(ROUNDS, OWN_ROUNDS)):

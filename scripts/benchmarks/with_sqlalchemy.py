@@ -60,7 +60,7 @@ class Invoice(Base):
     lines: Mapped[list[Line]] = relationship(order_by=Line.InvoiceLineId)
 
 
-# It needs some 100 µs a call, so it makes fewer, and reports which share of the work its samples stand for.
+# A call takes about 100 µs, so it makes fewer calls, and reports the share of the work that its samples represent.
 SHARE = 0.02
 
 

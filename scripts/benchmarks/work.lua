@@ -1,10 +1,10 @@
---- What every contestant written in Lua has to do: the SQL, the sizes and the order of keys.
+--- The work of all contestants written in Lua: the SQL, the sizes and the order of keys.
 local work = {}
 
---- How many times each measure is repeated within one process.
+--- The number of repetitions of each measure within a process.
 work.repetitions = 3
 
---- How much of the usual work is done: all of it, or less where each instruction is counted.
+--- The share of the usual work: all of it, or less when each instruction is counted.
 local share = tonumber(os.getenv("BENCHMARK_SHARE")) or 1
 
 local function part_of(count) return math.tointeger(count * share // 1) end
@@ -20,8 +20,8 @@ work.create_sale = [[
   DROP TABLE IF EXISTS sale;
   CREATE TABLE sale (id INTEGER PRIMARY KEY, name TEXT, price REAL, quantity INTEGER, note TEXT)]]
 
---- The table that is read: 200,000 rows of five mixed columns; a third of the notes NULL, a third short and repeated,
--- a third longer than Lua interns.
+--- The table that is read: 200,000 rows of five mixed columns. A third of the notes is NULL, a third short and repeated, and a
+-- third longer than the strings that Lua interns.
 work.create_product = ([[
   CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, quantity INTEGER, note TEXT);
   WITH RECURSIVE number(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM number WHERE id < %d)
@@ -39,8 +39,8 @@ work.autocommit_select_count = part_of(50000)
 work.request_count = part_of(20000)
 work.including_count = part_of(20)
 
---- Selects `count` rows by key, with `getter:fetch_one(id)`, and returns the sum of the quantities found. The keys are
--- scattered over 10,000 rows, which fit the page cache: what is measured is the call, not reading the file.
+--- Selects `count` rows by key, with `getter:fetch_one(id)`, and returns the sum of their quantities. The keys are scattered over
+-- 10,000 rows, which fit the page cache, so that the cost of calls is measured, not of reading the file.
 function work.select_each(count, getter)
   local sum, id = 0, 1
   for _ = 1, count do
@@ -50,7 +50,7 @@ function work.select_each(count, getter)
   return sum
 end
 
---- The same with the SQL text given at each call: `database:fetch_one(sql, id)`.
+--- Selects the same rows with the SQL text passed in each call: `database:fetch_one(sql, id)`.
 function work.select_each_by_text(count, database)
   local sum, id, sql = 0, 1, work.select_one
   for _ = 1, count do
@@ -66,7 +66,7 @@ for i = 0, 999 do
   if i % 3 ~= 0 then notes[i] = "a note about the product " .. i end
 end
 
---- Goes through the rows to insert: id, name, price, quantity, note.
+--- Iterates over the rows to insert: id, name, price, quantity, note.
 function work.sales()
   local id = 0
   return function()
@@ -77,17 +77,17 @@ function work.sales()
   end
 end
 
---- A quantity that 200 products have.
+--- A quantity of 200 products.
 work.one_quantity = 77
 
---- Fetches ten products of some quantity, many times, with `fetch(quantity)`; returns how many came.
+--- Fetches ten products with a quantity, many times, with `fetch(quantity)`; returns the number of products.
 function work.request_each(fetch)
   local count = 0
   for i = 1, work.request_count do count = count + #fetch(i % 1000) end
   return count
 end
 
---- Fetches all invoices with their lines, `fetch()`, some times; returns how many lines came.
+--- Fetches all invoices with their lines several times, with `fetch()`; returns the number of lines.
 function work.including_each(fetch)
   local count = 0
   for _ = 1, work.including_count do
@@ -96,12 +96,12 @@ function work.including_each(fetch)
   return count
 end
 
---- A clock for elapsed time. Milliseconds are fine enough: what is measured takes a tenth of a second and more.
+--- Returns a clock for elapsed time. Milliseconds are precise enough, because measured work takes at least a tenth of a second.
 function work.wall(db)
   return function() return db:fetch_value("SELECT julianday('now') * 86400.0") end
 end
 
---- Inserts the rows with `inserter:execute(id, name, price, quantity, note)`. The strings are made beforehand.
+--- Inserts the rows with `inserter:execute(id, name, price, quantity, note)`. The strings are created before.
 function work.insert_each(inserter)
   for id = 1, work.insert_count do
     local kind = id % 1000
@@ -110,12 +110,12 @@ function work.insert_each(inserter)
   return work.insert_count
 end
 
---- How many rows `work.insert_many` inserts.
+--- The number of rows that `work.insert_many` inserts.
 work.rows_of_many = 100
 
 work.insert_many = work.insert .. (", (?, ?, ?, ?, ?)"):rep(work.rows_of_many - 1)
 
---- The same rows, many by each `inserter:execute(...)` of `work.insert_many`.
+--- Inserts the same rows, many with each `inserter:execute(...)` of `work.insert_many`.
 function work.insert_many_each(inserter)
   local values, count = {}, 0
   for id, name, price, quantity, note in work.sales() do

@@ -1,4 +1,5 @@
-// Drives a report as a reader does, by keys and clicks, in a real browser, and leaves what came of it in the attribute data-checks of the page.
+// Drives a report with keys and clicks like a reader, in a real browser, and stores the results in the page's attribute
+// data-checks.
 'use strict';
 const checks = [];
 const check = (name, holds) => checks.push((holds ? 'ok ' : 'FAILED ') + name);

@@ -1,10 +1,10 @@
--- Calls public functions in random order with arguments of every kind: handles that are dead, states that are wrong, and results of the
--- calls before. The driver puts before it: `seed`, and `names`, the functions of the reference by what they belong to.
+-- Calls public functions in random order with arguments of all kinds: dead handles, wrong states, and results of previous calls.
+-- The driver prepends `seed`, and `names`: the functions of the reference by receiver.
 math.randomseed(seed)
 
 local function pick(list) return list[math.random(#list)] end
 
--- What the receivers of the reference are called there, and values for each.
+-- The names of receivers in the reference, with values for each.
 local pool = { db = { db }, perilune = { perilune }, class = {}, any = {} }
 
 local function keep(kind, value)
@@ -80,7 +80,7 @@ local function receiver_of(kind)
   return pick(pool[pick{ "db", "Class", "record", "request", "any", "row" }] or pool.db)
 end
 
--- One call. What comes out of it is used as an argument and, under the name of what it seems to be, as a receiver.
+-- Makes a call. Its results are used as arguments and, under the name of their apparent type, as receivers.
 function pool.call()
   if depth > 3 then return end
   depth = depth + 1
@@ -103,8 +103,8 @@ function pool.call()
   if not results[1] then pcall(tostring, result) end
 end
 
--- Requests that are composed of expressions. Most mistakes in an expression show only when its SQL is written, so each request is compiled
--- and executed.
+-- Builds requests from expressions. Most errors in expressions only show when their SQL is written, so each request is compiled and
+-- executed.
 
 local methods = {}
 for _, name in ipairs(names) do
@@ -114,7 +114,7 @@ for _, name in ipairs(names) do
   end
 end
 
--- Functions of SQLite that its version may lack, and names that are none, are among them.
+-- Includes functions that this version of SQLite may lack, and names that are not functions.
 local functions = {
   "abs", "avg", "char", "coalesce", "count", "date", "group_concat", "iif", "json_array", "json_each", "json_extract", "json_group_array",
   "json_group_object", "lag", "last_value", "lead", "length", "max", "min", "nth_value", "ntile", "nullif", "perilune_ordered_concat",
@@ -150,7 +150,7 @@ end
 
 local expression_depth = 0
 
--- An expression, a plain value, or anything.
+-- Returns an expression, a plain value, or any value.
 function expression()
   if expression_depth > 3 then return column() end
   expression_depth = expression_depth + 1
@@ -198,5 +198,5 @@ for i = 1, 1500 do
   if i % 50 == 0 then pcall(prepare) end
   if i % 100 == 0 then collectgarbage() end
 end
-perilune.sleep(0.05) -- what was begun goes on for a moment
+perilune.sleep(0.05) -- what was started continues for a moment
 error("done")

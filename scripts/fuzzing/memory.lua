@@ -1,4 +1,5 @@
--- What `scripts/fuzz memory` does under limits of memory of all sizes, so that each allocation of SQLite, Lua and the library is refused once.
+-- The work of `scripts/fuzz memory` under memory limits of all sizes, so that each allocation of SQLite, Lua and the library fails
+-- once.
 
 -- work: rows
 db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b TEXT UNIQUE, c BLOB)"

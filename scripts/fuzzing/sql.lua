@@ -1,4 +1,4 @@
--- Executes SQL whose bytes and words were changed at random. The driver puts `seed` before it.
+-- Executes SQL whose bytes and words were changed at random. The driver prepends `seed`.
 math.randomseed(seed)
 
 local statements = {

@@ -18,9 +18,9 @@ import sys
 import tempfile
 
 MEMBER = "icu_packaged_data.cpp.o"
-# Another name than ICU's, of which the linker takes the first that it finds.
+# The name must differ from ICU's, because the linker takes the first library that it finds.
 SYMBOL = "perilune_icu_data"
-# By the names of ICU's own build tool; all resources at the top that are not a locale's, and collation.
+# Named as in ICU's build tool: all top-level resources that do not belong to a locale, and collation.
 KEPT = re.compile(
     r"^[^/]+/(coll/.*|[^/]+\.(icu|nrm)|(root|pool|res_index|supplementalData|likelySubtags|numberingSystems|keyTypeData|"
     r"metadata|icuver|langInfo|icustd|plurals|dayPeriods|en|en_US|en_US_POSIX|en_001)\.res)$")

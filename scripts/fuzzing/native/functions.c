@@ -1,4 +1,4 @@
-/* The functions of SQL that can be ended do what SQLite's own do. */
+/* Checks that the interruptible SQL functions behave like SQLite's own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static connection *open_connection(bool is_bound) {
     return connection;
 }
 
-/* Runs a statement with texts; returns its code, and prints its first value into memory of SQLite's. */
+/* Runs a statement with texts. Returns its result code, and prints its first value into memory allocated by SQLite. */
 static int run(sqlite3_stmt *statement, const char *const texts[3], const size_t lengths[3], char **result) {
     int parameters = sqlite3_bind_parameter_count(statement);
     for (int i = 0; i < parameters; i++) sqlite3_bind_text64(statement, i + 1, texts[i], lengths[i], SQLITE_TRANSIENT, SQLITE_UTF8);
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     int chosen = data[0] % count;
     const char *at = (const char *)data + 1, *end = (const char *)data + size, *texts[3];
     size_t lengths[3];
-    /* Three texts, with 0xFF between them. */
+    /* Three texts, separated by 0xFF. */
     for (int i = 0; i < 3; i++) {
         const char *stop = i < 2 ? memchr(at, 0xFF, (size_t)(end - at)) : NULL;
         if (!stop) stop = end;

@@ -1,4 +1,4 @@
-/* The functions of the string library that count their work do what Lua's own do. */
+/* Checks that the string functions that count their work behave like Lua's own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static const char *const calls[] = {
     "gmatch(s, p)()", "find(s, p, 2, true)", "rep(s, #p)", "rep(s, 3, p)", "byte(s, 1, -1)", "upper(s .. p)", "reverse(s)", "format(p, s, 1, 2)",
 };
 
-/* A function for each of these: (subject, pattern) -> results. */
+/* Creates a function for each of these calls: (subject, pattern) -> results. */
 static lua_State *make_state(bool is_limited) {
     lua_State *L = is_limited ? plua_new_state(NULL, NULL) : luaL_newstate();
     luaL_requiref(L, "string", luaopen_string, 1);
@@ -26,7 +26,7 @@ static lua_State *make_state(bool is_limited) {
     return L;
 }
 
-/* The results, each with its type, or the message. Not what the limits have ended: false. */
+/* Appends the results with their types, or the message. Returns false if a limit has ended the call. */
 static bool run(lua_State *L, int call, const char *data, size_t subject, size_t pattern, luaL_Buffer *into, bool is_limited) {
     lua_settop(L, 1);
     lua_rawgeti(L, 1, call + 1);
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     int call = data[0] % (int)(sizeof calls / sizeof *calls);
     const char *text = (const char *)data + 2;
     size_t length = size - 2, subject = data[1] < length ? data[1] : length;
-    /* Addresses are not told. */
+    /* Addresses differ. */
     if (strncmp(calls[call], "format", 6) == 0 && memchr(text, 'p', length)) return 0;
     plua_context_of(limited)->budget = 200000;
     plua_context_of(limited)->limited = true;

@@ -1,4 +1,4 @@
-/* Reads bytes as source text of Lua, as a date and as UTF-8. */
+/* Reads bytes as Lua source text, as a date and as UTF-8. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ static void require(bool holds) {
     if (!holds) abort();
 }
 
-/* Text is read as it comes: in pieces it must be what it is at once. */
+/* Text that is scanned in pieces must give the same result as the whole text. */
 static void scan(const char *text, size_t length, size_t piece) {
     static plua_scanner whole, parts;
     plua_scan_begin(&whole);
@@ -23,7 +23,7 @@ static void scan(const char *text, size_t length, size_t piece) {
     require(whole.depth >= 0 && whole.depth <= PLUA_BRACKET_LIMIT);
 }
 
-/* The rule as the Unicode standard has it, table 3-7. */
+/* The rule of the Unicode standard, table 3-7. */
 static bool is_utf8(const unsigned char *bytes, size_t length) {
     for (size_t at = 0; at < length;) {
         unsigned char first = bytes[at++];
@@ -43,7 +43,7 @@ static bool is_utf8(const unsigned char *bytes, size_t length) {
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     if (size == 0) return 0;
-    /* A copy without anything behind it, so that the sanitizer sees what reads on. */
+    /* An exact copy, so that the sanitizer detects reads past its end. */
     size_t length = size - 1;
     char *text = malloc(length ? length : 1);
     memcpy(text, data + 1, length);

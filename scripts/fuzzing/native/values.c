@@ -1,4 +1,4 @@
-/* Reads bytes as a list of values in a text, as cursors of pages are; and writes values as such a text, from which they are read again. */
+/* Reads bytes as a list of values in text, the format of page cursors; also writes values in this format and reads them back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static lua_State *make_state(void) {
     return L;
 }
 
-/* Pushes the text of the list at `index`. */
+/* Pushes the list at `index` as text. */
 static void write(lua_State *L, int index) {
     lua_pushcfunction(L, pdb_write_values);
     lua_pushinteger(L, number);
@@ -28,7 +28,7 @@ static void write(lua_State *L, int index) {
     require(lua_pcall(L, 2, 1, 0) == LUA_OK);
 }
 
-/* Pushes the list of the text at `index`, or nil. */
+/* Pushes the list that the text at `index` contains, or nil. */
 static void read(lua_State *L, int index, int count) {
     lua_pushcfunction(L, pdb_read_values);
     lua_pushvalue(L, index);
@@ -37,7 +37,7 @@ static void read(lua_State *L, int index, int count) {
     require(lua_pcall(L, 3, 1, 0) == LUA_OK);
 }
 
-/* The text on top of the stack, if it can be read, must be the one that its values are written as. */
+/* If the text on top of the stack can be read, writing its values must yield the same text. */
 static void read_text(lua_State *L, int count) {
     int text = lua_gettop(L);
     read(L, text, count);
@@ -82,7 +82,7 @@ static void write_list(lua_State *L, const unsigned char *data, const unsigned c
     }
     write(L, 3);
     require(lua_rawequal(L, 2, 4));
-    /* With one byte changed, and the end cut off there. */
+    /* Changes a byte and cuts off the end at that position. */
     size_t length;
     const char *text = lua_tolstring(L, 2, &length);
     char changed[length];

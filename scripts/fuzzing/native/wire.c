@@ -1,4 +1,5 @@
-/* Messages of dqlite's nodes: reads bytes as messages, has SQLite step rows of them, and has values come back as they were sent. */
+/* Messages of dqlite nodes: reads bytes as messages, lets SQLite step through their rows, and checks that values return as
+** they were sent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ static void require(bool holds) {
     if (!holds) abort();
 }
 
-/* What is left of the input. */
+/* The rest of the input. */
 typedef struct {
     const uint8_t *at, *end;
 } bytes;
@@ -25,7 +26,7 @@ static bytes take_bytes(bytes *input, size_t length) {
     return taken;
 }
 
-/* A copy without anything behind it, so that the sanitizer sees what reads on. */
+/* Returns an exact copy, so that the sanitizer detects reads past its end. */
 static pcl_reader copy_of(bytes source) {
     size_t length = (size_t)(source.end - source.at);
     uint8_t *copy = malloc(length ? length : 1);
@@ -35,7 +36,7 @@ static pcl_reader copy_of(bytes source) {
 
 /* MARK: - Parts of a message */
 
-/* Looks at each byte. */
+/* Reads each byte. */
 static void require_readable(const void *start, size_t length) {
     for (size_t i = 0; i < length; i++) (void)((const volatile uint8_t *)start)[i];
 }
@@ -74,13 +75,13 @@ static void read_parts(bytes input) {
 
 /* MARK: - Rows */
 
-/* Where the carrier's rows come from. */
+/* The source of the carrier's rows. */
 typedef struct {
     int references, open_rows;
     int column_count;
     bytes pages[most_pages];
     int page_count, next;
-    bool gives_parameters; /* a row of the values that it is given, rather than the pages */
+    bool gives_parameters; /* returns a row of the given values instead of the pages */
 } origin;
 
 static int set_page(origin *origin, pcl_rows *rows, bytes page) {
@@ -92,7 +93,7 @@ static int set_page(origin *origin, pcl_rows *rows, bytes page) {
     return pcl_begin_page(&rows->page, &column_count) && column_count == (uint64_t)origin->column_count ? SQLITE_OK : SQLITE_PROTOCOL;
 }
 
-/* Values of parameters stand one behind the other as those of rows do: only what says their types is written in another way. */
+/* The values of parameters are encoded like those of rows, except for the encoding of their types. */
 static int set_page_of_parameters(origin *origin, int count, sqlite3_value **values, pcl_rows *rows) {
     pcl_buffer message = {0}, page = {0};
     int position;
@@ -167,7 +168,7 @@ static void release(void *statement) { ((origin *)statement)->references--; }
 
 static const pcl_carrier_calls calls = {read_rows, next_page, end_rows, write_values, retain, release};
 
-/* Binds the next value. Returns whether it is a text with a NUL, which cannot be sent. */
+/* Binds the next value. Returns whether it is text with a NUL, which cannot be sent. */
 static bool bind(sqlite3_stmt *statement, int parameter, bytes *input) {
     uint8_t kind = take_byte(input);
     bytes taken = take_bytes(input, kind / 5);
@@ -184,7 +185,7 @@ static bool bind(sqlite3_stmt *statement, int parameter, bytes *input) {
     return kind % 5 == 2 && memchr(taken.at, 0, (size_t)length);
 }
 
-/* The row must have the values that were bound. */
+/* Checks that the row has the bound values. */
 static void require_bound_values(sqlite3 *connection, sqlite3_stmt *statement, bytes input, int count) {
     sqlite3_stmt *expected;
     require(sqlite3_prepare_v2(connection, "SELECT ?1 IS ?2 AND typeof(?1) = typeof(?2)", -1, &expected, NULL) == SQLITE_OK);
@@ -197,7 +198,7 @@ static void require_bound_values(sqlite3 *connection, sqlite3_stmt *statement, b
     sqlite3_finalize(expected);
 }
 
-/* The SQL of a carrier as Swift writes it. */
+/* Prepares the SQL of a carrier as Swift writes it. */
 static sqlite3_stmt *define(sqlite3 *connection, origin *origin, int parameter_count) {
     sqlite3_str *declaration = sqlite3_str_new(connection), *sql = sqlite3_str_new(connection);
     sqlite3_str_appendall(declaration, "CREATE TABLE x(");
@@ -245,7 +246,7 @@ static void step_rows(sqlite3 *connection, bytes input, bool gives_parameters) {
     sqlite3_finalize(statement);
     require(origin.open_rows == 0);
     pcl_remove_carrier(connection, "carrier");
-    /* SQLite lets go of the table when it next compiles a statement. */
+    /* SQLite releases the table when it next compiles a statement. */
     require(sqlite3_prepare_v2(connection, "", 0, &statement, NULL) == SQLITE_OK && origin.references == 0);
 }
 

@@ -146,7 +146,7 @@ def run(binary, count, random):
     with tempfile.TemporaryDirectory() as folder:
         path = make(folder)
         writer = Writer(path, random)
-        # The triggers are there once the service has run.
+        # The triggers exist once the service has run.
         service = Service(binary, folder)
         with contextlib.closing(sqlite3.connect(path, timeout=patience)) as connection:
             started = time.monotonic()

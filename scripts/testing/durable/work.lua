@@ -1,5 +1,6 @@
--- A mixed load of durable work, for `scripts/faults durable`: transfers between accounts that other programs insert, with steps, a call, a sleep
--- and jobs, and a schedule. Every effect in the database is one row of `effect`; every call is one line of the file CALLS.
+-- A mixed load of durable work for `scripts/faults durable`: transfers between accounts, inserted by other programs, with steps, a
+-- call, a sleep and jobs; and a schedule. Each effect in the database is one row of `effect`; each call is one line of the file
+-- CALLS.
 
 local Transfer = perilune.record("transfer")
 local receipts = perilune.jobs("receipt", { attempts = 50, backoff = { "10ms", "50ms" }, concurrency = 2 })
