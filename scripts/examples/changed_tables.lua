@@ -1,8 +1,8 @@
---- An observer that publishes which tables each transaction has changed, and an observation that watches one of them.
+--- An observer that publishes which tables each transaction has changed, and an observation of one of them.
 --
 --     scripts/perilune run scripts/examples/changed_tables.lua
 
---- Calls a function with the sorted names of the tables that a transaction has changed, once it is committed.
+--- Calls a function with the sorted names of the tables that a transaction has changed, after its commit.
 local function observe_changed_tables(db, publish)
   local changed = {}
   return db:observe_transactions{
@@ -38,7 +38,7 @@ db:write(function()
 end)
 perilune.sleep(0.05)
 pcall(db.write, db, function() Customer{ name = "Bob" }:insert() error("no") end)
-Customer{ name = "Nobody" }:insert()  -- the observed value stays as it is
+Customer{ name = "Nobody" }:insert()  -- the observed value does not change
 perilune.sleep(0.05)
 Customer:filter{ name = "Ada" }:delete_all()
 perilune.sleep(0.05)

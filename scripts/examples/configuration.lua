@@ -1,9 +1,9 @@
--- Settings in a table of one row: defaults that are stored nowhere, choices that are, and the way back.
+-- Settings in a table with one row: defaults that are not stored, choices that are, and how to reset them.
 --
 --     perilune run configuration.lua
 
--- The schema guarantees one row at most: the key can only be 1, and inserting it again replaces the row.
--- A column that is NULL has not been chosen; `volume` is always there.
+-- The schema allows at most one row: the key can only be 1, and inserting it again replaces the row.
+-- A column that is NULL has not been chosen; `volume` always has a value.
 db:create_table("configuration", function(t)
   t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
   t:column("theme", "text")
@@ -15,7 +15,7 @@ local Configuration = perilune.single_row("configuration", {
   defaults = { theme = "light", shows_hints = true, volume = 5 },
 })
 
--- Methods are those of the class, as with records.
+-- Methods are defined on the class, as with records.
 function Configuration:describe()
   return ("%s theme, volume %d, %s hints"):format(self.theme, self.volume, self.shows_hints and "with" or "no")
 end
@@ -28,7 +28,7 @@ end
 
 show("At first:")
 
--- `update_changes` writes what has changed. There was no row: the defaults that a row needs are inserted before.
+-- `update_changes` writes the changes. If there is no row, it first inserts one with the required defaults.
 Configuration:find():update_changes(function(c) c.theme = "dark" end)
 show("A choice:")
 
@@ -38,11 +38,11 @@ configuration.volume = 8
 configuration:save()
 show("Two more:")
 
--- Back to the default: NULL, where the column can be.
+-- Reset to the default: NULL, if the column allows it.
 configuration:update_changes(function(c) c:reset("theme", "volume") end)
 show("Two less:")
 
--- What the schema does not allow is not stored.
+-- Values that the schema rejects are not stored.
 local ok, err = pcall(configuration.update_changes, configuration, function(c) c.volume = 11 end)
 print("Too loud:", ok, err.kind)
 show("As before:")

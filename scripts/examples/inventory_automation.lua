@@ -1,4 +1,4 @@
--- An automation that keeps a shop stocked: what runs low is ordered, once.
+-- An automation that keeps a shop stocked: products that run low are ordered once.
 --
 --     perilune run inventory_automation.lua
 
@@ -19,8 +19,8 @@ local Product = perilune.record("product")
 local Order = perilune.record("purchase_order")
 Product.orders = Product:has_many(Order)
 
--- What has run low, and is not on order yet. When this list changes, by any writer, the automation runs. An order takes
--- the product off the list: so it is ordered once.
+-- Products that run low and are not on order yet. When this list changes, by any writer, the automation runs. An order removes
+-- the product from the list, so it is ordered only once.
 local low = Product:filter(Product.c.stock:lt(Product.c.least))
   :having(Product.orders:filter{ is_delivered = false }:is_empty())
   :order("name")
@@ -63,7 +63,7 @@ Product:insert_all{
   Product{ name = "black tea", stock = 5, least = 5 },
 }
 
--- Customers come. The code here knows nothing of orders: the automations notice what is sold.
+-- Customers buy products. This code does not deal with orders: the automations notice the sales.
 for _, sale in ipairs{ { "green tea", 1 }, { "green tea", 3 }, { "black tea", 2 }, { "green tea", 4 } } do
   local name, amount = table.unpack(sale)
   Product:filter{ name = name }:update_all{ stock = Product.c.stock - amount }
@@ -74,7 +74,7 @@ end
 print("\nStock:")
 for _, product in ipairs(Product:order("name"):fetch_all()) do print(("  %-10s %d"):format(product.name, product.stock)) end
 
--- Every run is in a table of the database.
+-- All runs are recorded in a table of the database.
 print("\nRuns:")
 for row in db:rows[[
   SELECT automation, outcome, count(*) AS runs FROM perilune_automation_run GROUP BY automation, outcome ORDER BY automation, outcome
@@ -82,5 +82,5 @@ for row in db:rows[[
   print(("  %-20s %-10s %d"):format(row.automation, row.outcome, row.runs))
 end
 
--- As long as an automation waits for something, the program goes on.
+-- The program continues as long as an automation waits for something.
 for _, automation in ipairs(perilune.automations()) do automation:remove() end

@@ -1,12 +1,12 @@
--- A library: migrations make the tables, records stand for their rows.
+-- A library: migrations create the tables, and records represent their rows.
 --
 --     perilune run library.lua
 --     perilune run library.lua --database library.sqlite
 --
--- Run it twice on a file: the migrations run once, and the library grows by what is not in it yet.
+-- Run it twice on a file: the migrations run once, and the library only adds books that are missing.
 
--- The schema. A migration runs once in each database, and in a transaction of its own, so that a new version of this file
--- brings every database up to date: append, and never change what is there.
+-- The schema. Each migration runs once per database, in its own transaction, so that a new version of this file updates
+-- all databases: add migrations at the end, and never change existing ones.
 local migrator = perilune.migrator()
 
 migrator:register("create library", function(db)
@@ -31,19 +31,19 @@ end)
 
 migrator:migrate(db)
 
--- The records. What a table consists of stands in its schema: here is only what it does not say.
+-- The records. The schema describes the tables, so only the rest is defined here.
 local Author, Book = perilune.record("author"), perilune.record("book")
 
 function Author:label()
   return self.name .. (self.country and " (" .. self.country .. ")" or "")
 end
 
--- `validate` runs before each write. What is invalid is not written.
+-- `validate` runs before each write. Invalid records are not written.
 function Book:validate()
   if not self.title:find("%S") then self:invalid("title", "must not be empty") end
 end
 
--- `fetch_one` gives nil if there is no such row. Once it is inserted, a record knows its key.
+-- `fetch_one` returns nil if there is no such row. After its insert, a record knows its key.
 local function add_author(fields, books)
   if Author:fetch_one{ name = fields.name } then return end
   local author = Author(fields):insert()
@@ -53,7 +53,7 @@ local function add_author(fields, books)
   end
 end
 
--- One transaction for all of it: all authors with all their books, or none.
+-- A single transaction writes all authors with all their books, or none.
 db:write(function()
   add_author({ name = "Herman Melville", country = "United States", born = perilune.date("1819-08-01") }, {
     { title = "Typee", year = 1846 }, { title = "Moby-Dick", year = 1851, is_read = true },
@@ -69,23 +69,23 @@ for _, author in ipairs(Author:fetch_all("SELECT * FROM author ORDER BY name")) 
   print("  " .. author:label() .. (author.born and ", born in " .. author.born.year or ""))
 end
 
--- Any SQL makes records. A column that the table does not have is a field like others, and is never written.
+-- Records can be fetched with any SQL. Values that are not columns of the table become fields that are never written.
 print("Books of each:")
 local counted = Author:fetch_all[[
   SELECT author.*, COUNT(book.id) AS book_count FROM author LEFT JOIN book ON book.author_id = author.id
   GROUP BY author.id ORDER BY book_count DESC, name]]
 for _, author in ipairs(counted) do print("  " .. author.book_count .. " by " .. author.name) end
 
--- One row by its key, or by another unique key. `find` raises if there is none.
+-- A row is found by its key, or by another unique key. `find` raises an error if there is none.
 local melville = Author:find{ name = "Herman Melville" }
 print("Found:", melville)
 print("Homer:", Author:fetch_one{ name = "Homer" })
 
--- Only what was changed is written, and nothing if nothing was.
+-- Only changes are written, and nothing if there are none.
 print("Changed:", melville:update_changes(function(author) author.country = "US" end))
 print("Changed:", melville:update_changes(function(author) author.country = "US" end))
 
--- Mistakes are errors that say what to do, and which columns they are about.
+-- Errors explain what to do, and which columns they concern.
 local function try(what, f, ...)
   local ok, err = pcall(f, ...)
   if ok then return end
@@ -96,5 +96,5 @@ try("A book without a title", Book.insert, Book{ author_id = melville.id, title 
 try("A misspelt name", function() return melville.contry end)
 try("An author who is not there", Author.find, Author, 99)
 
--- The books of an author go with him, as the schema says.
+-- The schema deletes an author's books together with the author.
 print("Deleted:", melville:delete(), "books that are left:", Book:fetch_count())

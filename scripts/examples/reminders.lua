@@ -1,4 +1,4 @@
--- Reminders: drafts, upsert, and what writes return.
+-- Reminders: drafts, upserts, and the results of writes.
 --
 --     perilune run reminders.lua
 
@@ -16,7 +16,7 @@ db:create_table("reminder", function(t)
   t:column("tags", "text")
 end)
 
--- The fields of a record are what its columns hold. A date is known by its declared type; for others the record says it.
+-- The fields of a record have types. Dates are recognized by their declared type; other types are set by the record class.
 local Priority = perilune.enum{ "low", "medium", "high" }
 local List = perilune.record("reminder_list")
 local Reminder = perilune.record("reminder", { types = { priority = Priority, tags = "json" } })
@@ -25,7 +25,7 @@ function Reminder:validate()
   if not self.title or self.title == "" then self:invalid("title", "must not be empty") end
 end
 
--- A draft is a form that is still being filled in: it has the fields of a reminder, and no key, which the database will choose.
+-- A draft is a form that is still being filled in: it has the fields of a reminder, but no key, which the database will choose.
 local errands = List:insert(List.draft{ name = "Errands" })
 local draft = Reminder.draft{ list_id = errands.id, title = "Get groceries" }
 draft.due = perilune.date("2026-03-01 18:00")
@@ -34,30 +34,30 @@ draft.tags = { "shop", "weekly" }
 local groceries = Reminder:insert(draft)
 print("Inserted:", groceries.id, groceries.title, groceries.is_completed, groceries.due)
 
--- Inserting it again makes another reminder. A write can return a value, some columns or the whole row.
+-- Inserting it again creates another reminder. A write can return a value, some columns or the whole row.
 print("Again:", Reminder:insert(draft, { returning = "id" }))
 local row = Reminder:insert(Reminder.draft{ list_id = errands.id, title = "Call Anna" }, { returning = { "id", "is_completed" } })
 print("And another:", row.id, row.is_completed)
 
--- The draft of a reminder keeps its key: that is how a form edits what is there. Upsert inserts a draft without a key, and
--- updates the row of one that has it.
+-- The draft of an existing reminder keeps its key, so that a form can edit the reminder. An upsert inserts a draft without a key,
+-- and updates the row of a draft with a key.
 local edited = Reminder.draft(groceries)
 edited.title, edited.priority = "Get milk", Priority.high
 local saved = Reminder:upsert(edited)
 print("Edited:", saved.id, saved.title, saved.priority, table.concat(saved.tags, ","))
 print("New:", Reminder:upsert(Reminder.draft{ list_id = errands.id, title = "Water plants" }).id)
 
--- What is to be unique need not be the key: the list of that name is found or made.
+-- Another unique column can replace the key: the list with this name is found or created.
 local same = List{ name = "Errands" }
 same:upsert{ target = "name" }
 print("The same list:", same.id == errands.id)
 
--- Mistakes in a form can be reported before anything is written.
+-- Errors in a form can be reported before anything is written.
 for _, mistake in ipairs(Reminder.draft{ title = "" }:validation_errors()) do
   print("Mistake:", mistake.column, mistake.message)
 end
 
--- A reminder knows what has changed since it was last the same as its row.
+-- A reminder tracks its changes since it last matched its row.
 saved.is_completed, saved.tags[2] = true, "today"
 for column, change in pairs(saved:changes()) do
   if column == "is_completed" then print("Change:", column, change.old, change.new) end
@@ -65,7 +65,7 @@ end
 saved:update_changes()
 print("Stored:", db:fetch_value("SELECT tags FROM reminder WHERE id = ?", saved.id))
 
--- A conflict policy decides what becomes of a row that is there already.
+-- A conflict policy determines what happens to an existing row.
 print("Ignored:", List{ name = "Errands" }:insert{ on_conflict = "ignore" })
 
 print("Deleted:", saved:delete{ returning = "title" })

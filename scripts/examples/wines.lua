@@ -2,21 +2,21 @@
 --
 --     perilune run wines.lua
 --
--- `db` is the default database: a private one in memory, empty at the start and gone at the end, unless --database
--- names a file.
+-- `db` is the default database: a private database in memory, which is empty at the start and discarded at the end, unless
+-- --database names a file.
 
 local function section(title)
   print("\n-- " .. title)
 end
 
--- NULL is nil in Lua; this prints it as something to look at.
+-- NULL is nil in Lua; this prints it as a visible text.
 local function shown(value)
   return value == nil and "unknown" or tostring(value)
 end
 
 section("Creating tables")
 
--- `execute` runs one statement or several. `write` puts everything its function does into one transaction.
+-- `execute` runs one or more statements. `write` runs its function in a single transaction.
 db:write(function(db)
   db:execute[[
     CREATE TABLE winery (
@@ -41,15 +41,15 @@ print("cellar:", db:table_exists("cellar"))
 
 section("Inserting")
 
--- Values never go into the SQL text: each ? takes the next argument, so quotes in a value do no harm.
+-- Values never belong in the SQL text: each ? takes the next argument, so quotes in a value are harmless.
 local quinta = db:execute("INSERT INTO winery (name, country) VALUES (?, ?)", "Quinta d'Águas", "Portugal")
 print("inserted winery", quinta.inserted_rowid, "rows changed:", quinta.changed_rows)
 
--- A list is as good as arguments one by one, which helps when the values come from elsewhere.
+-- A list works like separate arguments, which helps when the values come from elsewhere.
 local lerchenhof = db:execute("INSERT INTO winery (name, country) VALUES (?, ?)", { "Lerchenhof", "Austria" })
 
--- Names make long statements readable: :vintage takes the field `vintage`. A name without its value is an error, and
--- so is a value without its name, so a slip of the pen never writes NULL silently.
+-- Names make long statements readable: :vintage takes the field `vintage`. A name without a value is an error, and so is
+-- a value without a name, so that a typo never writes NULL silently.
 local insert_wine = [[
   INSERT INTO wine (winery_id, name, vintage, price, is_sparkling)
   VALUES (:winery_id, :name, :vintage, :price, :is_sparkling)]]
@@ -59,7 +59,7 @@ db:execute(insert_wine, {
 db:execute(insert_wine, {
   winery_id = quinta.inserted_rowid, name = "Espuma", vintage = 2020, price = 14, is_sparkling = true,
 })
--- A field that is nil is no field at all, so NULL has a value of its own in tables.
+-- Lua tables cannot contain nil, so tables need a separate value for NULL.
 db:execute(insert_wine, {
   winery_id = lerchenhof.inserted_rowid, name = "Grüner Morgen", vintage = perilune.null, price = 8.9,
   is_sparkling = false,
@@ -68,25 +68,25 @@ print("wines:", db:fetch_value("SELECT COUNT(*) FROM wine"))
 
 section("Fetching")
 
--- fetch_all gives a list of rows, each a table with the columns as fields.
+-- fetch_all returns a list of rows, each a table with the columns as fields.
 for _, wine in ipairs(db:fetch_all("SELECT name, vintage, price FROM wine ORDER BY price")) do
   print(wine.name, shown(wine.vintage), wine.price)
 end
 
--- fetch_one gives the first row, or nil if there is none. Columns declared BOOLEAN arrive as booleans, because in Lua
--- the number 0 is as true as 1.
+-- fetch_one returns the first row, or nil if there is none. Columns declared as BOOLEAN are booleans, because the number 0
+-- counts as true in Lua.
 local espuma = db:fetch_one("SELECT * FROM wine WHERE name = ?", "Espuma")
 if espuma.is_sparkling then print(espuma.name .. " sparkles") end
 print("a wine that we do not have:", db:fetch_one("SELECT * FROM wine WHERE name = ?", "Retsina"))
 
--- fetch_value gives the first column of the first row, fetch_values that of all rows, fetch_set as the keys of a set.
+-- fetch_value returns the first column of the first row, fetch_values that of all rows, and fetch_set the same as a set.
 print("dearest:", db:fetch_value("SELECT MAX(price) FROM wine"))
 print("names:", table.concat(db:fetch_values("SELECT name FROM wine ORDER BY name"), ", "))
 local countries = db:fetch_set("SELECT country FROM winery")
 print("from Austria:", countries["Austria"], "from Chile:", countries["Chile"] or false)
 
--- rows and tuples read one row at a time, so that a result of any size fits in memory. A tuple is the columns as
--- values, without a table, and the fastest way to read.
+-- rows and tuples read one row at a time, so that results of any size fit in memory. A tuple consists of the columns as
+-- separate values, without a table, which is the fastest way to read.
 for row in db:rows("SELECT name, price * 6 AS crate FROM wine ORDER BY id") do
   print(("%s: %.2f a crate"):format(row.name, row.crate))
 end
@@ -95,12 +95,12 @@ for winery, count in db:tuples(sql) do
   print(winery, count)
 end
 
--- NULL reads as nil. `IS ?` compares with NULL where `= ?` never matches; an argument that is nil counts as NULL.
+-- NULL reads as nil. `IS ?` also compares with NULL, while `= ?` never matches it; an argument that is nil means NULL.
 print("without a vintage:", db:fetch_value("SELECT name FROM wine WHERE vintage IS ?", nil))
 
 section("Binary data")
 
--- Strings are written as text. perilune.blob marks one as binary; it comes back as a string, byte for byte.
+-- Strings are written as text. perilune.blob marks a string as binary; it is read as the same string, byte for byte.
 local image = "\0\1\xFE\xFF"
 db:execute("UPDATE wine SET label = ? WHERE id = ?", perilune.blob(image), espuma.id)
 local stored = db:fetch_one("SELECT typeof(label) AS type, label FROM wine WHERE id = ?", espuma.id)
@@ -112,10 +112,10 @@ local function average_price(db)
   return ("%.2f"):format(db:fetch_value("SELECT AVG(price) FROM wine"))
 end
 
--- `read` gives a view of the database that stands still, and returns what its function returns.
+-- `read` provides a constant view of the database, and returns the results of its function.
 print("average price:", db:read(average_price))
 
--- An error inside `write` takes back all that it did, and is raised again; here pcall catches it.
+-- An error inside `write` rolls back everything, and is raised again; here pcall catches it.
 local ok, message = pcall(db.write, db, function(db)
   db:execute("DELETE FROM wine")
   error("the cellar is locked", 0)
@@ -123,7 +123,7 @@ end)
 print(ok, message)
 print("wines:", db:fetch_value("SELECT COUNT(*) FROM wine"))
 
--- in_transaction leaves the decision to the function: it returns "commit" or "rollback".
+-- in_transaction lets its function decide by returning "commit" or "rollback".
 local function raise_prices(limit)
   db:in_transaction("immediate", function(db)
     db:execute("UPDATE wine SET price = price * 1.2")
@@ -135,7 +135,7 @@ end
 print("up to 15:", raise_prices(15))
 print("up to 20:", raise_prices(20))
 
--- A savepoint is a transaction inside a transaction: what it did can be taken back alone.
+-- A savepoint is a transaction inside a transaction, which can be rolled back separately.
 db:write(function(db)
   db:execute("UPDATE wine SET price = 10 WHERE name = 'Grüner Morgen'")
   db:in_savepoint(function(db)
@@ -147,7 +147,7 @@ print("prices:", table.concat(db:fetch_values("SELECT price FROM wine ORDER BY i
 
 section("Errors")
 
--- An error of the database is an object: `kind` is for programs, `message` for people, `sql` is the statement.
+-- A database error is an object: `kind` is for programs, `message` for people, `sql` is the statement.
 local function attempt(sql, ...)
   local ok, err = pcall(db.execute, db, sql, ...)
   if not ok then print(err.kind, err.message) end
@@ -157,7 +157,7 @@ attempt("INSERT INTO winery (name, country) VALUES (?, ?)", "Nowhere", nil)
 attempt("INSERT INTO wine (winery_id, name, price) VALUES (?, ?, ?)", 99, "Orphan", 5)
 attempt("UPDATE wine SET price = ?", -1)
 
--- The usual pattern: deal with the kind of error that is expected, and let the others through.
+-- The usual pattern: handle the expected kind of error, and raise all others again.
 local function add_winery(name, country)
   local ok, err = pcall(db.execute, db, "INSERT INTO winery (name, country) VALUES (?, ?)", name, country)
   if ok then return "added" end

@@ -1,4 +1,4 @@
--- Associations: what comes along with records, in as few statements as can be.
+-- Associations: fetching related rows together with records, in as few statements as possible.
 group("associations", { template = "shelf", tags = { "associations" } }, function()
   scenario("books with their authors are one statement", function(t)
     local Book = t.fixtures.models.Book
@@ -19,14 +19,14 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
 
   scenario("the latest of many comes along in the same statement", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
-    -- The first in the order.
+    -- The first in this order.
     Author.latest_book = Author:has_one(Book):order(Book.c.year:desc())
     local list
     local queries = t.queries(function() list = Author:including_optional(Author.latest_book):order("id"):fetch_all() end)
     check(list[1].latest_book.title == "Moby-Dick" and list[3].latest_book == nil)
     expect(queries):exactly(1)
     check(Author:joining_required(Author.latest_book):filter(Author.latest_book.c.year:gt(1900)):fetch_one().name == "Albert Camus")
-    -- Also where it is used only once, under a name.
+    -- An association that is used only once gets its name from `as`.
     local first = Author:has_one(Book):order("year"):as("first_book")
     check(Author:including_optional(first):find(1).first_book.title == "Typee")
   end)

@@ -1,4 +1,4 @@
--- What a class does by one option, and records that belong to others.
+-- Behaviors: class options for common tasks, and records that belong to others.
 template("stock", { on = "empty" }, function(db)
   db:create_table("shop", function(t)
     t:auto_incremented_primary_key("id")
@@ -37,7 +37,7 @@ group("behaviours", { template = "stock", tags = { "records" } }, function()
     theirs.price = 3
     expect_error(function() theirs:update() end, { kind = "stale" })
     check(Item:find(1).price == 2)
-    -- Changes of many rows make what others have read stale, too.
+    -- Changes of many rows make other copies stale too.
     Item:filter_key(1):update_all { price = 4 }
     expect_error(function() mine:update() end, { kind = "stale" })
   end)
@@ -50,7 +50,7 @@ group("behaviours", { template = "stock", tags = { "records" } }, function()
     check(Item:unscoped():fetch_count() == 1)
     Item:unscoped():find(item.id):restore()
     check(Item:fetch_count() == 1)
-    -- It keeps its unique keys. The error says which row has them.
+    -- It keeps its unique keys. The error identifies the row that has them.
     Item:find(item.id):delete()
     t.db:create_index("item", { "code" }, { unique = true })
     local err = expect_error(function() Item:find_or_create { code = "a" } end, { kind = "constraint_unique" })
@@ -69,7 +69,7 @@ group("behaviours", { template = "stock", tags = { "records" } }, function()
     expect_error(function() item:update() end, { kind = "immutable" })
     check(Item:sold():fetch_one():is_sold())
     check(Item:new():is_empty())
-    -- A case that has the name of a method needs a prefix.
+    -- A case with the name of a method needs a prefix.
     local Draft = perilune.enum { draft = 0, final = 1 }
     expect_error(function() perilune.record("item", { enums = { status = Draft } }) end, "prefix")
     local Prefixed = perilune.record("item", { enums = { status = { Draft, prefix = "status" } } })

@@ -1,4 +1,4 @@
--- Databases as a whole: blobs in pieces, changes as values, snapshots and copies.
+-- Whole databases: blobs in pieces, changes as values, snapshots and copies.
 group("databases", { template = "shelf", tags = { "statements" }, clock = "2026-03-01 12:00:00" }, function()
   scenario("a blob is written and read in pieces", function(t)
     t.db:execute("CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB); INSERT INTO file (content) VALUES (zeroblob(1000000))")

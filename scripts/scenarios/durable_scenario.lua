@@ -1,4 +1,4 @@
--- Durable automations and jobs. The clock is that of the scenario: days of waiting take no time.
+-- Durable automations and jobs. The scenarios set the clock, so days of waiting take no time.
 group("durable automations", { tags = { "automations" } }, function()
   scenario("a durable run makes its calls again, sleeps for days and continues", function(t)
     t.db:execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT)")

@@ -1,4 +1,4 @@
--- The example scripts of this project, each on a database of its own.
+-- The example scripts of this project, each on a separate database.
 group("scripts/examples", { database = "empty", tags = { "examples" } }, function()
   scenario("library.lua makes its tables and fills them, once", function(t)
     local first = t.run("scripts/examples/library.lua")

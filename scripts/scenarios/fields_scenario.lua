@@ -1,4 +1,4 @@
--- Fields of records that are not columns by that name.
+-- Fields of records that are not columns with the same name.
 template("catalogue", { on = "empty" }, function(db)
   db:execute[[
     CREATE TABLE writer (id INTEGER PRIMARY KEY, "fullName" TEXT NOT NULL UNIQUE);
@@ -59,7 +59,7 @@ group("fields", { template = "catalogue", tags = { "records" } }, function()
     expect_error(function() return volume.cover end, { kind = "not_fetched" })
     check(tostring(volume:refresh { fields = "cover" }.cover) == "a picture")
     check(tostring(Volume:annotated_with("cover"):fetch_one().cover) == "a picture")
-    -- A record that was fetched without it leaves it as it is.
+    -- A record that was fetched without the field does not change it.
     Volume:find(1):update_changes { title = "Other" }
     check(t.db:fetch_value("SELECT cover IS NOT NULL FROM volume") == 1)
   end)

@@ -1,4 +1,4 @@
--- What rows were, when, and in which transaction.
+-- Histories: previous versions of rows, when they were written, and in which transaction.
 group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01 12:00:00" }, function()
   local function keep(t)
     local Book = t.fixtures.models.Book
@@ -38,7 +38,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     check(done.note == "old books out")
     check(history:undo(done.id) == 3)
     expect(Book:order("id"):pluck("pages")):equals { 326, 635, 308 }
-    -- What was changed since is not overwritten.
+    -- Later changes are not overwritten.
     t.db:execute("UPDATE book SET pages = 1 WHERE id = 1")
     expect_error(function() history:undo(history:transactions()[1].id) end, "has been changed since")
   end)

@@ -1,4 +1,4 @@
--- Several requests in one: joins on any condition, either of two, conditions on what belongs to a row.
+-- Combined requests: joins on any condition, either of two requests, conditions on related rows.
 group("joins", { template = "shelf", tags = { "requests" } }, function()
   scenario("by a record, or what belongs to a row", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book

@@ -1,4 +1,4 @@
--- Migrations: how a schema grows, and tables that Lua makes.
+-- Migrations: how a schema evolves, and tables defined in Lua.
 group("migrations", { database = "empty", tags = { "migrations" } }, function()
   local function library()
     local migrator = perilune.migrator()

@@ -1,4 +1,4 @@
--- Who hears of changes, what scripts do later, and automations. The clock is that of the scenario: waiting takes no time.
+-- Observation of changes, timers, tasks and automations. The scenarios set the clock, so waiting takes no time.
 group("observation", { template = "shelf", tags = { "observation" } }, function()
   scenario("values are fetched again after each transaction that has changed them", function(t)
     local counts = {}

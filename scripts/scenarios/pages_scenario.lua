@@ -1,4 +1,4 @@
--- Pages, names for expressions, and writing the rows of a request.
+-- Pages, named expressions, and writing the rows of a request.
 group("pages", { template = "shelf", tags = { "requests" } }, function()
   scenario("a page begins behind the last row of the one before it", function(t)
     local Book = t.fixtures.models.Book
@@ -69,7 +69,7 @@ group("writing sets", { template = "shelf", tags = { "requests", "records" } }, 
     local counts = Book:select("author_id", perilune.count():as("books")):group("author_id")
     check(Tally:insert_from(counts).changed_rows == 2)
     expect(Tally:order("author_id"):fetch_all()):rows "| author_id | books |\n| 1 | 2 |\n| 2 | 1 |"
-    -- Rows in the way are updated; `excluded` is what was to be inserted.
+    -- Conflicting rows are updated; `excluded` is the row to be inserted.
     Tally:insert_from(counts, { update = { books = Tally.c.books + perilune.excluded.books } })
     expect(Tally:order("author_id"):pluck("books")):equals { 4, 2 }
     expect_error(function() Tally:insert_from(counts, { updat = "all" }) end, "update")

@@ -1,4 +1,4 @@
--- Records: tables of Lua that stand for rows.
+-- Records: Lua tables that represent rows.
 group("records", { template = "shelf", tags = { "records" } }, function()
   group("inserting", function()
     scenario("a record that was inserted knows its key, and what the database filled in", function(t)
@@ -261,7 +261,7 @@ group("nested writing", { template = "shelf", tags = { "records" } }, function()
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     Author:save_nested({ id = 1, country = "US", books = { { id = 2, pages = 640 }, { title = "Omoo" } } }, { delete_missing = true })
     expect(Book:filter { author_id = 1 }:order("id"):select("title", "pages"):fetch_all()):rows "| title | pages |\n| Moby-Dick | 640 |\n| Omoo | ~ |"
-    -- The rows of others are not taken away.
+    -- Rows are not taken away from other owners.
     expect_error(function() Author:save_nested { id = 1, books = { { id = 3 } } } end, { kind = "nested_owner" })
   end)
 

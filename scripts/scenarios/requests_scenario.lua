@@ -1,4 +1,4 @@
--- Requests: what is to be fetched, as a value.
+-- Requests: descriptions of what to fetch, as values.
 group("requests", { template = "shelf", tags = { "requests" } }, function()
   group("conditions", function()
     scenario("a table of columns: values, lists, NULL", function(t)

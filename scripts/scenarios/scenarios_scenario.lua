@@ -1,4 +1,4 @@
--- The language of scenarios: what makes one fail, and what it can ask for.
+-- The scenario language: how scenarios fail, and what they can check.
 
 group("scenarios", { template = "shelf" }, function()
   scenario("a condition of several operands shows those that were evaluated", function()
@@ -50,7 +50,7 @@ group("scenarios", { template = "shelf" }, function()
     end
     expect.no(queries "SELECT * FROM book WHERE id = 1 AND pages IN (SELECT born FROM author)"):no_full_scan("author")
     expect(queries "SELECT * FROM book WHERE id = 1 AND pages IN (SELECT born FROM author)"):no_full_scan("book")
-    -- The rows of a common table, of a function and of a full-text search are no table that is read as a whole.
+    -- Rows of a common table, a function or a full-text search do not count as a table that is scanned.
     t.db:execute("CREATE VIRTUAL TABLE word USING fts5 (text)")
     expect(queries "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT * FROM n"):no_full_scan()
     expect(queries "SELECT * FROM json_each('[1]')"):no_full_scan()

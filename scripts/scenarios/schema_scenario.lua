@@ -1,4 +1,4 @@
--- Changing tables that have rows, and what depends on them.
+-- Changes of tables that contain rows, and of everything that depends on them.
 group("schema", { template = "shelf", tags = { "schema" } }, function()
   local function sql_of(db, name)
     return db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = ?", name)
@@ -78,7 +78,7 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     theirs:read(function(db)
       check(db:fetch_value("SELECT COUNT(*) FROM note") == 3)
       alter()
-      -- It still sees the table as it was.
+      -- The function still sees the original table.
       check(db:fetch_value("SELECT typeof(text) FROM note WHERE id = 3") == "text")
     end)
     theirs:execute("INSERT INTO note (text) VALUES ('4')")

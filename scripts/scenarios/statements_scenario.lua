@@ -1,4 +1,4 @@
--- SQL as it is: databases, statements, rows, values, errors, transactions.
+-- Plain SQL: databases, statements, rows, values, errors, transactions.
 group("SQL", { template = "shelf", tags = { "sql" } }, function()
   group("databases", function()
     scenario("others are opened by path, and closed", function(t)

@@ -1,9 +1,9 @@
--- What the scenarios of this folder share. Together they are the manual of Perilune's scripts that cannot be wrong: each says what
--- is so, and is run with the tests of this project.
+-- The shared parts of the scenarios in this folder. The scenarios form an executable manual of Perilune's scripts: they
+-- are run with the project's tests, so they cannot become wrong.
 --
 --     perilune test scripts/scenarios
 
--- Authors and their books, with everything that a schema can say of them. A database of its own: there are no migrations here.
+-- Authors and their books, with all features that a schema can have. A separate database, because there are no migrations here.
 template("library", { on = "empty" }, function(db)
   db:create_table("author", function(t)
     t:auto_incremented_primary_key("id")
@@ -22,7 +22,7 @@ template("library", { on = "empty" }, function(db)
   end)
 end)
 
--- The same with rows in it.
+-- The same tables with rows.
 template("shelf", { on = "library" }, function(db)
   db.author:insert{ id = 1, name = "Herman Melville", country = "United States", born = "1819-08-01" }
   db.author:insert{ id = 2, name = "Albert Camus", country = "France", born = "1913-11-07" }

@@ -1,4 +1,4 @@
--- Values: what SQLite stores, and what Lua sees of it.
+-- Values: how SQLite stores them, and how they appear in Lua.
 group("values", { database = "empty", tags = { "values" } }, function()
   before_each(function(t)
     t.db:execute[[CREATE TABLE thing (

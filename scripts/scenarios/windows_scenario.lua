@@ -1,4 +1,4 @@
--- Aggregates and windows: what is computed over several rows.
+-- Aggregates and windows: values computed over several rows.
 group("windows", { template = "shelf", tags = { "requests" } }, function()
   scenario("a running total, and the share of each row", function(t)
     local Book = t.fixtures.models.Book
@@ -48,7 +48,7 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
     local place = perilune.row_number():over { partition_by = "author_id", order_by = Book.c.year:desc() }
     local newest = Book:filter(place:eq(1))
     expect(newest:order("id"):fetch_all()):rows "| title |\n| Moby-Dick |\n| The Plague |"
-    -- The rows that are filtered before are those that count.
+    -- Windows are computed over the rows that earlier filters keep.
     expect(Book:filter { year = { 1846, 1947 } }:filter(place:eq(1)):order("id"):pluck("title")):equals { "Typee", "The Plague" }
     check(newest:update_all { pages = 1 }.changed_rows == 2)
   end)

@@ -1,4 +1,4 @@
--- Several writers of one file, and writes that fail in the middle: what behaviours promise holds, and nothing is lost.
+-- Several writers of one file, and writes that fail halfway: the guarantees of behaviors hold, and nothing is lost.
 local function open(t)
   local path = t.tmp_dir .. "/shop.sqlite"
   local mine, theirs = perilune.pool(path), perilune.queue(path)
@@ -132,7 +132,7 @@ group("a rebuild", { tags = { "schema" } }, function()
     -- A value that the type would change.
     expect_error(function() mine:alter_table("item", function(item) item:change_column("code", "integer") end) end)
     expect(state()):equals(unchanged)
-    -- A block that raises when it has said something.
+    -- A block that raises an error after it has changed the definition.
     expect_error(function()
       mine:alter_table("item", function(item)
         item:change_column("price", "real")
@@ -140,7 +140,7 @@ group("a rebuild", { tags = { "schema" } }, function()
       end)
     end, "stop")
     expect(state()):equals(unchanged)
-    -- A transaction that raises when the table is another one.
+    -- A transaction that raises an error after the table has changed.
     expect_error(function()
       mine:write(function(db)
         db:alter_table("item", function(item) item:change_column("price", "real") end)
@@ -148,7 +148,7 @@ group("a rebuild", { tags = { "schema" } }, function()
       end)
     end, { kind = "constraint_foreign_key" })
     expect(state()):equals(unchanged)
-    -- Then it is done, and others go on.
+    -- Afterwards the change succeeds, and other writers can continue.
     mine:alter_table("item", function(item) item:change_column("price", "real") end)
     theirs:execute("INSERT INTO item (code, price, shop_id) VALUES ('4', 4, 1)")
     check(mine:fetch_value("SELECT group_concat(code || price) FROM item") == "11.0,0072.0,33.0,44.0")

@@ -1,8 +1,8 @@
---- Answers of requests and of SQL, in a form in which they can be compared: lists of lists of values.
+--- Answers of requests and SQL in a comparable format: lists of lists of values.
 local answers = {}
 
---- The answer of a question's requests.
--- @tparam table q `ask` returns a list of results, and a function that makes a list of values of one of them
+--- Returns the answer of a question's requests.
+-- @tparam table q `ask` returns a list of results, and a function that converts a result to a list of values
 function answers.by_requests(q)
   local results, values_of = q.ask()
   local answer = {}
@@ -10,14 +10,14 @@ function answers.by_requests(q)
   return answer
 end
 
---- The answer of its SQL.
+--- Returns the answer of a question's SQL.
 function answers.by_sql(q, db)
   local answer = {}
   for index, row in ipairs(db:fetch_all(q.sql)) do answer[index] = row:values() end
   return answer
 end
 
---- A list of values as a line of text; nil is left out at the end only.
+--- Returns a list of values as a line of text; nil is only left out at the end.
 function answers.line(values)
   local last = 0
   for index in pairs(values) do last = math.max(last, index) end
@@ -26,14 +26,14 @@ function answers.line(values)
   return table.concat(texts, "  ")
 end
 
---- An answer as text.
+--- Returns an answer as text.
 function answers.text(answer)
   local lines = {}
   for index, values in ipairs(answer) do lines[index] = answers.line(values) end
   return table.concat(lines, "\n")
 end
 
---- Asks both ways.
+--- Answers a question both ways.
 -- @treturn table the answer
 -- @raise if the answers differ
 function answers.agreed(q, db)

@@ -1,24 +1,24 @@
---- Numbers and tables as plain text.
+--- Plain-text formats for numbers and tables.
 local layout = {}
 
---- Writes a whole number, not negative, with separators: 3000 as "3,000".
+--- Formats a non-negative integer with separators: 3000 as "3,000".
 function layout.count(number)
   local digits = tostring(number):reverse():gsub("(%d%d%d)", "%1,"):reverse()
   return (digits:gsub("^,", ""))
 end
 
---- Writes cents, not negative, as an amount: 123456 as "1,234.56".
+--- Formats a non-negative number of cents as an amount: 123456 as "1,234.56".
 function layout.money(cents)
   return ("%s.%02d"):format(layout.count(cents // 100), cents % 100)
 end
 
---- Writes a length of time as hours, minutes and seconds: 3723000 as "1:02:03".
+--- Formats a duration as hours, minutes and seconds: 3723000 as "1:02:03".
 function layout.duration(milliseconds)
   local seconds = milliseconds // 1000
   return ("%d:%02d:%02d"):format(seconds // 3600, seconds // 60 % 60, seconds % 60)
 end
 
---- Writes a part of a whole in percent: 1 of 8 as "12.5%".
+--- Formats a part of a whole as a percentage: 1 of 8 as "12.5%".
 function layout.percent(part, whole)
   return ("%.1f%%"):format(whole == 0 and 0 or 100 * part / whole)
 end
@@ -41,10 +41,10 @@ local function print_line(columns, widths, texts)
   print((table.concat(cells, "  "):gsub(" +$", "")))
 end
 
---- Prints rows in aligned columns under their titles.
--- @tparam {table,...} columns each with `title`, `key` (a field of the rows), and if wished `format`, a function from
+--- Prints rows in aligned columns with titles.
+-- @tparam {table,...} columns each with `title`, `key` (a field of the rows), and optionally `format`, a function from
 --   the value to text, and `right`, true to align to the right
--- @tparam {table,...} rows what `db:fetch_all` returns; NULLs print as "-"
+-- @tparam {table,...} rows the result of `db:fetch_all`; NULL is printed as "-"
 function layout.print_table(columns, rows)
   local titles, rules, widths, lines = {}, {}, {}, {}
   for i, column in ipairs(columns) do

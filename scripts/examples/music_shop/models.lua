@@ -1,10 +1,10 @@
---- The record classes of the music shop, and how they belong together. Columns, keys and foreign keys come from the schema.
+--- The record classes of the music shop and their associations. Columns, keys and foreign keys come from the schema.
 local Artist, Album, Track = perilune.record("artist"), perilune.record("album"), perilune.record("track")
 local Genre, Playlist, Entry = perilune.record("genre"), perilune.record("playlist"), perilune.record("playlist_track")
 local Employee, Customer = perilune.record("employee"), perilune.record("customer")
 local Invoice, Line = perilune.record("invoice"), perilune.record("invoice_line")
 
--- Each class has the names of its associations as fields: Artist.albums, Album.artist, ...
+-- The associations of a class are its fields: Artist.albums, Album.artist, ...
 Artist.albums = Artist:has_many(Album)
 Album.artist = Album:belongs_to(Artist)
 Album.tracks = Album:has_many(Track)
@@ -34,7 +34,7 @@ Line.invoice = Line:belongs_to(Invoice)
 Line.track = Line:belongs_to(Track)
 Track.lines = Track:has_many(Line)
 
--- What is asked for often has a name, and composes with everything else.
+-- Common requests have names, and can be combined with everything else.
 function Artist.requests:from(country) return self:filter{ country = country } end
 function Invoice.requests:unpaid() return self:filter{ is_paid = false } end
 function Invoice.requests:issued_in(year) return self:filter(Invoice.c.issued_at:starts_with(year .. "-")) end
@@ -43,7 +43,7 @@ function Track.requests:longer_than(minutes) return self:filter(Track.c.duration
 function Employee:name() return self.first_name .. " " .. self.last_name end
 function Customer:name() return self.first_name .. " " .. self.last_name end
 
---- What a line costs, as an expression.
+--- Returns the price of a line as an expression.
 function Line.price() return Line.c.unit_price_cents * Line.c.quantity end
 
 return {

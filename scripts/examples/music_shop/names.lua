@@ -1,7 +1,7 @@
---- Invented names for the music shop, put together from lists of words.
+--- Invented names for the music shop, combined from lists of words.
 --
--- Every function takes a generator of `random.lua` as its first argument. Names have accents, apostrophes and letters
--- beyond ASCII on purpose: a database that cannot keep "Þórdís O'Riordan" is not much use.
+-- Each function takes a generator from `random.lua` as its first argument. The names contain accents, apostrophes and letters
+-- beyond ASCII on purpose: a database that cannot store "Þórdís O'Riordan" is not of much use.
 local names = {}
 
 names.genres = {
@@ -9,7 +9,7 @@ names.genres = {
   "Latin", "Metal", "Pop", "Post-Rock", "Soul", "Soundtrack",
 }
 
---- Where people come from: a country, cities in it, first names and last names.
+--- The origins of people: a country, its cities, first names and last names.
 names.countries = {
   { name = "Brazil", cities = { "Belém", "Curitiba", "São Luís" },
     first = { "Conceição", "João", "Raimundo", "Thaís" }, last = { "Araújo", "Assunção", "Brandão", "Magalhães" } },
@@ -51,7 +51,7 @@ local adjectives = {
   "Salted", "Scarlet", "Secret", "Silent", "Velvet", "Wandering", "Weightless", "Winter",
 }
 
--- Each of these forms its plural with an s.
+-- These nouns form the plural with an s.
 local nouns = {
   "Anchor", "Balloon", "Bicycle", "Canyon", "Cathedral", "Cloud", "Comet", "Daydream", "Ember", "Engine", "Façade",
   "Feather", "Garden", "Glacier", "Harbour", "Island", "Kettle", "Lantern", "Letter", "Lighthouse", "Magnet",
@@ -120,7 +120,7 @@ function names.person(random)
   return random:pick(country.first), random:pick(country.last), country
 end
 
---- Returns the name of an artist, of a person or a band, and that of a country.
+--- Returns the name of an artist, either a person or a band, and the name of a country.
 function names.artist(random)
   local first, last, country = names.person(random)
   if random:chance(40) then return first .. " " .. last, country.name end

@@ -1,8 +1,8 @@
---- Questions of the owner of a music shop, each answered twice: by requests, and by SQL written by hand.
+--- Questions of a music shop's owner, each answered twice: with requests, and with hand-written SQL.
 --
 --     perilune run questions.lua               prints the answers
 --
--- Each question has the SQL that answers it, and a function that returns a list of results and what makes a list of values of each.
+-- Each question has the SQL for its answer, and a function that returns a list of results and a function from results to values.
 local answers = require "answers"
 local shop = require "shop"
 local models = require "models"

@@ -1,20 +1,20 @@
---- Random numbers that are the same everywhere.
+--- Random numbers that are the same on all systems.
 --
--- `math.random` may change from one release of Lua to the next. A sample database has to come out the same each time,
--- so this is a small generator of its own: SplitMix64, which needs nothing but 64-bit integers.
+-- `math.random` may change between releases of Lua, but a sample database must always be the same.
+-- Therefore this is a separate small generator, SplitMix64, which only needs 64-bit integers.
 local random = {}
 
 local Generator = {}
 Generator.__index = Generator
 
---- Starts a generator; the same seed gives the same numbers.
+--- Creates a generator. The same seed produces the same numbers.
 -- @tparam integer seed any integer
 -- @treturn Generator
 function random.new(seed)
   return setmetatable({ state = seed }, Generator)
 end
 
---- Returns the next 64 random bits. Integer arithmetic in Lua wraps around, which is what the algorithm asks for.
+--- Returns the next 64 random bits. The algorithm relies on the wraparound of integer arithmetic in Lua.
 function Generator:bits()
   self.state = self.state + 0x9E3779B97F4A7C15
   local z = self.state
@@ -23,27 +23,27 @@ function Generator:bits()
   return z ~ (z >> 31)
 end
 
---- Returns an integer from `low` to `high`, both included, each as likely as the others.
+--- Returns an integer from `low` to `high`, inclusive, with equal probabilities.
 function Generator:between(low, high)
   return low + (self:bits() >> 1) % (high - low + 1)
 end
 
---- Returns an integer from `low` to `high` that tends to the middle, as lengths of songs do.
+--- Returns an integer from `low` to `high`, most likely near the middle, like the lengths of songs.
 function Generator:around(low, high)
   return (self:between(low, high) + self:between(low, high) + self:between(low, high)) // 3
 end
 
---- Returns an integer from 1 to `count` that tends to the small ones: a few hits, many that hardly anybody buys.
+--- Returns an integer from 1 to `count`, most likely a small one: a few hits, and many tracks that hardly anyone buys.
 function Generator:favouring_first(count)
   return math.min(self:between(1, count), self:between(1, count))
 end
 
---- True in `percent` of a hundred cases.
+--- Returns true in `percent` percent of cases.
 function Generator:chance(percent)
   return self:between(1, 100) <= percent
 end
 
---- Returns one element of a list.
+--- Returns a random element of a list.
 function Generator:pick(list)
   return list[self:between(1, #list)]
 end

@@ -1,4 +1,4 @@
--- What a music shop wants to know about its sales.
+-- A music shop's sales report.
 --
 --     perilune run report.lua                              on a private database in memory, filled first
 --     perilune run --database shop.sqlite report.lua       on a file, filled the first time and kept
@@ -25,12 +25,12 @@ local function print_overview(db)
     overview.customers, overview.invoices, overview.first_day, overview.last_day, overview.unpaid))
 end
 
--- Returns a function that writes an amount as its share of the whole.
+-- Returns a function that formats an amount as its share of the whole.
 local function share_of(whole)
   return function(part) return layout.percent(part, whole) end
 end
 
--- A sum over several tables: each invoice line belongs to an invoice, and each invoice to a customer.
+-- Adds up amounts across several tables: each invoice line belongs to an invoice, and each invoice to a customer.
 local function print_customers(db, revenue)
   layout.print_heading("Customers by revenue")
   local rows = db:fetch_all([[
@@ -149,7 +149,7 @@ local function print_longest_albums(db)
   }, rows)
 end
 
--- A playlist may have thousands of tracks, so they are read one by one. `tuples` gives the columns as values.
+-- A playlist may have thousands of tracks, so they are read one by one. `tuples` returns the columns as values.
 local function export(db, name)
   local playlist_id = db:fetch_value("SELECT id FROM playlist WHERE name = ?", name)
   if not playlist_id then
@@ -184,7 +184,7 @@ local function print_report(db)
   export(db, "Closing Time")
 end
 
--- Fills an empty database, and leaves one that has other things in it alone.
+-- Fills an empty database. A database with other contents is not changed.
 local function prepare(db)
   if db:table_exists("invoice_line") then return end
   local tables = db:fetch_values("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
@@ -194,13 +194,13 @@ local function prepare(db)
   shop.build(db)
 end
 
--- The arguments after the file name on the command line arrive here.
+-- Receives the command-line arguments that follow the file name.
 local command, name = ...
 if command and not (command == "export" and name) then
   error("usage: report.lua [export PLAYLIST]", 0)
 end
 
 prepare(db)
-db:read(function(db) -- everything in one `read` sees the same state of the database
+db:read(function(db) -- everything in a single `read` sees the same database state
   if command then export(db, name) else print_report(db) end
 end)

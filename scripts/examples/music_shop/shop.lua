@@ -1,19 +1,19 @@
---- A music shop to try things on: an invented sample database, the same each time for the same seed.
+--- An invented sample database of a music shop for trying things out, always the same for the same seed.
 --
 --     local shop = require "shop"
 --     shop.build(db)                                   -- 3,000 tracks
 --     shop.build(db, { tracks = 100000, seed = 7 })    -- larger, and different
 --
--- Artists make albums of tracks; tracks have a genre and are on playlists; customers, looked after by employees who
--- report to other employees, buy tracks on invoices. There is something of everything that makes queries interesting:
--- artists without albums, tracks never sold, a genre without tracks, an empty playlist, unpaid invoices, and NULLs.
+-- Artists release albums of tracks; tracks have a genre and are on playlists; customers are served by employees, who report to
+-- other employees, and buy tracks on invoices. The data includes everything that makes queries interesting:
+-- artists without albums, tracks that were never sold, a genre without tracks, an empty playlist, unpaid invoices, and NULLs.
 local names = require "names"
 local random = require "random"
 
 local shop = {}
 
 -- Money is in cents and lengths are in milliseconds, so that sums are exact.
--- Columns declared BOOLEAN arrive in Lua as booleans. Dates are text that sorts: 2021-03-04.
+-- Columns declared as BOOLEAN are booleans in Lua. Dates are text that sorts correctly: 2021-03-04.
 local schema = [[
   CREATE TABLE genre (
     id INTEGER PRIMARY KEY,
@@ -113,7 +113,7 @@ local function time(rng)
   return ("%02d:%02d:%02d"):format(rng:between(7, 22), rng:between(0, 59), rng:between(0, 59))
 end
 
---- Calls `make` until it gives a name that is not in the set `taken`; after some attempts, numbers the last one.
+--- Calls `make` until it returns a name that is not in the set `taken`. After several attempts, adds a number to the last name.
 local function unique(taken, make, rng)
   local name, detail
   for _ = 1, 10 do
@@ -188,7 +188,7 @@ local function add_albums(db, rng, artists, total_tracks, genre_ids)
   return tracks
 end
 
--- The share of all tracks that each playlist has, in percent, or their number.
+-- The share of all tracks on each playlist, in percent, or their number.
 local playlists = {
   { name = "Everything", percent = 100 },
   { name = "Shop Radio", percent = 50 },
@@ -218,7 +218,7 @@ local function add_playlists(db, rng, tracks)
   end
 end
 
--- `reports_to` is the place of the manager in this list.
+-- `reports_to` is the position of the manager in this list.
 local staff = {
   { title = "General Manager" },
   { title = "Sales Manager", reports_to = 1 },
@@ -317,10 +317,10 @@ local function checked_options(options)
   return checked
 end
 
---- Creates the tables of the shop and fills them, in one transaction: it is all there or nothing is.
--- @tparam Database db where none of the tables exists yet
--- @tparam[opt] table options `tracks`, how many (3,000), from which the other sizes follow; `seed`, an integer (42)
--- @raise if an option is unknown or no integer, or if the database fails
+--- Creates and fills the tables of the shop in one transaction: all of them or none.
+-- @tparam Database db a database without these tables
+-- @tparam[opt] table options `tracks`, their number (3,000), which determines the other sizes; `seed`, an integer (42)
+-- @raise if an option is unknown or not an integer, or if the database fails
 function shop.build(db, options)
   options = checked_options(options)
   local rng, size = random.new(options.seed), options.tracks

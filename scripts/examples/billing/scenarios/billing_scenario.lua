@@ -1,4 +1,4 @@
--- A script does its work, touches nothing else, and sends one letter.
+-- A script does its work, changes nothing else, and sends one letter.
 scenario("closing the month bills every open invoice once", { template = "small_shop", tags = { "billing" } }, function(t)
   t.clock:set("2026-03-31T18:00:00Z")
   t.given.invoices [[

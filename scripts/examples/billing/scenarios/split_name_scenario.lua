@@ -1,4 +1,4 @@
--- A migration keeps the data of an old file, and can go back.
+-- A migration keeps the data of an old file, and can be undone.
 scenario("0007 splits the name without losing anyone", { database = "fixture:shop_v6.sqlite", timeout = "1m" }, function(t)
   local before = t.db:query("select count(*) as n from customers")[1].n
 

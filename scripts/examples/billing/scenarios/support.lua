@@ -1,4 +1,4 @@
--- What the scenarios of this folder share: layers of data, and what rows have that `t.make` makes.
+-- The shared parts of the scenarios in this folder: layers of data, and the values of rows created by `t.make`.
 template("small_shop", { on = "base" }, function(db)
   db.customers:insert { id = 1, first_name = "Ada", last_name = "Lovelace", email = "ada@example.org" }
   db.products:insert { id = 1, sku = "tea", price_cents = 1250 }

@@ -1,8 +1,8 @@
--- Sends every open invoice, and a letter with it.
+-- Sends each open invoice with a letter.
 --
 --     perilune run scripts/close_month.lua --database shop.sqlite
 --
--- `mail` is a module of the host: in scenarios, and in previews, no letter leaves the house.
+-- `mail` is a module of the host. In scenarios and previews, no letters are sent.
 local arguments = ...
 local mail = require "mail"
 

@@ -1,4 +1,4 @@
--- Sets the total of an invoice. From ten pieces of a product on they are a tenth cheaper.
+-- Sets the total of an invoice. Ten or more pieces of a product cost ten percent less.
 local arguments = ...
 local total = db:fetch_value([[
   SELECT sum(lines.qty * products.price_cents * CASE WHEN lines.qty >= 10 THEN 0.9 ELSE 1 END)
