@@ -187,7 +187,7 @@ for name, list in pairs{ before_each = "before", after_each = "after" } do
   end
 end
 
--- What scenarios use
+-- Templates, factories and fixtures
 
 --- Defines a layer of data, which is created once per run and copied for each scenario.
 function scenario_definitions.template(name, ...)

@@ -110,7 +110,7 @@ local function run_after(current)
   while #current.deferred > 0 do call(current, table.remove(current.deferred), "deferred") end
 end
 
--- What the whole scenario must keep to
+-- Checks of the whole scenario
 
 --- Adds a failure.
 -- @tparam ?table place `file` and `line`; by default those of the scenario

@@ -69,7 +69,7 @@ local function check_options(method, options)
   return options
 end
 
--- Making --------------------------------------------------------------------------------------------------------------------
+-- Defining associations -----------------------------------------------------------------------------------------------------
 
 --- Returns the source of a class or of a common table, which an association can start from or lead to; nil for anything else.
 local function source_of(value)
@@ -303,7 +303,7 @@ arity.limit(members, "association:", {
   count = 0, is_empty = 0, exists = 0, min = 1, max = 1, sum = 1, average = 1, total = 1, unscoped = 0, as = 1,
 }, { count = "use association:filter(...):count()" })
 
--- What scripts see ------------------------------------------------------------------------------------------------------------
+-- Members ---------------------------------------------------------------------------------------------------------------------
 
 --- Raises an error if a script uses an association as if its rows had been fetched; explains what to write instead.
 local function raise_not_fetched(self, use)

@@ -127,7 +127,7 @@ function verbs:create(...)
   return (records.with_access(db, "guard", function() return insert(self, made, db) end))
 end
 
--- Those that may be there already -----------------------------------------------------------------------------------------------
+-- Finding or creating -----------------------------------------------------------------------------------------------------------
 
 --- Raises for values that cannot be fields of a new record.
 local function check_key(method, key)

@@ -306,15 +306,15 @@ function association_fetching.fetch_all(self, db, plan)
   return (records.with_access(db, "read", function() return (fetch_plan(self, db, plan, class)) end))
 end
 
--- Records at hand --------------------------------------------------------------------------------------------------------------
+-- Preloading -------------------------------------------------------------------------------------------------------------------
 
---- A prefetch whose keys are read from records that have been fetched already.
+--- Returns a prefetch whose keys are read from records that have already been fetched.
 local function for_records(prefetch, segment, db)
   local association_records, readers, owner_columns = require "perilune.associations.records", {}, nil
   for index, column in ipairs(prefetch.parent_columns) do
     local name = segment.names[column - segment.first + 1]
     if not name then
-      -- A lazy field, which the plan only fetches for itself.
+      -- A lazy field that only the plan fetches, for its own use.
       owner_columns = owner_columns or association_records.columns_of(prefetch.root, db)
       name = owner_columns[index]
     end
@@ -323,10 +323,11 @@ local function for_records(prefetch, segment, db)
   return setmetatable({ parent_readers = readers }, { __index = prefetch })
 end
 
---- Fetches what belongs to records at hand, by one statement for each association, into their fields.
+--- Fetches the associated rows of existing records into their fields, with one statement for each association.
 -- @param self a request that includes the associations
 function association_fetching.preload(self, list, db)
-  -- The plan for the first row never fetches all rows of a table because all others were fetched.
+  -- Unlike other plans, the plan for the first row never fetches all rows of a table on the assumption that all owners were
+  -- fetched.
   local plan, class = request_plans.plan_of(self, db, "first"), self.node.root.source.class
   records.with_access(db, "read", function()
     prepare(plan, class)

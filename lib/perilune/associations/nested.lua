@@ -24,7 +24,7 @@ local raise = errors.raise
 local verb = "save_nested"
 local nested = {}
 
--- Reading what is to be written ------------------------------------------------------------------------------------------------
+-- Reading values ---------------------------------------------------------------------------------------------------------------
 
 --- Returns the association that a class, or a class that it extends, stores under a name.
 local function association_of(class, name)

@@ -36,7 +36,7 @@ local function own_bytes(self, method)
   return bytes
 end
 
--- Looking -------------------------------------------------------------------------------------------------------------------------
+-- Reading -------------------------------------------------------------------------------------------------------------------------
 
 --- Returns whether there are no changes.
 function Changeset:is_empty()
@@ -66,7 +66,7 @@ function Changeset:__tostring()
   return bytes_of[self] == "" and "changeset (empty)" or ("changeset (%d bytes)"):format(#bytes_of[self])
 end
 
--- Deriving ------------------------------------------------------------------------------------------------------------------------
+-- Combining -----------------------------------------------------------------------------------------------------------------------
 
 --- Returns the changeset that undoes this one.
 function Changeset:inverted()

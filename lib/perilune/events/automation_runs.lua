@@ -162,7 +162,7 @@ function runs.add(db, run, keep)
   end)
 end
 
--- Runs whose process has ended ------------------------------------------------------------------------------------------------
+-- Orphaned runs ---------------------------------------------------------------------------------------------------------------
 
 --- Returns the runs of an automation that are recorded as active although nothing runs them: their owner is dead or has released
 -- them.

@@ -67,7 +67,7 @@ local function describe(db, name, entry, stuck)
   return status
 end
 
--- Queues of jobs -------------------------------------------------------------------------------------------------------------
+-- Job queues -----------------------------------------------------------------------------------------------------------------
 
 local function queue_problem(counts, is_handled, is_paused)
   local waiting = counts.ready + counts.delayed + counts.blocked

@@ -183,7 +183,7 @@ function perilune.emit(name, data)
   return count + #receivers
 end
 
--- Any -------------------------------------------------------------------------------------------------------------------------
+-- All triggers ----------------------------------------------------------------------------------------------------------------
 
 local readers = { change = read_change, schedule = times.read_schedule, every = times.read_every, event = read_event }
 

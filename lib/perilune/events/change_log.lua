@@ -193,7 +193,7 @@ function change_log.fetch(self, trigger)
   end)
 end
 
--- The trigger of automations --------------------------------------------------------------------------------------------------
+-- Automations -----------------------------------------------------------------------------------------------------------------
 
 local function table_of(request)
   return request.node.root.source.table

@@ -15,7 +15,7 @@ local wake = require "perilune.events.wake"
 local durable_runs = {}
 
 local longest_name, longest_value = 200, 1 << 20
---- A wait without a time limit.
+--- The time limit of a wait without a limit.
 local never = "9999-12-31 23:59:59.999"
 
 local function is_cancellation(e)

@@ -55,7 +55,7 @@ local function replace(container, name, make)
   if type(original) == "function" then rawset(container, name, make(original)) end
 end
 
---- Replaces the functions of scripts that return such values by functions that check for a durable run first.
+--- Replaces the script functions that return such values with functions that first check for a durable run.
 function durable_values.install()
   if is_installed then return end
   is_installed = true

@@ -4,7 +4,7 @@ local perilune = require "perilune"
 
 local job_bridge = {}
 
---- Calls a method of the queue with a name.
+--- Calls a method of a queue.
 function job_bridge.call(name, method, ...)
   local jobs = perilune.jobs(name)
   return jobs[method](jobs, ...)

@@ -17,13 +17,13 @@ local poll = 1.0
 --- Jobs that take at most `quick` seconds are claimed together. After `longest_task` seconds, a new task with its own limits
 -- continues.
 local quick, longest_task, largest_batch = 0.002, 0.02, 32
---- After this many seconds, jobs claimed together with a slow one are given back.
+--- After this many seconds, jobs that were claimed together with a slow job are released.
 local release_after = 0.1
 
 local Handler = { __name = "perilune.job_handler" }
 Handler.__metatable = "job handler"
 
---- The handlers by the names of their queues, for `cancel`.
+--- The handlers by queue name, for `cancel`.
 local handlers = {}
 
 -- Jobs ------------------------------------------------------------------------------------------------------------------------

@@ -163,7 +163,7 @@ local function next_time(schedule, after)
   end
 end
 
--- Being called ----------------------------------------------------------------------------------------------------------------
+-- Calls -----------------------------------------------------------------------------------------------------------------------
 
 --- The maximum wait before the clock is read again, because it may have been set.
 local longest_wait = perilune.context == "live" and 60 or math.huge

@@ -64,7 +64,7 @@ local function read_tables(db, place, tables)
   return list
 end
 
--- Transactions of others --------------------------------------------------------------------------------------------------------
+-- Transactions of other writers -------------------------------------------------------------------------------------------------
 
 --- Handles pending notifications by calling their functions.
 local function read_mail()
@@ -117,7 +117,7 @@ local function add(db, functions, tables, kinds, is_once)
   return observer
 end
 
--- Adding --------------------------------------------------------------------------------------------------------------------------
+-- Adding observers ----------------------------------------------------------------------------------------------------------------
 
 --- Calls functions when transactions change the database. Each function is optional.
 --

@@ -240,7 +240,7 @@ local function touching(place, db, regions)
   end
 end
 
--- Beginning -------------------------------------------------------------------------------------------------------------------
+-- Starting observations -------------------------------------------------------------------------------------------------------
 
 local function check_callable(place, value)
   if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(value)) end

@@ -18,8 +18,8 @@ function native.start_timer(seconds, period, f, keeps_alive) end
 ---@param has_journal boolean
 ---@param scope? integer
 ---@return integer source
----@return (fun(): string[], integer, string, string?)? journal returns the SQL that it has executed, the number of statements, what it has
----  printed, and the traceback of its error
+---@return (fun(): string[], integer, string, string?)? journal returns the SQL that it has executed, the number of statements, its
+---  output, and the traceback of its error
 function native.start(f, on_error, has_journal, scope) end
 
 --- Returns the current task if a journal is kept for it.

@@ -215,7 +215,7 @@ function records.changed_columns(record, values) end
 ---@param values? table<string, any>
 function records.set_snapshot(record, values) end
 
--- Fields that are to be NULL
+-- Fields to write as NULL
 
 --- Returns a field; perilune.null if it is nil but will be written as NULL.
 ---@param record table

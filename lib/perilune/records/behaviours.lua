@@ -30,7 +30,7 @@ local behaviours = {}
 
 -- Hooks -----------------------------------------------------------------------------------------------------------------------
 
---- The hooks that `install` has composed of several others. They are defined as they are.
+--- The hooks that `install` has composed. They are defined without adding behaviors again.
 local composed = setmetatable({}, { __mode = "k" })
 
 --- Returns the behaviors of a class and of the classes it extends for a hook.
@@ -297,7 +297,7 @@ local function add_soft_delete(info)
   end
 end
 
--- Columns that stay ---------------------------------------------------------------------------------------------------------------
+-- Immutable columns ---------------------------------------------------------------------------------------------------------------
 
 record.describers[#record.describers + 1] = function(info, description)
   for _, name in ipairs(behaviours.option(info.class, "immutable") or {}) do

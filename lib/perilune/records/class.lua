@@ -1,4 +1,4 @@
---- Record classes: tables whose columns come from the schema, with methods written in Lua.
+--- Record classes: Lua tables with methods, whose columns come from the schema.
 --
 --     local Author = perilune.record("author")
 --     function Author:label() return self.name end
@@ -202,7 +202,7 @@ local function known_names(info)
   return names
 end
 
--- What the row path asks for
+-- Functions for the row path
 
 record.make_table_layout = make_table_layout
 

@@ -145,7 +145,7 @@ named.vector = {
   write = function(value) return require("perilune.runtime.vectors").pack(value) end,
 }
 
--- MARK: - Types that scripts make
+-- MARK: - Script types
 
 local function is_storable(value)
   local kind = type(value)

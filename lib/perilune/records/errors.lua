@@ -121,7 +121,7 @@ function explanations.constraint_foreign_key(info, record, db, message)
   return found
 end
 
--- Keys of rows that are deleted softly ---------------------------------------------------------------------------------------------
+-- Keys of softly deleted rows ------------------------------------------------------------------------------------------------------
 
 --- Returns the key of a softly deleted row with the record's values in these columns; nil if there is none, or if a row that is not
 -- deleted has the same values. Such a row is the actual conflict, because the index may cover only rows that are not deleted.

@@ -27,7 +27,7 @@ local function split(class, verb, ...)
   return db, select("#", ...), ...
 end
 
--- What is done with each record that was fetched
+-- Decoding
 
 --- Runs the Lua part of reading a record: first the conversion of columns, then the hook did_fetch.
 local function decode(info, made)
@@ -68,7 +68,7 @@ end
 
 fetching.decode_one, fetching.decode_all, fetching.decode_rows = decode_one, decode_all, decode_rows
 
--- From SQL, from statements, from the table
+-- Fetching
 
 --- Calls a fetch function of the row path depending on the arguments: none (the whole table), SQL with arguments, or a statement
 -- with arguments.
@@ -381,7 +381,7 @@ function fetching.exists(class, ...)
   return fetch_one(class, ...) ~= nil
 end
 
--- Records from what is there
+-- Creating records from rows and records
 
 --- Returns the values of a row by name, for fields: BLOBs stay blobs in fields that keep them.
 local function values_of_row(description, row, names)

@@ -35,7 +35,7 @@ local function call(write, name, ...)
   if hook then hook(write.target, write.db, ...) end
 end
 
--- Around
+-- Around hooks
 
 local function raise_misuse(write, name, mistake)
   errors.raise("hook", "the hook `" .. name .. "` of `" .. write.info.name .. "` " .. mistake,

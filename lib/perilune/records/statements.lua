@@ -24,7 +24,7 @@ local writing = require "perilune.records.writing"
 
 local record_statements = {}
 
--- The value
+-- Statements
 
 local statement = {}
 
@@ -65,7 +65,7 @@ for _, method in ipairs{ "execute", "fetch_one", "fetch_all", "fetch_value", "fe
   end
 end
 
--- Those of classes
+-- Statements of classes
 
 --- Returns the value to bind for a field, or the expression in the field. Raises for other values that cannot be stored.
 local function bound_value(columns, target, column)

@@ -71,7 +71,7 @@ local function read_target(info, target, condition)
   errors.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = keys })
 end
 
--- MARK: - What is assigned
+-- MARK: - Assignments
 
 -- The assignments of an upsert: a list of SQL; its parameters; `named`, the assigned columns; `fixed`, the columns that identify
 -- the row and are not changed; and the `rules` of the class's behaviors.

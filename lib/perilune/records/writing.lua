@@ -109,7 +109,7 @@ local function perform(verb, info, target, db, options)
   return steps[verb](info, target, db, options)
 end
 
--- Verbs that classes define themselves
+-- Overridden verbs
 
 for _, verb in ipairs{ "insert", "update", "delete", "save", "upsert" } do record.overridable[verb] = true end
 

@@ -1,4 +1,4 @@
---- The methods of classes that start requests: `Author:filter{...}` begins with all authors.
+--- Class methods that start requests: `Author:filter{...}` starts with all authors.
 
 local sources = require "perilune.requests.source"
 local request = require "perilune.requests.request"

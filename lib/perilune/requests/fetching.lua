@@ -190,7 +190,7 @@ function verbs:pluck(...)
   return list
 end
 
--- Numbers ---------------------------------------------------------------------------------------------------------------------
+-- Counts and aggregates -------------------------------------------------------------------------------------------------------
 
 --- Returns the number of rows.
 function verbs:fetch_count(db)
@@ -241,7 +241,7 @@ arity.limit(verbs, "", {
   exists = 1, min = 2, max = 2, sum = 2, average = 2, total = 2,
 })
 
--- Looking at requests -----------------------------------------------------------------------------------------------------------
+-- Inspecting requests -----------------------------------------------------------------------------------------------------------
 
 --- Returns the SQL of the request and its arguments.
 -- @treturn string

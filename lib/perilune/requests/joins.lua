@@ -57,7 +57,7 @@ for method, kind in pairs(kinds) do
   end
 end
 
--- Only if a value is given ------------------------------------------------------------------------------------------------------
+-- Optional derivations ----------------------------------------------------------------------------------------------------------
 
 --- Returns the result of a function that derives a request, if a value is given: neither nil nor false.
 -- @param value passed to the function

@@ -14,7 +14,7 @@ local schema_generation = require("perilune.native.records").schema_generation
 
 local page_searches = {}
 
--- Rows behind a row -----------------------------------------------------------------------------------------------------------
+-- Rows after a row ------------------------------------------------------------------------------------------------------------
 
 -- The rows after a row form ranges of the order, the nearest first: after (1, 2, 3), these are a = 1 AND b = 2 AND c > 3, then a =
 -- 1 AND b > 2, then a > 1. SQLite can find the start of each range in an index, but not if all ranges are one condition, for which
@@ -45,7 +45,7 @@ local function stretches(terms, count, values)
   return result
 end
 
--- Values beside records -----------------------------------------------------------------------------------------------------
+-- Additional fields ---------------------------------------------------------------------------------------------------------
 
 --- The fields for the value of a term that is not a table column, and for the type of a value that may be a BLOB, because both
 -- BLOBs and text become strings.

@@ -76,8 +76,8 @@ local function raise_repeated(method)
     .. "filter(Class.association:exists()) in place of the join")
 end
 
---- Finds out whether a request may repeat records: `repeats`; `is_distinct`; the `single` associations; and the nodes that add
--- columns.
+--- Finds out whether a request may repeat records. Returns `repeats`, `is_distinct`, the `single` associations, and the nodes that
+-- add columns.
 local function find_repetitions(self, method)
   local node, found = self.node, { repeats = false, is_distinct = false, single = {}, annotations = {} }
   while node.parent and not nodes.compounds[node.op] do

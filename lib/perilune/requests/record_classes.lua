@@ -35,7 +35,7 @@ function record.request_methods(info)
   return methods
 end
 
--- Members of classes ------------------------------------------------------------------------------------------------------------
+-- Class members -----------------------------------------------------------------------------------------------------------------
 
 --- Returns a class member that was not assigned to the class: a method of requests, its columns, or a named request.
 local function member(info, name)

@@ -235,7 +235,7 @@ function derivations:matching(pattern)
   return derive_with(self, "filter", whole:match(pattern))
 end
 
--- Order, extent, columns ------------------------------------------------------------------------------------------------
+-- Order, limit, columns -------------------------------------------------------------------------------------------------
 
 --- Orders the rows, replacing earlier orders.
 derivations.order = records.derivation("order", function(self, first, ...)
@@ -307,7 +307,7 @@ function derivations:aliased(name)
   return derive_with_detail(self, "alias", name)
 end
 
--- Several requests -------------------------------------------------------------------------------------------------------
+-- Combining requests -----------------------------------------------------------------------------------------------------
 
 for method, op in pairs{ union = "union", union_all = "union all", intersect = "intersect", except = "except" } do
   verbs[method] = function(self, given)

@@ -248,7 +248,7 @@ local function read_whole(text)
   return value
 end
 
--- MARK: - For scripts, and for columns
+-- MARK: - Interface
 
 --- Calls a function that may fail. Returns its result; or nil and the problem.
 local function attempt(f, ...)

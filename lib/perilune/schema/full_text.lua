@@ -1,4 +1,4 @@
---- Full-text search: FTS5 tables.
+--- Full-text search with FTS5 tables.
 
 local errors = require "perilune.native.errors"
 local database = require("perilune.native.databases").methods
