@@ -22,7 +22,7 @@ local function add_keys(set, source)
 end
 
 local function request_methods(set)
-  -- The module is loaded when a class is asked for a derivation.
+  -- Otherwise, the methods are only loaded when a class is first asked for one.
   require "perilune.request_methods"
   add_keys(set, request.derivations)
   add_keys(set, request.verbs)

@@ -12,8 +12,8 @@ end
 
 local methods = {}
 
---- Sets the result of a function of the module: a value, or the result of a function for the arguments. The function is then
--- expected to be called.
+--- Sets the result of a function of the module: a value, or the result of a function for the arguments. The result
+-- of the scenario notes a stub that was never called.
 function methods.stub(module, self, name, value)
   check_name(("t.effects.%s:stub"):format(module), name)
   state.host("stub")(module, name, value)

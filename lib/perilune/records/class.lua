@@ -240,7 +240,7 @@ end
 function record.missing(class, name, target)
   local info = infos[class]
   if info.computed and info.computed[name] then return record_fields.get(info, target, name) end
-  -- C handles this itself if it reads the fields of the class. Requiring modules here would cost more than reading the field.
+  -- C handles this itself if it reads the fields of the class. No module is required here: that would cost more than the field.
   if info.known[name] then
     if info.has_lazy then record_fields.check_is_fetched(info, target, name) end
     return nil

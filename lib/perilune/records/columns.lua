@@ -20,7 +20,7 @@ local function find_unknown(values, description)
     local is_column = own.positions[record_description.fold(name)] and rawget(values, name) ~= nil
     if is_column and not description.positions[record_description.fold(name)] then return name end
   end
-  -- The names of a new record include values that were fetched in addition to the columns.
+  -- Handles new records. Names of values that were fetched in addition to the columns are skipped.
   for _, name in ipairs(description.others) do
     if rawget(values, name) ~= nil and not set_of(names or {})[name] then return name end
   end
