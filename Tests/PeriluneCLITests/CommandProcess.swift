@@ -2,15 +2,15 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// What came of running a program.
+/// The outcome of a program run.
 struct CommandResult {
-    /// The exit status; 128 and the number of the signal if one ended the process, as shells have it.
+    /// The exit status; if a signal ended the process, 128 plus the signal number, as shells report it.
     let status: Int32
     let output: String
     let errors: String
 }
 
-/// A folder of a test, with the files it needs; removed with the value.
+/// A temporary folder with the files that a test needs. It is removed when the value is released.
 final class TestFolder {
     let path: String
 
@@ -45,33 +45,33 @@ final class TestFolder {
         try CommandProcess(Self.binary, arguments, in: self, input: input, environment: environment).wait()
     }
 
-    /// Runs a line of shell, in which `$PERILUNE` is the command.
+    /// Runs a shell command line in which `$PERILUNE` is the path of the command.
     func shell(_ line: String) throws -> CommandResult {
         try CommandProcess("/bin/sh", ["-c", line], in: self, environment: ["PERILUNE": Self.binary]).wait()
     }
 
-    /// The command, which is built into the folder of the test program.
+    /// The path of the `perilune` executable, which is built next to the test program.
     static let binary: String = {
         let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return ((tests ?? CommandLine.arguments[0]) as NSString).deletingLastPathComponent + "/perilune"
     }()
 
-    /// The folder of the checkout.
+    /// The path of the checkout.
     static let checkout = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 }
 
-/// A program that runs. Not Foundation's `Process`, which lets it inherit ignored signals: a test of Ctrl-C would hang where
-/// the tests run in the background.
+/// A running program. Foundation's `Process` is not used because its children inherit ignored signals: tests of Ctrl-C would hang
+/// if the tests run in the background.
 struct CommandProcess {
     let id: pid_t
     private let folder: TestFolder
     private let captured: (output: String, errors: String)
-    /// Standard output, if the test reads it while the program runs.
+    /// Standard output, if the test reads it while the program is running.
     private let reading: CInt?
     private let watchdog: Watchdog
 
-    /// The process that this one has started, once it has.
+    /// Returns the child process of this program, once it exists.
     func child() async -> pid_t? {
         var found: pid_t?
         _ = await eventually {
@@ -107,11 +107,11 @@ struct CommandProcess {
         variables.merge(Sanitizer.environment) { $1 }
         variables.merge(environment) { $1 }
         id = try Self.spawn(command, variables.map { "\($0)=\($1)" }, &actions)
-        // A program that hangs must not stop the tests.
+        // A program that hangs must not block the tests.
         watchdog = Watchdog { [id] in _ = kill(id, SIGKILL) }
     }
 
-    /// Makes a named pipe and opens it for reading. One without a name could be inherited by the programs of other tests.
+    /// Creates a named pipe and opens it for reading. Programs of other tests could inherit an unnamed pipe.
     private static func makePipe(_ path: String) throws -> CInt {
         try #require(mkfifo(path, 0o600) == 0)
         let reading = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -131,7 +131,7 @@ struct CommandProcess {
         return id
     }
 
-    /// Waits until the program has printed a line, and returns it. It is an issue if it prints no more.
+    /// Waits until the program has printed a line, and returns it. Records an issue if no further line is printed.
     func readLine() throws -> String {
         let reading = try #require(reading)
         var bytes: [UInt8] = []
@@ -142,11 +142,11 @@ struct CommandProcess {
         }
     }
 
-    /// Waits for a byte; `nil` when the program has closed the pipe.
+    /// Waits for a byte; returns `nil` when the program has closed the pipe.
     private func readByte(_ reading: CInt) -> UInt8? {
         var byte: UInt8 = 0
         while true {
-            // Until the program opens the pipe there is nothing to read, and no writer: poll waits for either.
+            // Until the program opens the pipe, there is no data and no writer. `poll` waits for either.
             guard watchdog.waits(for: reading) else { return nil }
             let count = read(reading, &byte, 1)
             if count == 1 { return byte }
@@ -154,9 +154,9 @@ struct CommandProcess {
         }
     }
 
-    /// Waits until the program has written a text to standard error, or has ended.
+    /// Waits until the program has written `text` to standard error, or has ended.
     ///
-    /// - Parameter times: How often the text must stand there.
+    /// - Parameter times: How often the text must appear.
     func waitForErrors(containing text: String, times: Int = 1) {
         waitUntil { [captured] in
             let errors = (try? String(contentsOfFile: captured.errors, encoding: .utf8)) ?? ""
@@ -178,12 +178,12 @@ struct CommandProcess {
         kill(id, SIGINT)
     }
 
-    /// Sends a signal by which programs are asked to end: "INT", "TERM" or "HUP"; or "KILL", which cannot be handled.
+    /// Sends "INT", "TERM" or "HUP", which ask a program to end, or "KILL", which cannot be handled.
     func send(_ signal: String) {
         kill(id, ["INT": SIGINT, "TERM": SIGTERM, "HUP": SIGHUP, "KILL": SIGKILL][signal]!)
     }
 
-    /// Waits for the end.
+    /// Waits for the program to end.
     func wait() throws -> CommandResult {
         var rest: [UInt8] = []
         if let reading {
@@ -202,14 +202,14 @@ struct CommandProcess {
     }
 }
 
-/// What is open in this process: files of other tests, of which programs would have copies.
+/// Files that this process has open for other tests. The programs that it starts must not inherit them.
 enum InheritedFiles {
-    /// `posix_spawn_file_actions_addclosefrom_np` of glibc 2.34, which Swift's module does not show.
+    /// Declares `posix_spawn_file_actions_addclosefrom_np` (glibc 2.34), which Swift's Glibc module does not export.
     private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
         unsafeBitCast($0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt).self)
     }
 
-    /// Has a program that is started get none but the standard ones.
+    /// Closes everything but the standard descriptors in the started program.
     static func close(in actions: inout posix_spawn_file_actions_t) {
         _ = closeFrom?(&actions, 3)
     }

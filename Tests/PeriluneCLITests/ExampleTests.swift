@@ -2,14 +2,14 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// Runs what stands in scripts/examples, and compares with scripts/examples/expected.
+/// Runs the scripts in scripts/examples and compares their output with scripts/examples/expected.
 @Suite(.patience, .startsPrograms) struct ExampleTests {
     @Test(arguments: [
         ("wines.lua", "wines.txt"), ("music_shop/report.lua", "music_shop_report.txt"), ("library.lua", "library.txt"),
         ("reminders.lua", "reminders.txt"), ("configuration.lua", "configuration.txt"),
         ("music_shop/questions.lua", "music_shop_questions.txt"),
     ])
-    func `examples print what is expected`(script: String, expected: String) throws {
+    func `examples print the expected output`(script: String, expected: String) throws {
         let examples = TestFolder.checkout + "/scripts/examples"
         let result = try TestFolder().perilune("run", "\(examples)/\(script)")
         #expect((result.status, result.errors) == (0, ""))
@@ -17,9 +17,10 @@ import Testing
         #expect(result.output == text)
     }
 
-    /// With a clock that stands but where something waits for it: so they take no time, and print the same on any machine.
+    /// In the test context, the clock advances only while a script waits, so these examples take no time and print the same on
+    /// every machine.
     @Test(arguments: ["changed_tables", "inventory_automation"])
-    func `examples that wait print what is expected`(name: String) throws {
+    func `examples that wait print the expected output`(name: String) throws {
         let examples = TestFolder.checkout + "/scripts/examples"
         let result = try TestFolder().perilune("run", "--context", "test", "\(examples)/\(name).lua")
         #expect((result.status, result.errors) == (0, ""))

@@ -4,10 +4,10 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// What people come to a database's command line for, each as one line of shell: thirty tasks that `sqlite3`, `sqlite-utils`, `duckdb`, `dbmate`
-/// and a Lua prompt are used for.
+/// Thirty common database tasks for which people use `sqlite3`, `sqlite-utils`, `duckdb`, `dbmate` or a Lua prompt, each as one
+/// shell command.
 @Suite(.patience, .startsPrograms) struct TaskTests {
-    /// A task, the line that does it, and what it shows.
+    /// A task, the command that performs it, and its output.
     struct Task: CustomTestStringConvertible {
         let title: String
         let line: String
@@ -79,13 +79,13 @@ import Testing
         Task("names for the shell", "$PERILUNE completion bash", "_perilune()"),
     ]
 
-    @Test(arguments: tasks) func `a task is one line`(task: Task) throws {
+    @Test(arguments: tasks) func `each task takes one command`(task: Task) throws {
         let result = try Self.makeFolder().shell(task.line)
         #expect(result.output.contains(task.shown), "\(task.line)\n\(result.output)\(result.errors)")
         #expect(result.status == 0, "\(task.line)\n\(result.errors)")
     }
 
-    @Test func `a new project is tested, migrated, filled and looked at`() throws {
+    @Test func `a new project is tested, migrated, filled and inspected`() throws {
         let folder = try TestFolder()
         let lines = "$PERILUNE init && $PERILUNE test && $PERILUNE migrate && $PERILUNE run scripts/add_task.lua 'Write the report'"
         let result = try folder.shell("\(lines) && echo 'Task:fetch_count()' | $PERILUNE console && $PERILUNE types --help")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// Whatever the command needs for a while is gone when it ends.
+/// Temporary files are removed when the command ends.
 @Suite(.patience, .startsPrograms) struct TemporaryFileTests {
-    /// The arguments of commands that copy a database which is too large for memory, and the status they end with.
+    /// Commands that copy a database that is too large for memory, with their exit statuses.
     static let commands: [([String], Int32)] = [
         (["run", "-e", "db:execute('DELETE FROM big')", "--preview"], 0),
         (["run", "-e", "error('stop')", "--preview"], 1),

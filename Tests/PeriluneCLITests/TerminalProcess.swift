@@ -2,7 +2,7 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// `perilune` that runs in a terminal of its own, of which this is the other end.
+/// `perilune` in a pseudoterminal, which the test reads and writes.
 final class TerminalProcess {
     private let id: pid_t
     private let terminal: CInt
@@ -11,7 +11,7 @@ final class TerminalProcess {
     private let watchdog: Watchdog
     private let columns: UInt16
 
-    /// Starts it in a folder.
+    /// Starts the command in a folder.
     init(_ arguments: [String], in folder: TestFolder, columns: UInt16 = 80, environment: [String: String] = [:]) throws {
         try #require(ProgramThreadsTrait.isCurrent, "the suite needs the trait .startsPrograms")
         self.folder = folder
@@ -23,7 +23,7 @@ final class TerminalProcess {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // The leader of a session that has no terminal gets the first one that it opens.
+        // A session leader without a terminal gets the first terminal that it opens.
         for descriptor in 0...2 as ClosedRange<CInt> { posix_spawn_file_actions_addopen(&actions, descriptor, name, O_RDWR, 0) }
         InheritedFiles.close(in: &actions)
         var attributes = posix_spawnattr_t()
@@ -47,7 +47,8 @@ final class TerminalProcess {
         close(terminal)
     }
 
-    /// What `unlockpt` and `ptsname` do, which Swift does not see (ioctl_tty(2)). Returns the path of the other end.
+    /// Does the work of `unlockpt` and `ptsname`, which Swift does not import (see ioctl_tty(2)). Returns the path of the other
+    /// end.
     private static func unlock(_ terminal: CInt) throws -> String {
         let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
         var (isLocked, number): (CInt, CUnsignedInt) = (0, 0)
@@ -60,7 +61,7 @@ final class TerminalProcess {
         _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
     }
 
-    /// Makes the window wider or narrower.
+    /// Changes the width of the window.
     func resize(to columns: UInt16) { Self.resize(terminal, to: columns) }
 
     /// Presses keys.
@@ -71,10 +72,10 @@ final class TerminalProcess {
 
     func send(_ signal: CInt) { kill(id, signal) }
 
-    /// All that was shown so far.
+    /// Everything that was shown so far.
     var text: String { String(decoding: shown, as: UTF8.self) }
 
-    /// Waits until a text was shown; `false` if the program ends before.
+    /// Waits until the text was shown; returns `false` if the program ends first.
     func shows(_ part: String) -> Bool {
         while !text.contains(part) {
             if !read() { return false }
@@ -82,19 +83,19 @@ final class TerminalProcess {
         return true
     }
 
-    /// Waits until the screen meets a condition, and returns it as it is then, or as it is when the program ends before.
+    /// Waits until the screen meets a condition. Returns the screen at that time, or when the program ended.
     @discardableResult
     func screen(where condition: (TerminalScreen) -> Bool) -> TerminalScreen {
         while true {
             var screen = TerminalScreen(columns: Int(columns))
             screen.feed(text)
-            // A character may be half on its way.
+            // Only part of a multibyte character may have arrived.
             if text.last != "\u{FFFD}", condition(screen) { return screen }
             if !read() { return screen }
         }
     }
 
-    /// Waits until a line that is drawn anew, and wholly, meets a condition; `false` if the program ends before.
+    /// Waits until a completely redrawn line meets a condition; returns `false` if the program ends first.
     func redraws(where condition: (Substring) -> Bool) -> Bool {
         while !text.split(separator: "\r\u{1B}[K").dropLast().contains(where: condition) {
             if !read() { return false }
@@ -102,7 +103,7 @@ final class TerminalProcess {
         return true
     }
 
-    /// Forgets what was shown.
+    /// Discards the output that was shown so far.
     func forget() { shown = [] }
 
     private func read() -> Bool {
@@ -111,14 +112,14 @@ final class TerminalProcess {
             guard watchdog.waits(for: terminal) else { return false }
             let count = Foundation.read(terminal, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            // The end of the last program that has the terminal is an error here.
+            // On Linux, reading fails once the last program has closed the terminal.
             guard count > 0 else { return false }
             shown += buffer[..<count]
             return true
         }
     }
 
-    /// Waits for the end. Returns the exit status.
+    /// Waits for the program to end. Returns the exit status.
     func wait() -> Int32 {
         while read() {}
         var state: CInt = 0

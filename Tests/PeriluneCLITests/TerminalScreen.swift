@@ -1,16 +1,16 @@
-/// What a terminal shows after the bytes that a program has sent: enough of ECMA-48 for what `perilune` sends, and a trap for the rest.
+/// The screen of a terminal that understands the ECMA-48 sequences that `perilune` sends. All other sequences are recorded.
 struct TerminalScreen {
     private let columns: Int
     private let rows: Int
-    /// What has left the window at the top.
+    /// The lines that have scrolled out of the window.
     private var above: [[Character]] = []
     private var grid: [[Character]]
     private(set) var row = 0
     private(set) var column = 0
-    /// Sequences that are not known here: a test expects none.
+    /// The unknown sequences that were received; tests expect none.
     private(set) var unknown: [String] = []
 
-    /// A cell that the wide character before it takes, too.
+    /// The second cell of a wide character.
     private static let taken: Character = "\u{0}"
 
     init(columns: Int, rows: Int = 24) {
@@ -19,7 +19,7 @@ struct TerminalScreen {
         grid = Array(repeating: Array(repeating: " ", count: columns), count: rows)
     }
 
-    /// All lines so far, without blanks at their ends and without empty ones at the end.
+    /// All lines so far, without trailing spaces and trailing empty lines.
     var lines: [String] {
         var lines = (above + grid).map { cells in
             var text = String(cells.filter { $0 != Self.taken })
@@ -30,7 +30,7 @@ struct TerminalScreen {
         return lines
     }
 
-    /// The line with the cursor, up to it.
+    /// The text of the cursor's line that precedes the cursor.
     var lineBeforeCursor: String { String(grid[row][..<column].filter { $0 != Self.taken }) }
 
     mutating func feed(_ text: String) {
@@ -60,7 +60,8 @@ struct TerminalScreen {
         column += width
     }
 
-    /// The widths of what the tests type; a table of its own, so that a mistake in that of the program is seen.
+    /// The widths of the characters that the tests type. This table is separate from the program's, so that mistakes in the latter
+    /// are found.
     private static func width(_ character: Character) -> Int {
         let value = character.unicodeScalars.first!.value
         return (0x1100...0x115F).contains(value) || (0x2E80...0xFFDC).contains(value) && value != 0xFFFD || (0x1F300...0x1FAFF).contains(value) ? 2 : 1

@@ -2,7 +2,7 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// `perilune automations` under `--sandbox`: in a process of their own, as scripts are.
+/// `perilune automations --sandbox`, which runs automations in a separate process, like scripts.
 @Suite(.patience, .startsPrograms) struct IsolatedAutomationTests {
     /// Tables whose changes set off automations, and these: each notes in its process what it is.
     private static let automations = """
@@ -29,7 +29,7 @@ import Testing
         return folder
     }
 
-    /// Starts the service, and waits until its automations are live: what changes before sets off none.
+    /// Starts the service and waits until its automations are live. Earlier changes do not trigger them.
     private static func start(_ options: String..., file: String = "a.lua", in folder: TestFolder) throws -> CommandProcess {
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", file, "--database", "x.sqlite", "--sandbox", "--poll", "20ms"] + options, in: folder,
@@ -43,7 +43,7 @@ import Testing
         #expect(try folder.perilune("query", "--write", "--database", "x.sqlite", "INSERT INTO \(table) VALUES (1)").status == 0)
     }
 
-    /// The automations that have run, with the outcomes, the oldest first.
+    /// The automations that have run, with their outcomes, oldest first.
     private static func runs(in folder: TestFolder) throws -> [String] {
         let result = try folder.perilune(
             "query", "--database", "x.sqlite", "--format", "csv", "SELECT automation, outcome FROM perilune_automation_run ORDER BY rowid")
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [("works", 0, "succeeded"), ("fails", 1, "failed"), ("loops", 5, "failed"), ("grows", 5, "failed")])
-    func `one that is run by hand ends by itself, and its run is kept`(name: String, status: Int32, outcome: String) throws {
+    func `an automation that is run by hand ends, and its run is recorded`(name: String, status: Int32, outcome: String) throws {
         let time = name == "loops" ? "2s" : "60s"
         let folder = try Self.makeFolder()
         let result = try folder.perilune(
@@ -63,7 +63,7 @@ import Testing
         #expect(list.output.contains(",\(outcome),"))
     }
 
-    @Test func `a preview shows what one would change, and changes nothing`() throws {
+    @Test func `a preview shows what an automation would change, and changes nothing`() throws {
         let folder = try TestFolder(["a.lua": """
             perilune.automation{ name = "writes", on = { event = "go" }, run = function(context) context.db:execute("INSERT INTO t VALUES (7)") end }
             """])
@@ -74,7 +74,7 @@ import Testing
         #expect(try folder.perilune("query", "--database", "x.sqlite", "--format", "csv", "SELECT count(*) AS n FROM t").output == "n\r\n0\r\n")
     }
 
-    @Test func `a service goes on after runs that fail or exceed their limits, until it is asked to end`() throws {
+    @Test func `a service keeps running after runs that fail or exceed their limits`() throws {
         let folder = try Self.makeFolder()
         let process = try Self.start("--timeout", "3s", "--memory", "16M", in: folder)
         for (name, error) in [("fails", "no line="), ("loops", "longer than its limit"), ("grows", "more memory than its limit")] {
@@ -91,7 +91,7 @@ import Testing
         #expect(try Self.runs(in: folder) == ["fails,failed", "loops,failed", "grows,failed", "works,succeeded", "works,succeeded"])
     }
 
-    @Test func `a timer goes off, and a changed file is loaded again`() throws {
+    @Test func `a timer fires, and a changed file is reloaded`() throws {
         func file(_ name: String) -> String {
             "perilune.automation{ name = '\(name)', on = { every = '20ms' }, run = function() print('\(name)') end }"
         }
@@ -108,7 +108,7 @@ import Testing
         #expect(result.status == 0 && result.errors.contains("t.lua has changed: 1 automation is live"), "\(result.errors)")
     }
 
-    @Test func `a service whose process dies says so, and loses nothing that was committed`() async throws {
+    @Test func `a service whose process dies reports it and loses no committed data`() async throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(in: folder)
         try Self.insert(into: "works", in: folder)
@@ -117,7 +117,7 @@ import Testing
         let result = try process.wait()
         #expect(result.status == 1)
         #expect(result.errors.contains("the process of the script was ended by SIGSEGV"), "\(result.errors)")
-        // The lock on the file has gone with it.
+        // The lock on the file was released when the process died.
         let next = try Self.start(in: folder)
         try Self.insert(into: "works", in: folder)
         #expect(try next.readLine() == "works\t2")
@@ -125,7 +125,7 @@ import Testing
         #expect(try next.wait().status == 0)
     }
 
-    @Test func `the process ends with the one that has started it`() async throws {
+    @Test func `the process ends with its parent`() async throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(in: folder)
         let child = try #require(await process.child())
@@ -134,7 +134,7 @@ import Testing
         #expect(await eventually { kill(child, 0) != 0 })
     }
 
-    @Test func `a service whose database is removed ends`() throws {
+    @Test func `a service ends when its database is removed`() throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(in: folder)
         try FileManager.default.removeItem(atPath: folder.path + "/x.sqlite")
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: ["--isolate", "--no-isolate"])
-    func `a run that nothing can stop ends the service at its limit`(isolation: String) throws {
+    func `a run that cannot be interrupted ends the service at its limit`(isolation: String) throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(isolation, "--timeout", "3s", in: folder)
         try Self.insert(into: "sticks", in: folder)
@@ -154,13 +154,14 @@ import Testing
     }
 
     @Test(.unless(.thread, "a run takes longer to end there than one that nothing stops may"))
-    func `a service that was stopped during a run beyond its limit goes on`() throws {
+    func `a service that was suspended during a run beyond its limit keeps running`() throws {
         let folder = try Self.makeFolder()
         let process = try Self.start("--no-isolate", "--timeout", "1s", in: folder)
         try Self.insert(into: "pauses", in: folder)
         #expect(try process.readLine() == "begun")
         kill(process.id, SIGSTOP)
-        // Far more than its time passes meanwhile. Not in the database, on which it may hold a lock.
+        // Far more than the time limit passes in the meantime. The database cannot show the progress because the run may hold a
+        // lock on it.
         let end = ContinuousClock.now + .seconds(3)
         while ContinuousClock.now < end { #expect(try folder.perilune("version").status == 0) }
         kill(process.id, SIGCONT)
@@ -171,7 +172,7 @@ import Testing
         #expect(try process.wait().status == 0)
     }
 
-    @Test func `a service that is asked to end while nothing can stop a run ends ten seconds later`() throws {
+    @Test func `a service that is asked to end during an uninterruptible run ends ten seconds later`() throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(in: folder)
         try Self.insert(into: "sticks", in: folder)

@@ -2,7 +2,7 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// Services that are killed during a run, and started again.
+/// Services that are killed during a run and started again.
 @Suite(.patience, .startsPrograms) struct KilledAutomationTests {
     private static func file(_ options: String) -> String {
         """
@@ -50,7 +50,7 @@ import Testing
         return try folder.perilune("query", "--database", "x.sqlite", "--format", "csv", query).output.split(whereSeparator: \.isNewline)
     }
 
-    @Test func `a run whose service was killed is interrupted when the service starts again`() throws {
+    @Test func `a run whose service was killed is marked as interrupted when the service restarts`() throws {
         let folder = try Self.killed("")
         #expect(try Self.runs(in: folder).dropFirst() == ["running,,1,0"])
         let process = try Self.start(in: folder)
@@ -60,7 +60,7 @@ import Testing
         #expect(try Self.runs(in: folder).dropFirst() == ["interrupted,its process ended,1,1"])
     }
 
-    @Test func `a run whose service was killed runs again if the automation says so`() throws {
+    @Test func `a run whose service was killed is repeated if the automation asks for it`() throws {
         let folder = try Self.killed("interrupted = 'rerun',")
         let process = try Self.start(in: folder)
         #expect(try process.readLine() == "began")
@@ -72,7 +72,7 @@ import Testing
         #expect(steps.output.split(whereSeparator: \.isNewline).dropFirst() == ["one of change", "one of change", "two"])
     }
 
-    @Test func `a run that the end of its service interrupts goes on with the next one if the automation says so`() throws {
+    @Test func `a run that the end of its service interrupts is repeated by the next service if the automation asks for it`() throws {
         let folder = try TestFolder(["a.lua": Self.file("interrupted = 'rerun',")])
         _ = try folder.perilune("run", "--database", "x.sqlite", "-e", """
             db:execute("CREATE TABLE job (id INTEGER PRIMARY KEY, state TEXT); CREATE TABLE step (what TEXT)")

@@ -15,19 +15,19 @@ import Testing
         files.add([folder.path + "/module.lua"])
     }
 
-    @Test mutating func `a changed file is reported once, when it changes no more`() throws {
+    @Test mutating func `a changed file is reported once, after it has stopped changing`() throws {
         #expect(files.look() == [])
         #expect(files.look() == [])
         try folder.write("", to: "module.lua")
         #expect(files.look() == [])
-        // As an editor does that has emptied the file before.
+        // Some editors empty a file before they write it.
         try folder.write("return {}", to: "module.lua")
         #expect(files.look() == [])
         #expect(files.look() == [module])
         #expect(files.look() == [])
     }
 
-    @Test mutating func `nothing is reported while the first file is away`() throws {
+    @Test mutating func `nothing is reported while the main file is missing`() throws {
         try FileManager.default.removeItem(atPath: main)
         for _ in 0..<3 { #expect(files.look() == []) }
         try folder.write("return nil", to: "main.lua")
@@ -35,7 +35,7 @@ import Testing
         #expect(files.look() == [main])
     }
 
-    @Test mutating func `all that have changed are reported together, those that are gone too`() throws {
+    @Test mutating func `changed and removed files are reported together`() throws {
         try folder.write("return {}", to: "main.lua")
         try FileManager.default.removeItem(atPath: module)
         #expect(files.look() == [])
@@ -43,7 +43,7 @@ import Testing
         #expect(files.look() == [])
     }
 
-    @Test mutating func `a file that is added is reported when it changes from then on`() throws {
+    @Test mutating func `an added file is reported if it changes after it was added`() throws {
         try folder.write("return 1", to: "other.lua")
         files.add([folder.path + "/other.lua", main])
         for _ in 0..<2 { #expect(files.look() == []) }

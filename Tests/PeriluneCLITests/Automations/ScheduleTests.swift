@@ -1,8 +1,8 @@
 import PeriluneTestTools
 import Testing
 
-/// Schedules where clocks are put forward and back. In programs of their own, since a time zone is that of a process; there a year passes
-/// at once, from the first of January 2000 on.
+/// Schedules across changes of daylight saving time. Each runs in its own program because a time zone belongs to the process. A
+/// year passes there at once, from January 1, 2000.
 @Suite(.patience, .startsPrograms) struct ScheduleTests {
     private static func times(of schedules: String..., in zone: String) throws -> [String] {
         let code = """
@@ -34,7 +34,7 @@ import Testing
         ("Australia/Lord_Howe", "08-27", ["15 2 * * * | 08-27 02:30 +1100", "30 2 * * * | 08-27 02:30 +1100"],
             "03-26", ["15 2 * * * | 03-26 02:15 +1030", "30 2 * * * | 03-26 02:30 +1030"]),
     ])
-    func `what comes once a day comes once on every day`(
+    func `a daily schedule runs exactly once on every day`(
         zone: String, forward: String, timesForward: [String], back: String, timesBack: [String]
     ) throws {
         let lines = try Self.times(of: "15 2 * * *", "30 2 * * *", "45 1 * * *", "30 0 * * *", "45 23 * * *", in: zone)
@@ -49,12 +49,12 @@ import Testing
         ("America/New_York", ["45 1 * * * | 10-29 01:45 -0400"]),
         ("Australia/Lord_Howe", ["45 1 * * * | 03-26 01:45 +1100"]),
     ])
-    func `of a time that the clocks show twice the first counts`(zone: String, times: [String]) throws {
+    func `of a time that occurs twice, the first occurrence counts`(zone: String, times: [String]) throws {
         let day = times[0].dropFirst(13).prefix(5)
         #expect(try Self.times(of: "45 1 * * *", in: zone).filter { $0.contains("| \(day) ") } == times)
     }
 
-    @Test func `clocks may also change at midnight`() throws {
+    @Test func `schedules follow clocks that change at midnight`() throws {
         // Back from midnight to 23:00 of February 26, forward from midnight to 01:00 on October 8.
         let lines = try Self.times(of: "30 0 * * *", "45 23 * * *", in: "America/Sao_Paulo")
         #expect(lines.count == 366 * 2)
@@ -64,15 +64,15 @@ import Testing
         ])
     }
 
-    @Test func `what comes every hour comes in both of the same name, and not in the one left out`() throws {
+    @Test func `an hourly schedule runs in both of two repeated hours and skips the missing hour`() throws {
         let lines = try Self.times(of: "0 * * * *", in: "Europe/Berlin")
-        // But the first, at which the program begins.
+        // The program starts at the first hour, which is therefore missing.
         #expect(lines.count == 366 * 24 - 1)
         #expect(lines.filter { $0.contains("10-29 02:00") } == ["0 * * * * | 10-29 02:00 +0200", "0 * * * * | 10-29 02:00 +0100"])
         #expect(!lines.contains { $0.contains("03-26 02:") })
     }
 
-    @Test func `leap days, the last of long months, and weekdays`() throws {
+    @Test func `schedules find leap days, the last days of long months, and weekdays`() throws {
         #expect(try Self.times(of: "0 12 29 feb *", in: "Europe/Berlin") == ["0 12 29 feb * | 02-29 12:00 +0100"])
         let lasts = try Self.times(of: "0 12 31 * *", in: "America/New_York").map { $0.dropFirst(14).prefix(5) }
         #expect(lasts == ["01-31", "03-31", "05-31", "07-31", "08-31", "10-31", "12-31"])

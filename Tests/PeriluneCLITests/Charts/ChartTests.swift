@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// `perilune chart`, and pictures of schemas.
+/// `perilune chart`, and schema diagrams as pictures.
 @Suite(.patience, .startsPrograms) struct ChartTests {
     private static func data(_ rows: [[Cell]]) throws -> ChartData {
         try ChartData(columns: ["label", "n", "m"].prefix(rows.first?.count ?? 2).map { $0 }, rows: rows)
@@ -12,7 +12,7 @@ import Testing
 
     private static func text(_ text: String) -> Cell { .text(Array(text.utf8)) }
 
-    @Test func `bars are as long as their numbers, on both sides of zero`() throws {
+    @Test func `the length of a bar follows its number on both sides of zero`() throws {
         let data = try Self.data([[Self.text("a"), .integer(4)], [Self.text("bb"), .real(-2)], [Self.text("c"), .null], [Self.text("d"), .integer(0)]])
         let chart = TerminalChart(data: data, width: 24, colors: .off).bars()
         #expect(chart == """
@@ -24,7 +24,7 @@ import Testing
             """, "\(chart)")
     }
 
-    @Test func `lines go through their numbers, and stop where there is none`() throws {
+    @Test func `lines pass through their numbers and stop at missing ones`() throws {
         let data = try Self.data((0..<5).map { [.integer(Int64($0)), $0 == 2 ? .null : .integer(Int64($0 * 10))] })
         #expect(data.isContinuous)
         let chart = TerminalChart(data: data, width: 30, colors: .off).lines(height: 5)
@@ -46,7 +46,7 @@ import Testing
         #expect(axis.ticks.first.map { abs($0 - ticks[0]) < 1e-9 } == true, "\(axis.ticks)")
     }
 
-    @Test func `numbers of every magnitude have an axis`() {
+    @Test func `numbers of every magnitude get an axis`() {
         let magnitudes = [0, Double.leastNonzeroMagnitude, 1e-300, 1e-12, 1, 9_007_199_254_740_993, 1e17, 1e300]
         for first in magnitudes + magnitudes.map({ -$0 }) {
             for second in [first, first.nextUp, first.nextDown, -first, 0, 1, 1e300, -1e300] where abs(second) <= 1e300 {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `numbers are as short as they can be`() {
+    @Test func `numbers on an axis are written as short as possible`() {
         #expect([1234567, 0.5, 2.25, 1e20, 1.0 / 3, -7].map(ChartAxis.text) == ["1,234,567", "0.5", "2.25", "1e+20", "0.3333", "-7"])
         #expect([-500, -150_000, -1_234_567, -99, 999, -1000].map(ChartAxis.text) == ["-500", "-150,000", "-1,234,567", "-99", "999", "-1,000"])
     }
@@ -81,7 +81,7 @@ import Testing
         (0.0, 86400.0 * 365 * 20, 8, ["1970", "1975", "1980", "1985"]), (0, 86400 * 3, 8, ["1970-01-01", "12:00", "1970-01-02", "12:00", "1970-01-03", "12:00", "1970-01-04"]),
         (0, 86400 * 200, 8, ["1970-01", "1970-02", "1970-03", "1970-04", "1970-05", "1970-06", "1970-07"]), (0, 20, 8, ["00:00:00", "00:00:05", "00:00:10", "00:00:15", "00:00:20"]),
     ] as [(Double, Double, Int, [String])])
-    func `dates at an axis are starts of years, months, days or hours`(low: Double, high: Double, count: Int, texts: [String]) {
+    func `date axes have ticks at the starts of years, months, days or hours`(low: Double, high: Double, count: Int, texts: [String]) {
         #expect(DateAxis(low...high, count: count).ticks.map(\.text) == texts)
     }
 
@@ -91,14 +91,14 @@ import Testing
         #expect(LabelRow.shown([Range<Int>](), gap: 2) == [])
     }
 
-    @Test func `zero is marked where lines cross it`() throws {
+    @Test func `zero is marked if a line crosses it`() throws {
         let data = try Self.data([[.integer(1), .integer(-5)], [.integer(2), .integer(5)], [.integer(3), .integer(-5)]])
         let lines = TerminalChart(data: data, width: 30, colors: .off).lines(height: 5).split(separator: "\n")
         #expect(lines.contains { $0.hasPrefix(" 0 ┤┄┄") }, "\(lines.joined(separator: "\n"))")
         #expect(PictureChart(data: data, title: "").lines().components(separatedBy: "class=\"axis\"").count > 3)
     }
 
-    @Test func `what is no chart is refused, and says what is`() throws {
+    @Test func `data that cannot be drawn is refused with a reason`() throws {
         let folder = try TestFolder()
         let texts = try folder.perilune("chart", "SELECT 'a', 'b'")
         #expect(texts.status == 64 && texts.errors.contains("no column of the result holds numbers"), "\(texts.errors)")
@@ -125,9 +125,9 @@ import Testing
         }
     }
 
-    @Test func `a table stands right of those that it references, also in circles`() {
+    @Test func `a table is placed to the right of the tables that it references, even in cycles`() {
         #expect(SchemaPicture.layers(3, [(1, 0), (2, 1)]) == [[0], [1], [2]])
-        // Beside the only one that references it, not at the left end.
+        // It is placed next to the only table that references it, not at the left edge.
         #expect(SchemaPicture.layers(4, [(1, 0), (2, 1), (2, 3)]) == [[0], [1, 3], [2]])
         #expect(SchemaPicture.layers(2, [(0, 0), (1, 0)]) == [[0], [1]])
         #expect(SchemaPicture.layers(3, [(0, 1), (1, 0)]).flatMap { $0 }.sorted() == [0, 1, 2])

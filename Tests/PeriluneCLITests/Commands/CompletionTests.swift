@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// What shells complete. bash is on every machine of the tests; zsh and fish get scripts of the same generator.
+/// Shell completions. The tests run bash, which every test machine has; the scripts for zsh and fish come from the same generator.
 @Suite(.patience, .startsPrograms) struct CompletionTests {
     private static func makeFolder() throws -> TestFolder {
         let folder = try TestFolder([
@@ -21,7 +21,7 @@ import Testing
         return folder
     }
 
-    /// What bash offers for a line.
+    /// Returns the completions that bash offers for a line.
     private static func completions(of line: String, in folder: TestFolder) throws -> [String] {
         try folder.write(
             """
@@ -51,13 +51,13 @@ import Testing
         ("perilune completion ", ["bash", "fish", "zsh"]),
         ("perilune schema --database other/none.sqlite ", []),
     ])
-    func `bash completes commands, options and names of the project`(line: String, values: [String]) throws {
+    func `bash completes commands, options and names from the project`(line: String, values: [String]) throws {
         let folder = try Self.makeFolder()
         let offered = try Self.completions(of: line, in: folder)
         #expect(offered.filter { !$0.isEmpty } == values, "\(offered)")
     }
 
-    @Test func `lines of scenarios are offered behind a file`() throws {
+    @Test func `lines of scenarios are offered after a file name`() throws {
         let folder = try Self.makeFolder()
         let path = folder.path + "/scenarios/task_scenario.lua"
         #expect(CompletionValues.scenarioPaths([], 0, path + ":") == ["\(path):1", "\(path):3"])
@@ -65,12 +65,12 @@ import Testing
     }
 
     @Test(arguments: [("a", "a"), ("'a b'", "a b"), ("a\\ b", "a b"), ("\"a'b\"", "a'b"), ("'a\\b", "a\\b"), ("", "")])
-    func `words of a shell are read`(word: String, text: String) {
+    func `the words of a shell command line are parsed`(word: String, text: String) {
         #expect(CompletionValues.unquoted(word) == text)
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func `each shell has a script that asks the command for names`(shell: String) throws {
+    func `the script for each shell asks the command for names`(shell: String) throws {
         let script = try TestFolder().perilune("completion", shell)
         #expect(script.status == 0 && script.output.contains("---completion schema -- positional@0"), "\(script.errors)")
     }

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [(["--context", "test"], [:]), ([], ["PERILUNE_CONTEXT": "test"]), (["--context=test"], ["PERILUNE_CONTEXT": "live"])])
-    func `in a test the clock stands, and the database that is named is left alone`(
+    func `in the test context, the clock stands still and the named database is not touched`(
         _ options: [String], _ environment: [String: String]
     ) throws {
         let folder = try makeFolder()
@@ -57,13 +57,13 @@ import Testing
         #expect(try files(folder) == before)
     }
 
-    @Test func `arguments of scripts are not those of a test runner, whose variables make it a test`() throws {
+    @Test func `a script's arguments do not select the test context, but a test runner's environment variables do`() throws {
         let folder = try TestFolder(["c.lua": "print(perilune.context, ...)"])
         #expect(try folder.perilune("run", "c.lua", "--testing-library", "a.xctest").output == "live\t--testing-library\ta.xctest\n")
         #expect(try folder.perilune("run", "c.lua", environment: ["XCTestConfigurationFilePath": "x"]).output == "test\n")
     }
 
-    @Test func `options of previews are for the context preview, too`() throws {
+    @Test func `preview options also work with the context preview`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("run", "look.lua", "--database", "shop.sqlite", "--context", "preview", "--check")
         #expect(result.status == 2)
@@ -71,7 +71,7 @@ import Testing
         #expect(live.status == 64)
     }
 
-    @Test func `live is asked for by the option, whatever the environment says`() throws {
+    @Test func `the option --context live overrides the environment`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "look.lua", "--database", "shop.sqlite", "--context", "live", environment: ["PERILUNE_CONTEXT": "test"])
@@ -80,7 +80,7 @@ import Testing
         #expect(tables.output.contains("extra"))
     }
 
-    @Test(arguments: ["test", "preview"]) func `commands that use a database itself refuse to in tests and previews`(_ context: String) throws {
+    @Test(arguments: ["test", "preview"]) func `commands that open a database themselves are refused outside live`(_ context: String) throws {
         let folder = try makeFolder()
         let plan = try folder.perilune("run", "-e", "db:execute('INSERT INTO book VALUES (7)')", "--database", "shop.sqlite", "--preview", "--save", "p.plan")
         try #require(plan.status == 0, "\(plan.errors)")
@@ -101,7 +101,7 @@ import Testing
         #expect(try files(folder) == before)
     }
 
-    @Test func `migrations run on a copy in a preview, and not at all in a test`() throws {
+    @Test func `migrations run on a copy in a preview and are refused in a test`() throws {
         let folder = try makeFolder()
         let before = try files(folder)
         let preview = try folder.perilune("migrate", "--database", "shop.sqlite", "--context", "preview")
@@ -110,7 +110,7 @@ import Testing
         #expect(try files(folder) == before)
     }
 
-    @Test func `a context that there is not is an error that names those there are`() throws {
+    @Test func `an unknown context is an error that names the contexts`() throws {
         let folder = try makeFolder()
         for command in [["run", "look.lua"], ["query", "SELECT 1", "--database", "shop.sqlite"]] {
             let result = try CommandProcess(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// Commands and options in the documents, and in the help of the commands themselves, exist.
+/// Checks that all commands and options in the documents and in the commands' own help exist.
 @Suite struct DocumentedCommandTests {
     private let root: CommandDescription
 
@@ -22,17 +22,17 @@ import Testing
         }
     }
 
-    @Test func `options that are named alone belong to a command or a script`() throws {
+    @Test func `options that are mentioned without a command belong to a command or a script`() throws {
         let scripts = try FileManager.default.contentsOfDirectory(atPath: TestFolder.checkout + "/scripts").compactMap {
             try? String(contentsOfFile: "\(TestFolder.checkout)/scripts/\($0)", encoding: .utf8)
         }
         let known = root.all.reduce(into: Self.options(in: scripts.joined(separator: "\n"))) { $0.formUnion($1.options) }
         var count = 0
-        // The pages for those who come from elsewhere name options of other programs.
+        // The pages for users of other tools mention the options of those tools.
         for page in try Self.pages() where !page.path.contains("/ComingFrom") {
             for part in page.text.components(separatedBy: "`--").dropFirst() {
                 let name = String(part.prefix { $0.isLetter || $0 == "-" })
-                // `--` alone ends options, or begins a comment.
+                // `--` alone ends the options or begins a comment.
                 guard name.first?.isLetter == true else { continue }
                 #expect(known.contains(name), "\(page.path): --\(name)")
                 count += 1
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `an invented command and an invented option are found`() {
+    @Test func `an invented command and an invented option are reported`() {
         #expect(mistake(in: "rnu script.lua") == "no command rnu")
         #expect(mistake(in: "run script.lua --databse shop.sqlite") == "no option --databse")
         #expect(mistake(in: "run script.lua --database shop.sqlite") == nil)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// What follows `perilune` in lines of code and in code in sentences: up to its end, a pipe, or the next call.
+    /// The text after `perilune` in code lines and code spans, up to its end, a pipe, or the next call.
     private static func uses(in text: String) -> [String] {
         var uses: [String] = []
         for line in text.components(separatedBy: "\n") where line.contains("perilune ") {
@@ -83,7 +83,7 @@ import Testing
         return uses
     }
 
-    /// Whether the text goes on with a sentence about Perilune, which is not a call of it.
+    /// Whether the text continues with a sentence about Perilune rather than a call of the command.
     private static func isSentence(_ text: String) -> Bool {
         ["is", "has", "reads", "records", "types for"].contains { text == $0 || text.hasPrefix($0 + " ") }
     }
@@ -92,7 +92,7 @@ import Testing
         Set(text.matches(of: /--([a-z][a-z-]*)/).map { String($0.1) })
     }
 
-    /// What is wrong with a call; `nil` if nothing is.
+    /// Returns the fault in a call, or `nil` if there is none.
     private func mistake(in use: String) -> String? {
         let words = use.split(separator: " ").map(String.init)
         var command = root, position = 0
@@ -107,9 +107,10 @@ import Testing
     }
 
     private func unknownOption(in use: String, _ command: CommandDescription) -> String? {
-        // Options of a command with others below it are those of any of them: `automations list FILE | run FILE`.
+        // A command group accepts the options of all its subcommands: `automations list FILE
+        // run FILE`.
         var known = command.all.reduce(into: Set<String>()) { $0.formUnion($1.options) }
-        // It takes what `run` takes, and passes it on.
+        // It accepts the options of `run` and passes them on.
         if command.commandName == "watch" { known.formUnion(root.find("run")?.options ?? []) }
         let outsideQuotes = use.replacing(/'[^']*'|"[^"]*"/, with: "")
         return Self.options(in: outsideQuotes).subtracting(known).sorted().first.map { "no option --\($0)" }
@@ -117,7 +118,7 @@ import Testing
 }
 
 extension CommandDescription {
-    /// The names of its options after two hyphens.
+    /// The names of the command's long options.
     fileprivate var options: Set<String> { Set((arguments ?? []).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)) }
 
     fileprivate func find(_ name: String) -> CommandDescription? { subcommands?.first { $0.commandName == name } }

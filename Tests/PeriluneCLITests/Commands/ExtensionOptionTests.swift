@@ -2,12 +2,12 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// Extensions of SQLite's: `--extension`, and those of `perilune.toml`.
+/// SQLite extensions from `--extension` and from `perilune.toml`.
 @Suite(.patience, .startsPrograms) struct ExtensionOptionTests {
-    /// The library of the target CPeriluneTestExtension, which is built beside the command. It has a function `thrice`.
+    /// The library of the target CPeriluneTestExtension, which is built next to the command. It defines a function `thrice`.
     private static let library = (TestFolder.binary as NSString).deletingLastPathComponent + "/libPeriluneTestExtension.so"
 
-    /// A project whose migrations and scenarios, automations and scripts need the extension.
+    /// A project whose migrations, scenarios, automations and scripts need the extension.
     private static func makeProject(_ settings: String = "") throws -> TestFolder {
         let folder = try TestFolder([
             "perilune.toml": settings,
@@ -29,7 +29,7 @@ import Testing
         return folder
     }
 
-    /// What each command prints that uses the function, beside its status.
+    /// The output of each command that uses the function, next to its exit status.
     private static func runAll(in folder: TestFolder, _ options: String) throws -> [String: CommandResult] {
         let lines = [
             "migrate": "migrate \(options) --database x.sqlite --format csv",
@@ -46,7 +46,7 @@ import Testing
             "automations": "automations list watcher.lua \(options) --format csv",
         ]
         var results: [String: CommandResult] = [:]
-        // The first makes the database that others use.
+        // The first command creates the database that the others use.
         for (name, line) in lines.sorted(by: { ($0.key != "migrate" ? 1 : 0, $0.key) < ($1.key != "migrate" ? 1 : 0, $1.key) }) {
             results[name] = try folder.shell("echo 'SELECT thrice(6)' | $PERILUNE \(line)")
         }
@@ -65,14 +65,14 @@ import Testing
         "query": "{\"n\":12}", "console": "18", "previewing console": "18", "run": "21\n", "previewing run": "21\n", "automations": "noon",
     ]
 
-    @Test func `commands that run scripts or SQL load the extensions that are given`() throws {
+    @Test func `commands that run scripts or SQL load the given extensions`() throws {
         let folder = try Self.makeProject()
         let results = try Self.runAll(in: folder, "--extension thrice.so")
         Self.check(results, Self.outputs)
         #expect(results["plain run"]?.errors.contains("no such function: thrice") == true, "\(results["plain run"]?.errors ?? "")")
     }
 
-    @Test func `those of the settings are found from folders below, and shown with their line`() throws {
+    @Test func `extensions in the settings are found from subfolders and listed with their line`() throws {
         let folder = try Self.makeProject("\nextensions = [\"thrice.so\"]")
         Self.check(try Self.runAll(in: folder, ""), Self.outputs.merging(["plain run": "21\n"]) { $1 })
         try folder.write("", to: "deep/x")
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a sandboxed script gets neither`() throws {
+    @Test func `a sandboxed script gets neither kind of extension`() throws {
         let folder = try Self.makeProject("extensions = [\"thrice.so\"]")
         for isolation in ["", "--no-isolate"] {
             let run = try folder.shell("$PERILUNE run --sandbox \(isolation) -v report.lua")
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: ["run report.lua", "query 'SELECT 1'", "console", "test", "migrate --database x.sqlite", "automations list watcher.lua"])
-    func `an extension that cannot be loaded ends the command and is named`(command: String) throws {
+    func `an extension that cannot be loaded ends the command with an error that names it`(command: String) throws {
         let folder = try Self.makeProject("extensions = [\"report.lua\"]")
         let result = try folder.shell("$PERILUNE \(command) < /dev/null")
         #expect(result.status == (command == "test" ? 64 : 74), "\(result.status)")

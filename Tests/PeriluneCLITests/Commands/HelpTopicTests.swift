@@ -22,19 +22,19 @@ import Testing
         ("constraint_unique", "constraint_unique  (perilune.error_kind)\n\n  another row has"), ("perilune.error_kind", "  yield "),
         ("topics", "  Schema "), ("topics", "`Schema`, `Automations`: with a capital"), ("Schema", "db:create_table("),
     ])
-    func `a method, a class, a page, an option or a word has help`(name: String, part: String) throws {
+    func `methods, classes, pages, options and words have help`(name: String, part: String) throws {
         let result = try TestFolder().perilune("help", name)
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains(part), "\(result.output)")
     }
 
-    @Test func `help on a command of two words is that of the command`() throws {
+    @Test func `help on a subcommand shows the help of that subcommand`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("help", "migrate", "new").output.hasPrefix("OVERVIEW: Create a new migration file."))
         #expect(try folder.perilune("help", "migrate").output.hasPrefix("OVERVIEW: Bring the schema"))
     }
 
-    @Test func `no line of help is wider than 100 characters, but examples and names`() throws {
+    @Test func `lines of help are at most 100 characters wide, except for examples and names`() throws {
         for name in ["databases", "requests", "expectations"] {
             let output = try TestFolder().perilune("help", name).output
             for line in output.split(separator: "\n") where line.hasPrefix("      ") { #expect(line.count <= 100, "\(line)") }

@@ -2,9 +2,9 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// `perilune run --sandbox`, which runs scripts in a process of their own.
+/// `perilune run --sandbox`, which runs scripts in a separate process.
 @Suite(.patience, .startsPrograms) struct IsolationTests {
-    /// Runs a script that says that it has begun and loops, and gives the process in which it does to a closure.
+    /// Runs a script that announces itself and then loops, and passes its process to a closure.
     private func looping(_ options: String..., body: (pid_t, CommandProcess) async throws -> Void) async throws -> CommandResult {
         let folder = try TestFolder(["loop.lua": "print('ready')\nwhile true do os.time() end\n"])
         let process = try CommandProcess(
@@ -14,7 +14,7 @@ import Testing
         return try process.wait()
     }
 
-    @Test func `a sandboxed script reads its arguments, its input and the database, and changes that`() throws {
+    @Test func `a sandboxed script reads its arguments, its input and the database, and changes the database`() throws {
         let folder = try TestFolder(["a.lua": "db:execute('CREATE TABLE t (x)') db:execute('INSERT INTO t VALUES (?)', ...) print(...)"])
         let result = try folder.perilune("run", "--sandbox", "--require-layers", "limits", "--database", "shop.sqlite", "a.lua", "ü")
         #expect(result.status == 0, "\(result.errors)")
@@ -23,14 +23,14 @@ import Testing
         #expect(read.output == "ü\n", "\(read.errors)")
     }
 
-    @Test func `a sandboxed script with a database in a cluster is refused, and told what to do`() throws {
+    @Test func `a sandboxed script with a database in a cluster is refused with advice`() throws {
         let result = try TestFolder().perilune("run", "--sandbox", "--database", "dqlite://127.0.0.1:1/shop?timeout=100ms", "-e", "return 1")
         #expect(result.status != 0)
         #expect(result.errors.contains("a process of its own reaches no cluster, because it has no network"), "\(result.errors)")
         #expect(result.errors.contains("--no-isolate runs the script in this process"), "\(result.errors)")
     }
 
-    @Test func `what is sorted in files can be sorted`() throws {
+    @Test func `a sandboxed script can sort data that needs temporary files`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune(
             "run", "--sandbox", "-e",
@@ -50,19 +50,19 @@ import Testing
         #expect(folder.exists("a.plan"))
     }
 
-    @Test func `a crash is reported with the signal and the line, and ends only the other process`() async throws {
+    @Test func `a crash is reported with the signal and the line, and ends only the child process`() async throws {
         let result = try await looping { child, _ in kill(child, SIGSEGV) }
         #expect(result.status == 1)
         #expect(result.errors.contains("the process of the script was ended by SIGSEGV"))
     }
 
-    @Test func `a process that does not end by its limit is killed`() async throws {
+    @Test func `a process that exceeds its time limit is killed`() async throws {
         let result = try await looping("--timeout", "3s") { child, _ in kill(child, SIGSTOP) }
         #expect(result.status == 5)
         #expect(result.errors.contains("ran longer than its limit"))
     }
 
-    @Test func `signals are passed on, and end the script`() async throws {
+    @Test func `signals are forwarded and end the script`() async throws {
         for signal in ["INT", "TERM"] {
             let result = try await looping { _, process in process.send(signal) }
             #expect(result.status == 130)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `the other process ends with this one`() async throws {
+    @Test func `the child process ends with its parent`() async throws {
         var started: pid_t = 0
         let result = try await looping { child, process in
             started = child
@@ -80,7 +80,7 @@ import Testing
         #expect(await eventually { kill(started, 0) != 0 })
     }
 
-    @Test func `a failing script and its status come through`() throws {
+    @Test func `a script's error and exit status are passed through`() throws {
         let folder = try TestFolder(["fail.lua": "local t = nil\nprint(t.x)\n"])
         let result = try folder.perilune("run", "--sandbox", "fail.lua")
         #expect(result.status == 1)
@@ -89,7 +89,7 @@ import Testing
         #expect(try folder.perilune("run", "--sandbox", "--timeout", "200ms", "-e", "while true do end").status == 5)
     }
 
-    @Test func `what is written to files is limited`() throws {
+    @Test func `the bytes written to files are limited`() throws {
         let folder = try TestFolder()
         let loop = "db:execute('CREATE TABLE t (a)') while true do db:execute('INSERT INTO t VALUES (zeroblob(1000000))') end"
         for isolation in ["--isolate", "--no-isolate"] {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a preview that does not end by its limit is ended, and what callbacks do counts`() throws {
+    @Test func `a preview that exceeds its time limit is ended, and the work of callbacks counts`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x)')").status == 0)
         for script in ["while true do end", "perilune.every(0.01, function() end)", "for i = 1, 200 do perilune.spawn(function() while true do perilune.sleep(0) end end) end"] {
@@ -110,21 +110,21 @@ import Testing
         }
     }
 
-    @Test func `limits of the project hold for isolated scripts, too`() throws {
+    @Test func `limits in the project's settings apply to isolated scripts`() throws {
         let folder = try TestFolder(["perilune.toml": "database = 'shop.sqlite'\n[limits]\ntimeout = '2s'\n"])
         let result = try folder.perilune("run", "--sandbox", "-e", "db:execute('CREATE TABLE t (x)') while true do end")
         #expect(result.status == 5, "\(result.errors)")
         #expect(folder.exists("shop.sqlite"))
     }
 
-    @Test func `a page of a preview is written by a sandboxed script's process`() throws {
+    @Test func `the process of a sandboxed script writes the page of a preview`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune("run", "--sandbox", "--preview", "--report", "page.html", "-e", "db:execute('CREATE TABLE t (x)')")
         #expect(result.status == 0, "\(result.errors)")
         #expect(folder.exists("page.html"))
     }
 
-    @Test func `options that contradict each other are refused`() throws {
+    @Test func `contradictory options are refused`() throws {
         let folder = try TestFolder()
         for arguments in [
             ["--isolate"], ["--sandbox", "--no-isolate", "--require-layers", "limits"], ["--require-layers", "limits"],
@@ -137,13 +137,13 @@ import Testing
         }
     }
 
-    @Test func `without isolation there is no other process`() async throws {
+    @Test func `without isolation, no child process is started`() async throws {
         let folder = try TestFolder()
         let result = try folder.perilune("run", "--sandbox", "--no-isolate", "-e", "print(1)")
         #expect(result.output == "1\n")
     }
 
-    @Test func `doctor names the layers`() throws {
+    @Test func `doctor names the layers of the sandbox`() throws {
         #expect(try TestFolder().perilune("doctor").output.contains("isolation of --sandbox: limits, privileges"))
     }
 }

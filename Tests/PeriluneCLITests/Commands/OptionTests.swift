@@ -8,14 +8,14 @@ import Testing
         ("1.5", Duration.seconds(1.5)), ("500ms", .milliseconds(500)), ("2s", .seconds(2)), ("1m", .seconds(60)),
         ("0.5h", .seconds(1800)), ("3", .seconds(3)),
     ])
-    func `times are read`(text: String, time: Duration) throws {
+    func `valid times are parsed`(text: String, time: Duration) throws {
         #expect(try OptionValue.duration(text) == time)
     }
 
     @Test(arguments: [
         "", "0", "-1", "abc", "1x", "s", "ms", "inf", "nan", "1e3", "0x10", "1 s", "0.0001", "99999999999999",
     ])
-    func `what is no time is refused`(text: String) {
+    func `invalid times are refused`(text: String) {
         #expect(throws: ValidationError.self) { try OptionValue.duration(text) }
     }
 
@@ -23,12 +23,12 @@ import Testing
         ("1000", 1000), ("512K", 512 << 10), ("64M", 64 << 20), ("1G", 1 << 30), ("1.5g", 3 << 29), ("64MiB", 64 << 20),
         ("10B", 10), ("1kB", 1 << 10),
     ])
-    func `sizes are read`(text: String, bytes: Int) throws {
+    func `valid sizes are parsed`(text: String, bytes: Int) throws {
         #expect(try OptionValue.size(text) == bytes)
     }
 
     @Test(arguments: ["", "0", "-1", "M", "1.5", "1T", "x", "0.0000001K", "99999999999G", "1e9", "nan", "iB"])
-    func `what is no size is refused`(text: String) {
+    func `invalid sizes are refused`(text: String) {
         #expect(throws: ValidationError.self) { try OptionValue.size(text) }
     }
 
@@ -54,7 +54,7 @@ import Testing
         ("--help", "--help"),
         ("", ""),
     ])
-    func `options may stand right behind the script`(given: String, arranged: String) {
+    func `options may follow the script directly`(given: String, arranged: String) {
         let words = { (text: String) in text.split(separator: " ").map(String.init) }
         #expect(RunArguments.arranged(words(given)) == words(arranged))
     }
@@ -64,12 +64,12 @@ import Testing
         ("--coverage", "--coverage=lcov"), ("--coverage scenarios/a", "--coverage=lcov scenarios/a"),
         ("--coverage lcov:x --bail", "--coverage lcov:x --bail"), ("--coverage=lcov:x", "--coverage=lcov:x"), ("-- --bail 3", "-- --bail 3"),
     ])
-    func `options of test whose value may be left out`(given: String, arranged: String) {
+    func `some options of test have an optional value`(given: String, arranged: String) {
         let words = { (text: String) in text.split(separator: " ").map(String.init) }
         #expect(TestArguments.arranged(words(given)) == words(arranged))
     }
 
-    @Test func `all options of run are known to the order of arguments`() throws {
+    @Test func `all options of run are listed in RunArguments`() throws {
         let help = RunCommand.helpMessage()
         let inHelp = Set(help.matches(of: #/--[a-z-]{3,}/#).map { String($0.output) })
         #expect(inHelp.subtracting(["--help", "--version"]) == RunArguments.valued.union(RunArguments.flags))
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: [
         ("--sandbox", 4), ("--memory", 4), ("--create", 4), ("--rows", 2), ("--context", 8), ("--color", 9), ("--error-format", 9),
     ])
-    func `an option that several commands take says the same in each of them`(option: String, count: Int) {
+    func `an option that several commands share has the same description in each of them`(option: String, count: Int) {
         let lines = Self.commands.compactMap { command in
             command.helpMessage(columns: 1000).split(separator: "\n").first { $0.hasPrefix("  \(option) ") }
         }
@@ -91,7 +91,7 @@ import Testing
         #expect(Set(lines).count == 1, "\(lines)")
     }
 
-    @Test func `modules are looked for beside the script`() {
+    @Test func `modules are searched next to the script`() {
         func folder(_ sources: ScriptSource...) -> String { ScriptRequest(sources: sources).moduleFolder }
         #expect(folder(.file("a/b/c.lua")) == "a/b")
         #expect(folder(.file("/c.lua")) == "/")
@@ -113,7 +113,7 @@ import Testing
         ("a:blob=00fF", .blob([0, 255])), ("a:text=null", .text(Array("null".utf8))),
         ("a=inf", .text(Array("inf".utf8))),
     ])
-    func `parameters are read`(text: String, value: Cell) throws {
+    func `query parameters are parsed`(text: String, value: Cell) throws {
         let parameter = try QueryParameter(text)
         #expect(parameter.name == "a")
         #expect(parameter.value == value)
@@ -122,7 +122,7 @@ import Testing
     @Test(arguments: [
         "", "a", "=1", ":=1", "a:float=1", "a:integer=x", "a:real=nan", "a:blob=0", "a:blob=zz", "a:boolean=2",
     ])
-    func `what is no parameter is refused`(text: String) {
+    func `invalid query parameters are refused`(text: String) {
         #expect(throws: ValidationError.self) { try QueryParameter(text) }
     }
 
@@ -136,7 +136,7 @@ import Testing
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(try value(bytes, text) == .text(Array("a=".utf8) + [0xFF, 0xC3] + Array("b".utf8)))
         #expect(try value(Array("-p".utf8) + bytes, text) == .text(Array(bytes.dropFirst(2))))
-        // The character itself is text as any other.
+        // The replacement character itself is ordinary text.
         #expect(try value(Array("1=\u{FFFD}".utf8), "1=\u{FFFD}") == .text(Array("\u{FFFD}".utf8)))
     }
 
@@ -150,7 +150,7 @@ import Testing
         #expect(ExitStatus.status(forKind: kind) == status)
     }
 
-    @Test func `a status that does not fit is a failure`() {
+    @Test func `an exit status that is out of range is a failure`() {
         #expect(ExitStatus.status(requested: 7) == 7)
         for status in [256, -1, Int64.max] { #expect(ExitStatus.status(requested: status) == 1) }
     }

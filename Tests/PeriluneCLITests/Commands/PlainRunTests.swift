@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// `perilune run` without options, which is read without the parser.
+/// `perilune run` without options, for which the argument parser is skipped.
 @Suite struct PlainRunTests {
     @Test(arguments: [
         ["a.lua"], ["-"], ["a.lua", "1", "--readonly", "x"], ["a.lua", "--", "--sandbox"], ["--database", "d.sqlite", "a.lua"],
@@ -11,7 +11,7 @@ import Testing
         ["a.lua", "-e", "x"], ["a.lua", "", "é", "--help"], ["a.lua", "--database"],
         ["-e", "x"], ["-e", "", "-e", "-x", "a.lua", "b"], ["-e", "x", "--"], ["-e", "x", "--database", "d.sqlite"], ["-e", "x", "--", "a.lua", "b"],
     ])
-    func `it is read as the parser reads it`(arguments: [String]) throws {
+    func `a plain run is read as the argument parser would read it`(arguments: [String]) throws {
         let plain = try #require(PlainRun(["run"] + arguments))
         for option in [ContextOption.live, .test] {
             let context = try CommandContext(option)
@@ -26,7 +26,7 @@ import Testing
         [], ["a.lua", "--readonly"], ["-e"], ["-e", "", "-e", "--", "a.lua", "b"], ["--help"], ["--database", "d"], ["--database=d", "a.lua"], [""],
         ["--database", "", "a.lua"], ["-v", "a.lua"], ["a.lua", "--preview", "--database", "d"], ["--databse", "d", "a.lua"],
     ])
-    func `everything else is left to the parser`(arguments: [String]) {
+    func `all other arguments are left to the argument parser`(arguments: [String]) {
         #expect(PlainRun(["run"] + arguments) == nil)
         #expect(PlainRun(arguments) == nil)
     }

@@ -1,7 +1,7 @@
 import PeriluneTestTools
 import Testing
 
-/// What the process needs of the system before it begins.
+/// System resources that the process checks at startup.
 @Suite(.startsPrograms) struct ProcessResourcesTests {
     private func run(under limit: String) throws -> CommandResult {
         let folder = try TestFolder(["one.lua": "db:execute('CREATE TABLE t (a)') print(1)"])
@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(arguments: [5, 6, 9, 12])
-    func `too few file descriptors are an error, not a trap`(count: Int) throws {
+    func `too few file descriptors are an error instead of a crash`(count: Int) throws {
         let result = try run(under: "-n \(count)")
         #expect(result.status == 74)
         #expect(result.errors.contains("more files can be opened; perilune needs 16 (raise `ulimit -n`)"))
@@ -18,22 +18,22 @@ import Testing
     @Test(
         .unless(.thread, "the sanitizer takes terabytes of address space"),
         .unless(.address, "the sanitizer takes terabytes of address space")
-    ) func `too little address space is an error, not a standstill`() throws {
+    ) func `too little address space is an error instead of a hang`() throws {
         let result = try run(under: "-v 200000")
         #expect(result.status == 5)
         #expect(result.errors.contains("the process may use 195 MB of address space; perilune needs 256 MB (raise `ulimit -v`)"))
     }
 
-    /// Threads that begin at the same moment made this fail in three runs of twenty.
+    /// Threads that started at the same moment made three of twenty runs fail.
     @Test(
         .unless(.thread, "the sanitizer takes terabytes of address space"),
         .unless(.address, "the sanitizer takes terabytes of address space"), arguments: 1...12
-    ) func `the address space that is asked for is enough in every run`(run number: Int) throws {
+    ) func `the minimum address space is enough in every run`(run number: Int) throws {
         let result = try run(under: "-v 262144")
         #expect((result.status, result.output) == (0, "1\n"))
     }
 
-    @Test func `enough of both is enough`() throws {
+    @Test func `more file descriptors than the minimum are enough`() throws {
         #expect(try run(under: "-n 32").output == "1\n")
     }
 }

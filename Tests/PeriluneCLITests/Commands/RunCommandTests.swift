@@ -18,50 +18,50 @@ import Testing
         #expect((result.status, result.output, result.errors) == (0, "42\n", ""))
     }
 
-    @Test func `standard input runs`() throws {
+    @Test func `a script from standard input runs`() throws {
         let result = try TestFolder().perilune("run", "-", "x", input: "print('in', ...)\n")
         #expect((result.status, result.output, result.errors) == (0, "in\tx\n", ""))
     }
 
-    @Test func `texts run in order in one state, before the file`() throws {
+    @Test func `code from options runs in order in one state, before the file`() throws {
         let folder = try TestFolder(["a.lua": "print(x + y, arg[0], ...)"])
         let result = try folder.perilune("run", "-e", "x = 1", "-e", "y = 2", "a.lua", "-e", "z")
         #expect((result.status, result.output, result.errors) == (0, "3\ta.lua\t-e\tz\n", ""))
     }
 
-    @Test func `arguments reach the script untouched`() throws {
+    @Test func `arguments reach the script unchanged`() throws {
         let folder = try TestFolder(["a.lua": "for i, a in ipairs(arg) do print(i, a) end"])
         let result = try folder.perilune("run", "a.lua", "--frob", "-v", "--", "--database", "", "é")
         #expect(result.output == "1\t--frob\n2\t-v\n3\t--\n4\t--database\n5\t\n6\té\n")
     }
 
-    @Test func `options may stand right behind the file`() throws {
+    @Test func `options may follow the file directly`() throws {
         let folder = try TestFolder(["a.lua": "db:execute('CREATE TABLE IF NOT EXISTS t (a)') print(...)"])
         let result = try folder.perilune("run", "a.lua", "--database", "x.sqlite", "y", "--readonly")
         #expect((result.status, result.output, result.errors) == (0, "y\t--readonly\n", "created the database x.sqlite\n"))
         #expect(folder.exists("x.sqlite"))
     }
 
-    @Test func `a script with a first line for the system keeps its line numbers`() throws {
+    @Test func `a script with a shebang line keeps its line numbers`() throws {
         let folder = try TestFolder(["a.lua": "#!/usr/bin/env -S perilune run\nerror('here')\n"])
         let result = try folder.perilune("run", "a.lua")
         #expect(result.status == 1)
         #expect(result.errors == "error: here\n  at a.lua:2\n  2 | error('here')\n")
     }
 
-    @Test func `a script can be run by its name`() throws {
+    @Test func `an executable script runs by its name`() throws {
         let folder = try TestFolder(["a.lua": "#!/usr/bin/env -S perilune run\nprint(...)\n"])
-        // A copy: the file itself may still be open for writing in what other tests have just forked.
+        // The script is copied, because processes that other tests have just forked may still hold the original open for writing.
         let result = try folder.shell(
             """
             mkdir bin && ln -s "$PERILUNE" bin/perilune && cp a.lua b.lua && chmod +x b.lua && \
             PATH="$PWD/bin:$PATH" ./b.lua x --timeout 3 -y
             """)
-        // Options of perilune after the script's first own argument are the script's.
+        // Options after the script's first own argument belong to the script.
         #expect((result.status, result.output, result.errors) == (0, "x\t--timeout\t3\t-y\n", ""))
     }
 
-    @Test func `modules are found beside the script`() throws {
+    @Test func `modules are found next to the script`() throws {
         let folder = try TestFolder([
             "s/a.lua": "print(require('m').x, require('p.q'))", "s/m.lua": "return { x = 1 }", "s/p/q.lua": "return 2",
         ])
@@ -77,7 +77,7 @@ import Testing
 
     // MARK: - Errors
 
-    @Test func `an error of SQLite shows all that helps`() throws {
+    @Test func `an SQLite error shows all helpful details`() throws {
         let folder = try TestFolder([
             "close.lua": """
             db:execute("CREATE TABLE invoice (id INTEGER PRIMARY KEY, total_cents INTEGER, paid BOOLEAN)")
@@ -105,7 +105,7 @@ import Testing
                 """)
     }
 
-    @Test func `a method that does not exist gets the nearest`() throws {
+    @Test func `an unknown method is reported with the nearest name`() throws {
         let result = try TestFolder().perilune("run", "-e", "db:fetch_al('SELECT 1')")
         #expect(result.errors.hasPrefix("error: no method `fetch_al`; did you mean `fetch_all`? Available: "))
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (field 'quue')") == "queue")
@@ -116,12 +116,12 @@ import Testing
         #expect(ScriptNames.suggestion(for: "attempt to index a nil value (global 'perlune')") == "perilune")
     }
 
-    @Test func `a script whose tables are missing is reminded that its database is in memory`() throws {
+    @Test func `a script with missing tables is reminded that its database is in memory`() throws {
         let result = try TestFolder().perilune("run", "-e", "print(perilune.record('artist'):fetch_count())")
         #expect(result.errors.contains("help  the database is empty and in memory; use --database PATH to open a file\n"), "\(result.errors)")
     }
 
-    @Test func `a column that hides a method of rows is reported, and the method can be reached`() throws {
+    @Test func `a column that hides a row method is reported, and the method stays reachable`() throws {
         let script = "local row = db:fetch_one(\"SELECT '2026-03-01' AS date\")"
         let hidden = try TestFolder().perilune("run", "-e", "\(script) print(row:date('date'))")
         #expect(hidden.errors.contains("help  a column `date` of a row hides the method; use perilune.row.date(row, ...)\n"), "\(hidden.errors)")
@@ -129,7 +129,7 @@ import Testing
         #expect(reached.output == "2026\t2026\n")
     }
 
-    @Test func `the names that are suggested exist, and all of the library are among them`() throws {
+    @Test func `suggested names exist, and include every name in the library`() throws {
         func quoted(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
         let folder = try TestFolder([
             "a.lua": """
@@ -143,7 +143,7 @@ import Testing
         #expect((result.status, result.output, result.errors) == (0, "", ""))
     }
 
-    @Test func `an error in a coroutine is blamed on its own line`() throws {
+    @Test func `an error in a coroutine is attributed to its own line`() throws {
         let folder = try TestFolder(["a.lua": "local f = coroutine.wrap(function()\n  error('inside')\nend)\nf()\n"])
         let result = try folder.perilune("run", "a.lua")
         #expect(result.errors.hasPrefix("error: inside\n  at a.lua:2\n  2 |   error('inside')\n"))
@@ -157,13 +157,13 @@ import Testing
         #expect(result.errors.hasSuffix("}\n") && result.errors.count { $0 == "\n" } == 1)
     }
 
-    @Test func `what does not parse is bad data`() throws {
+    @Test func `a syntax error is bad data`() throws {
         let result = try TestFolder(["a.lua": "print('never')\nlocal = 1\n"]).perilune("run", "a.lua")
         #expect((result.status, result.output) == (65, ""))
         #expect(result.errors == "error: <name> expected near '='\n  at a.lua:2\n  2 | local = 1\n")
     }
 
-    @Test func `a raised table shows its message or its fields`() throws {
+    @Test func `an uncaught table shows its message or its fields`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "-e", "error{ message = 'said' }").errors.hasPrefix("error: said\n"))
         let result = try folder.perilune("run", "-e", "error{ code = 3, name = 'x' }")
@@ -174,13 +174,13 @@ import Testing
     @Test(arguments: [
         "error()", "error(nil)", "error(true)", "error(print)", "error(setmetatable({}, { __tostring = error }))",
     ])
-    func `whatever is raised is reported`(code: String) throws {
+    func `any uncaught value is reported`(code: String) throws {
         let result = try TestFolder().perilune("run", "-e", code)
         #expect(result.status == 1)
         #expect(result.errors.hasPrefix("error: "))
     }
 
-    @Test func `colors are used if asked for`() throws {
+    @Test func `colors are used on request`() throws {
         let folder = try TestFolder()
         #expect(
             try folder.perilune("run", "--color", "always", "-e", "error('x')").errors.hasPrefix("\u{1B}[1;31merror:"))
@@ -192,18 +192,18 @@ import Testing
                 .hasPrefix("error:"))
     }
 
-    @Test func `output printed before an error is not lost`() throws {
+    @Test func `output before an error is not lost`() throws {
         let result = try TestFolder().shell("$PERILUNE run -e 'io.write(\"a\") error(\"b\")' 2>&1")
         #expect(result.output.hasPrefix("aerror: b\n"))
     }
 
-    @Test func `a missing script is an error of input`() throws {
+    @Test func `a missing script is an input error`() throws {
         let result = try TestFolder().perilune("run", "none.lua")
         #expect((result.status, result.output) == (74, ""))
         #expect(result.errors == "error: cannot read none.lua: No such file or directory\n")
     }
 
-    @Test func `a folder is no script`() throws {
+    @Test func `a folder is not accepted as a script`() throws {
         #expect(try TestFolder().perilune("run", "/").status == 74)
     }
 
@@ -215,7 +215,7 @@ import Testing
 
     // MARK: - The database
 
-    @Test func `a file is made, written and read again`() throws {
+    @Test func `a database file is created, written and read again`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t AS SELECT 5 AS a')")
@@ -225,7 +225,7 @@ import Testing
         #expect((read.status, read.output) == (0, "5\n"))
     }
 
-    @Test func `a database for reading only cannot be changed, and must be there`() throws {
+    @Test func `a read-only database cannot be changed and must exist`() throws {
         let folder = try TestFolder()
         _ = try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (a)')")
         let result = try folder.perilune(
@@ -237,7 +237,7 @@ import Testing
         #expect(!folder.exists("none.sqlite"))
     }
 
-    @Test func `a file that is no database is bad data, one that cannot be made an error of output`() throws {
+    @Test func `a file that is not a database is bad data, and one that cannot be created is an output error`() throws {
         let folder = try TestFolder(["x.sqlite": String(repeating: "no database ", count: 100)])
         let result = try folder.perilune("run", "--database", "x.sqlite", "-e", "print(db:fetch_value('SELECT 1'))")
         #expect((result.status, result.output) == (65, ""))
@@ -245,7 +245,7 @@ import Testing
         #expect(try folder.perilune("run", "--database", "none/x.sqlite", "-e", "print(1)").status == 74)
     }
 
-    @Test func `a script that does not exist makes no database`() throws {
+    @Test func `a missing script does not create the database`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "none.lua", "--database", "x.sqlite").status == 74)
         #expect(!folder.exists("x.sqlite"))
@@ -274,14 +274,14 @@ import Testing
         #expect(result.errors.contains("perilune (\(holder.id))"), "\(result.errors)")
     }
 
-    @Test func `a database in a folder that is not there is not reported as created`() throws {
+    @Test func `a database in a missing folder is not reported as created`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune("run", "--database", "nodir/x.sqlite", "-e", "1")
         #expect(result.status == 74 && !result.errors.contains("created"), "\(result.errors)")
         #expect(result.errors.contains("help  the folder `nodir` does not exist"), "\(result.errors)")
     }
 
-    @Test func `the path is said on request`() throws {
+    @Test func `the path of the database is shown on request`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "-v", "-e", "").errors == "database: private, in memory\n")
         #expect(try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors == "database: x.sqlite (--database)\ncreated the database x.sqlite\n")
@@ -294,7 +294,7 @@ import Testing
         #expect(result.errors == "sql: SELECT ? || 1\n")
     }
 
-    @Test func `a trace shows nothing of what limits do to a connection`() throws {
+    @Test func `a trace does not show the statements that limits run on a connection`() throws {
         let result = try TestFolder().perilune(
             "run", "--trace", "--timeout", "60", "--memory", "64M", "-e", "db:execute('SELECT 1')")
         #expect(result.errors == "sql: SELECT 1\n")
@@ -302,7 +302,7 @@ import Testing
 
     // MARK: - Limits
 
-    @Test func `a script that runs too long is ended`() throws {
+    @Test func `a script that exceeds its time limit is ended`() throws {
         let result = try TestFolder().perilune("run", "--timeout", "2", "-e", "io.write('x') while true do end")
         #expect((result.status, result.output) == (5, "x"))
         #expect(
@@ -311,7 +311,7 @@ import Testing
         #expect(result.errors.contains("help  the limit was set by --timeout\n"))
     }
 
-    @Test func `what nothing can end in the process ends with the process`() throws {
+    @Test func `code that cannot be interrupted is ended with the process`() throws {
         let folder = try TestFolder()
         try #require(mkfifo(folder.path + "/f", 0o600) == 0)
         let result = try folder.perilune("run", "--timeout", "3s", "-e", "print('before') io.open('f') print('after')")
@@ -319,7 +319,7 @@ import Testing
         #expect(result.errors == "error: the script ran longer than its limit of 3.0 seconds\n  help  the limit was set by --timeout\n")
     }
 
-    @Test func `the end of the process is reported in the format that was asked for`() throws {
+    @Test func `the end of the process is reported in the requested format`() throws {
         let folder = try TestFolder()
         try #require(mkfifo(folder.path + "/f", 0o600) == 0)
         let result = try folder.perilune("run", "--error-format", "json", "--timeout", "1s", "-e", "io.open('f')")
@@ -327,14 +327,14 @@ import Testing
         #expect(result.errors.contains(#""kind":"timeout""#))
     }
 
-    @Test func `SQL that runs too long is ended`() throws {
+    @Test func `SQL that exceeds the time limit is ended`() throws {
         let sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c"
         let result = try TestFolder().perilune(
             "run", "--timeout", "200ms", "-e", "pcall(db.fetch_value, db, '\(sql)') print(1)")
         #expect((result.status, result.output) == (5, ""))
     }
 
-    @Test func `what is logged counts as output`() throws {
+    @Test func `log messages count as output`() throws {
         let result = try TestFolder().perilune(
             "run", "--sandbox", "--output", "2000", "-e", "while true do perilune.log.error(('x'):rep(100), { more = ('y'):rep(50) }) end")
         #expect(result.status == 5)
@@ -342,7 +342,7 @@ import Testing
         #expect((10...13).contains(result.errors.split(separator: "\n").count { $0.contains("xxx") && $0.contains("yyy") }))
     }
 
-    @Test func `a script that uses too much memory is ended`() throws {
+    @Test func `a script that exceeds its memory limit is ended`() throws {
         let result = try TestFolder().perilune(
             "run", "--memory", "8M", "-e", "local t = {} while true do t[#t + 1] = {} end")
         #expect(result.status == 5)
@@ -350,7 +350,7 @@ import Testing
         #expect(result.errors.contains("help  the limit was set by --memory\n"))
     }
 
-    @Test func `the sandbox takes away what reaches outside`() throws {
+    @Test func `the sandbox removes all access to the outside`() throws {
         let folder = try TestFolder(["m.lua": "return 1"])
         let result = try folder.perilune(
             "run", "--sandbox", "-e", "print(io, os.execute, debug.getinfo, dofile, os.time ~= nil)")
@@ -396,7 +396,7 @@ import Testing
         #expect(result.errors.hasPrefix("error: interrupted; open transactions were rolled back\n"))
     }
 
-    @Test func `Ctrl-C ends a function that was called later`() throws {
+    @Test func `Ctrl-C ends a callback`() throws {
         let folder = try TestFolder()
         let code = "local timer = perilune.after(0, function() print('ready') io.stdout:flush() while true do os.time() end end)"
         let process = try CommandProcess(TestFolder.binary, ["run", "-e", code], in: folder, isOutputRead: true)
@@ -406,7 +406,7 @@ import Testing
     }
 
     @Test(arguments: [("INT", 130), ("TERM", 0), ("HUP", 0)] as [(String, Int32)])
-    func `a script that only waits ends without a word`(signal: String, status: Int32) throws {
+    func `a script that is only waiting ends without a message`(signal: String, status: Int32) throws {
         let folder = try TestFolder()
         let code = """
             perilune.every(60, print)
@@ -420,7 +420,7 @@ import Testing
         #expect((result.status, result.errors) == (status, ""))
     }
 
-    @Test func `a script that waits for something keeps running, and ends when it waits for nothing`() throws {
+    @Test func `a script keeps running while it waits for something, and ends when it waits for nothing`() throws {
         let folder = try TestFolder(["a.lua": """
             local left = 3
             local timer
@@ -442,13 +442,13 @@ import Testing
         ("perilune.spawn(function() error('of a task') end) perilune.sleep(60)", "error: of a task\n", 1),
         ("perilune.after(0.01, function() os.exit(7) end) perilune.every(1, print)", "", 7),
     ])
-    func `an error in what is called later ends the script`(code: String, errors: String, status: Int32) throws {
+    func `an error in a callback ends the script`(code: String, errors: String, status: Int32) throws {
         let result = try TestFolder().perilune("run", "-e", code)
         #expect(result.errors.hasPrefix(errors))
         #expect(result.status == status)
     }
 
-    @Test func `a script that wants a signal gets it, and ends as it likes`() throws {
+    @Test func `a script that handles a signal receives it and chooses how to end`() throws {
         let folder = try TestFolder()
         let code = """
             local ticks, timer = 0, perilune.every(60, print)
@@ -495,12 +495,12 @@ import Testing
         #expect(count.output == "{\"n\":0}\n")
     }
 
-    @Test func `a reader that goes away ends a script quietly`() throws {
+    @Test func `a script ends quietly when its reader closes the pipe`() throws {
         let result = try TestFolder().shell("$PERILUNE run -e 'for i = 1, 1e9 do print(i) end' | head -n 2")
         #expect((result.output, result.errors) == ("1\n2\n", ""))
     }
 
-    @Test func `output that cannot be written is an error`() throws {
+    @Test func `unwritable output is an error`() throws {
         let result = try TestFolder().shell("$PERILUNE run -e 'print(1)' > /dev/full")
         #expect(result.status == 74)
         #expect(result.errors.hasPrefix("error: cannot write to standard output: "))
@@ -511,7 +511,7 @@ import Testing
 
     // MARK: - Wrong usage
 
-    @Test func `an unknown option gets the nearest`() throws {
+    @Test func `an unknown option is reported with the nearest name`() throws {
         let result = try TestFolder().perilune("run", "--databse", "x", "a.lua")
         #expect((result.status, result.output) == (64, ""))
         #expect(result.errors.hasPrefix("error: Unknown option '--databse'. Did you mean '--database'?\n"))
@@ -519,7 +519,7 @@ import Testing
         #expect(json.errors.hasPrefix(#"{"kind":"usage","message":"Unknown option '--databse'."#))
     }
 
-    @Test func `an unknown command gets the nearest`() throws {
+    @Test func `an unknown command is reported with the nearest name`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune("rnu", "a.lua")
         #expect((result.status, result.output) == (64, ""))
@@ -532,7 +532,7 @@ import Testing
         ["run"], ["run", ""], ["run", "--timeout", "x", "-e", ""], ["run", "--memory", "0", "-e", ""],
         ["run", "--database", "", "-e", ""], ["run", "--color", "blue", "-e", ""], ["run", "-e"], ["query"], ["--frob"],
     ])
-    func `wrong usage is status 64, and nothing runs`(arguments: [String]) throws {
+    func `wrong usage exits with 64, and nothing runs`(arguments: [String]) throws {
         let folder = try TestFolder()
         let result = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
         #expect((result.status, result.output) == (64, ""))
@@ -550,7 +550,7 @@ import Testing
         #expect(result.output.count { $0 == "\n" } > 5)
     }
 
-    @Test func `versions are named`() throws {
+    @Test func `the version option lists the versions`() throws {
         let result = try TestFolder().perilune("version")
         #expect((result.status, result.errors) == (0, ""))
         #expect(result.output.contains(#/^perilune \d+\.\d+\.\d+\nLua 5\.4\.\d+\n/#))
@@ -559,7 +559,7 @@ import Testing
 
     // MARK: - Databases and arguments
 
-    @Test func `a new database is reported, but not in a preview, which creates none`() throws {
+    @Test func `a new database is reported, but a preview does not create one`() throws {
         let folder = try TestFolder()
         var result = try folder.perilune("run", "-e", "print(db)", "--database", "new.sqlite")
         #expect(result.status == 0)
@@ -580,13 +580,13 @@ import Testing
         #expect(try folder.perilune("run", "--create", "-e", "print(1)").errors.contains("--create requires --preview"))
     }
 
-    @Test func `arguments that are not UTF-8 stay bytes`() throws {
+    @Test func `arguments that are not UTF-8 keep their bytes`() throws {
         let folder = try TestFolder(["a.lua": "print((...):byte(1, -1)) print(arg[1] == ..., select('#', ...), select(2, ...))"])
         let result = try folder.shell(#""$PERILUNE" run a.lua --database :memory: "$(printf '\377a\303')" é"#)
         #expect(result.output == "255\t97\t195\ntrue\t2\té\n")
     }
 
-    @Test func `a half-written transaction of another program is reported to a reader`() throws {
+    @Test func `another program's unfinished transaction is reported to a reader`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
         let process = try CommandProcess(
@@ -617,7 +617,7 @@ import Testing
         #expect(result.output == "0\n")
     }
 
-    @Test func `what a killed process has left in the temporary folder is removed by the next run`() throws {
+    @Test func `temporary files that a killed process has left are removed by the next run`() throws {
         let folder = try TestFolder([
             "tmp/perilune-1-killed/.lock": "", "tmp/perilune-1-killed/1-preview/copy.sqlite": "x", "tmp/perilune-2-live/.lock": "",
             "tmp/perilune-3-young/.lock": "", "tmp/perilune-4-other/x": "", "tmp/other/.lock": "",
@@ -626,7 +626,7 @@ import Testing
         for name in ["perilune-1-killed", "perilune-2-live", "other"] {
             try FileManager.default.setAttributes(past, ofItemAtPath: "\(folder.path)/tmp/\(name)/.lock")
         }
-        // However long the command takes to start.
+        // The test does not depend on how long the command takes to start.
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSinceNow: 600)], ofItemAtPath: "\(folder.path)/tmp/perilune-3-young/.lock")
         let lock = open(folder.path + "/tmp/perilune-2-live/.lock", O_RDWR | O_CLOEXEC)
@@ -637,7 +637,7 @@ import Testing
         #expect(left == ["other", "perilune-2-live", "perilune-3-young", "perilune-4-other"])
     }
 
-    @Test func `help for a command that there is not is wrong usage, and misspelt help gets the nearest`() throws {
+    @Test func `help for an unknown command is wrong usage and suggests the nearest name`() throws {
         let folder = try TestFolder()
         var result = try folder.perilune("help", "nonsense")
         #expect((result.status, result.output) == (64, ""))

@@ -15,13 +15,13 @@ import Testing
         #expect(settings?["workspace.library"] as? [String] == [".types"])
     }
 
-    @Test func `settings of an editor that are there are kept`() throws {
+    @Test func `existing editor settings are kept`() throws {
         let folder = try TestFolder([".luarc.json": "{}"])
         #expect(try folder.perilune("types", ".types").errors == Self.reference)
         #expect(try folder.read(".luarc.json") == "{}")
     }
 
-    @Test func `the tables of a database are described, with those of virtual tables left out that belong to them`() throws {
+    @Test func `the tables of a database are described, without the internal tables of virtual tables`() throws {
         let folder = try TestFolder()
         let schema = """
             db:execute[[CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, is_sold BOOLEAN);
@@ -37,7 +37,7 @@ import Testing
         #expect(!types.contains("page_content") && !types.contains("2 words"))
     }
 
-    @Test func `a check fails if a file is missing or outdated, and writes nothing`() throws {
+    @Test func `the check fails if a file is missing or outdated, and writes nothing`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "--database", "shop.sqlite", "-e", "db:execute('CREATE TABLE a (x)')").status == 0)
         let missing = try folder.perilune("types", ".types", "--check", "--database", "shop.sqlite")
@@ -51,11 +51,11 @@ import Testing
         #expect((outdated.status, outdated.errors.hasPrefix("error: missing or outdated: .types/schema.d.lua\n")) == (1, true), "\(outdated.errors)")
     }
 
-    @Test func `a database that does not exist, or is none, is an error`() throws {
+    @Test func `a missing database, or a file that is not a database, is an error`() throws {
         let folder = try TestFolder(["shop.sqlite": "no database", "perilune.toml": "database = 'later.sqlite'"])
         #expect(try folder.perilune("types", ".types", "--database", "shp.sqlite").errors.contains("No such file or directory"))
         #expect(try folder.perilune("types", ".types", "--database", "shop.sqlite").errors.contains("shop.sqlite"))
-        // That of the project is made by its migrations.
+        // The project's own database is created by its migrations.
         #expect(try folder.perilune("types", ".types").errors == Self.reference + "written: .luarc.json\n")
     }
 }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// The commands of the console that read and write files, and help.
+/// The console commands that read and write files, and help.
 @Suite(.patience, .startsPrograms) struct ConsoleFileTests {
-    @Test func `save writes all rows of the last value in the format of the name`() throws {
+    @Test func `save writes all rows of the last value in the format that the file name implies`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(in: folder)
         _ = console.run("SELECT id, title FROM book ORDER BY id")
@@ -36,7 +36,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `import makes a table and chart draws its rows`() throws {
+    @Test func `import creates a table and chart draws its rows`() throws {
         let folder = try ConsoleProcess.makeFolder()
         try folder.write("month,sales\nJan,5\nFeb,10\n", to: "sales.csv")
         let console = try ConsoleProcess(in: folder)
@@ -49,7 +49,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `mistakes are answered by what was probably meant`() throws {
+    @Test func `mistakes are answered with a suggestion`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         #expect(console.run(":plan 1 + 1") == ["error: :plan: expected a statement or a request, got a number"])
         #expect(console.run(":plan Book").joined().contains("book"))

@@ -1,7 +1,7 @@
 import PeriluneTestTools
 import Testing
 
-/// Working on a copy, and safety on the database itself.
+/// Console work on a copy, and safeguards on the real database.
 @Suite(.patience, .startsPrograms) struct ConsolePreviewTests {
     private static let preview = "library.sqlite preview> "
     private static let changed = "library.sqlite preview*> "
@@ -18,7 +18,7 @@ import Testing
         let changes = console.run(":changes", prompt: Self.changed)
         #expect(changes.first == "Would change in library.sqlite: 1 row updated", "\(changes)")
         #expect(changes.contains { $0.contains("Herman Melville → H. M.") }, "\(changes)")
-        // Looking is no end: it goes on.
+        // Inspecting the changes does not end the preview.
         _ = console.run("Book:find(3):delete()", prompt: Self.changed)
         let more = console.run(":changes", prompt: Self.changed)
         #expect(more.first == "Would change in library.sqlite: 1 row updated, 1 deleted", "\(more)")
@@ -34,7 +34,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `others may write while a preview is open and a conflict applies nothing`() throws {
+    @Test func `other programs may write while a preview is open, and a conflict applies nothing`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(["library.sqlite", "--preview"], prompt: Self.preview, in: folder)
         _ = console.run("UPDATE author SET name = 'mine' WHERE id = 1", prompt: Self.changed)
@@ -53,7 +53,7 @@ import Testing
         #expect(console.process.wait() == 0)
     }
 
-    @Test func `a console goes to a copy and back`() throws {
+    @Test func `a console switches to a copy and back`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(in: folder)
         _ = console.run("kept = 'live'")
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["DELETE FROM book;", "UPDATE book SET title = 'x';"])
-    func `a statement that changes all rows of the database itself asks first`(_ sql: String) throws {
+    func `a statement that changes all rows of the real database needs a confirmation`(_ sql: String) throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(in: folder)
         console.process.press(sql + "\r")
@@ -87,7 +87,7 @@ import Testing
         ("ALTER TABLE author DROP COLUMN country", "This drops the column country of author, with its values in all 2 rows in library.sqlite."),
         ("DROP VIEW IF EXISTS titles", "This drops the view titles in library.sqlite. Continue? [y/N] "),
     ])
-    func `a statement that drops something asks first, unless a transaction is open`(_ sql: String, _ question: String) throws {
+    func `a statement that drops something needs a confirmation unless a transaction is open`(_ sql: String, _ question: String) throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(in: folder, columns: 140)
         _ = console.run("CREATE VIEW titles AS SELECT title FROM book")
@@ -101,14 +101,14 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `a table that is not there is not asked for`() throws {
+    @Test func `a statement on a missing table needs no confirmation`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         #expect(console.run("DROP TABLE IF EXISTS nope") == [])
         #expect(console.run("DROP TABLE nope").first == "error: no such table: nope")
         #expect(console.end() == 0)
     }
 
-    @Test func `a console that begins in a preview goes live`() throws {
+    @Test func `a console that starts in a preview can go live`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(["library.sqlite", "--preview"], prompt: Self.preview, in: folder)
         #expect(console.run(":live", prompt: "library.sqlite> ") == ["working on library.sqlite itself"])
@@ -116,7 +116,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `a console for reading does not write`() throws {
+    @Test func `a read-only console does not write`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(["library.sqlite", "--readonly"], prompt: "library.sqlite readonly> ", in: folder)
         let shown = console.run("DELETE FROM book;")

@@ -1,12 +1,12 @@
 import Testing
 
-/// A console in a terminal, by whose prompt a test waits.
+/// A console in a terminal. Tests wait for its prompt.
 final class ConsoleProcess {
     let process: TerminalProcess
     let prompt: String
     private let columns: Int
 
-    /// Starts it, and waits until it can be typed.
+    /// Starts the console and waits until it accepts input.
     init(
         _ arguments: [String] = ["library.sqlite"], prompt: String = "library.sqlite> ", in folder: TestFolder, columns: UInt16 = 80,
         color: String = "never"
@@ -34,24 +34,24 @@ final class ConsoleProcess {
         return folder
     }
 
-    /// Types a statement and Enter, and returns the lines that it has shown when the console waits again.
+    /// Types a statement and Enter, and returns the lines that were shown when the prompt returns.
     func run(_ text: String, prompt: String? = nil) -> [String] {
         let before = process.screen { _ in true }.lines.count
         process.press(text + "\r")
         let wanted = prompt ?? self.prompt
         let after = process.screen { $0.lines.count > before && $0.lineBeforeCursor == wanted }
-        // What was typed may have taken several rows.
+        // The typed text may have occupied several rows.
         let typed = max(0, (self.prompt.count + text.count - 1) / columns)
         return Array(after.lines.dropFirst(before + typed).dropLast())
     }
 
-    /// Types keys, and waits until the line before the cursor is a text.
+    /// Types keys, and waits until the text before the cursor is `text`.
     func type(_ keys: String, until line: String) -> TerminalScreen {
         process.press(keys)
         return process.screen { $0.lineBeforeCursor == line }
     }
 
-    /// Ends it by Ctrl-D on an empty line. Returns the exit status.
+    /// Ends the console with Ctrl-D on an empty line. Returns the exit status.
     func end() -> Int32 {
         process.press("\u{4}")
         return process.wait()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// An hour's work on the music shop, played by keys: from the first look to a change that is tried, applied and checked.
+/// An hour's work on the music shop, played by keys: from a first look to a change that is tried on a copy, applied and checked.
 @Suite(.patience, .startsPrograms) struct ConsoleSessionTests {
-    /// A folder with the music shop and a module of the person who works.
+    /// A folder with the music shop and a module of its user.
     private static func makeFolder() throws -> TestFolder {
         let folder = try TestFolder(["prices.lua": "return { raise = function(cents) return cents * 11 // 10 end }"])
         let shop = TestFolder.checkout + "/scripts/examples/music_shop"
@@ -28,7 +28,7 @@ import Testing
         let genres = console.run("SELECT g.name, count(*) AS n FROM track t JOIN genre g ON g.id = t.genre_id GROUP BY 1 ORDER BY 2 DESC LIMIT 3")
         #expect(genres.count == 8 && genres.last == "3 rows", "\(genres)")
 
-        // Mistakes, and what was meant.
+        // Mistakes and the suggestions for them.
         let column = console.run("SELECT titel FROM track")
         #expect(column.contains { $0.hasPrefix("  help  did you mean `title`?") }, "\(column)")
         #expect(console.run("Trak").last == "unknown variable `Trak`; did you mean `Track`?")
@@ -56,7 +56,7 @@ import Testing
         let plan = console.run(":plan SELECT * FROM track WHERE genre_id = 1")
         #expect(plan.joined().contains("USING INDEX track_genre"), "\(plan)")
 
-        // Several lines; a module that changes meanwhile.
+        // Several lines; a module that changes in the meantime.
         #expect(console.run("prices = require('prices')") == [])
         #expect(console.run("prices.raise(100)") == ["110"])
         try folder.write("return { raise = function(cents) return cents * 12 // 10 end }", to: "prices.lua")
@@ -65,13 +65,13 @@ import Testing
         #expect(console.run("for i = 1, 2 do print('line ' .. i) end") == ["line 1", "line 2"])
         #expect(console.run("for _ = 1, 1 do print('all') io.write('total: 42') end") == ["all", "total: 42"], "a line without an end stays")
 
-        // Something that does not end.
+        // A statement that does not end.
         console.process.press("while true do os.time() end\r")
         console.process.screen { $0.lines.last?.hasSuffix("while true do os.time() end") == true && $0.column == 0 }
         console.process.press("\u{3}")
         console.process.screen { $0.lines.contains("interrupted") && $0.lineBeforeCursor == console.prompt }
 
-        // A change is tried on a copy, looked at, and applied.
+        // A change is tried on a copy, inspected and applied.
         let (preview, changed) = ("music.sqlite preview> ", "music.sqlite preview*> ")
         _ = console.run(":preview", prompt: preview)
         #expect(console.run("UPDATE track SET price_cents = price_cents + 10 WHERE genre_id = 1", prompt: changed).last?.hasSuffix("changed") == true)
@@ -85,13 +85,13 @@ import Testing
         let after = try folder.perilune("query", "--database", "music.sqlite", "--format", "csv", "SELECT sum(price_cents) FROM track").output
         #expect(before != after)
 
-        // What would hit all rows asks; the end.
+        // A statement that would change all rows needs a confirmation. The session ends.
         console.process.press("DELETE FROM invoice_line;\r")
         console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
         #expect(console.run("n") == ["not executed"])
         #expect(console.end() == 0)
 
-        // The next day the history is there.
+        // The next day, the history is available.
         let next = try ConsoleProcess(["music.sqlite"], prompt: "music.sqlite> ", in: folder, columns: 100)
         _ = next.type("\u{1B}[A", until: "music.sqlite> DELETE FROM invoice_line;")
         _ = next.type("\u{3}", until: next.prompt)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// What the console makes of statements: played by keys on a terminal, and read from its screen.
+/// Statements in the console: played by keys on a terminal, and checked on its screen.
 @Suite(.patience, .startsPrograms) struct ConsoleTests {
-    @Test func `an expression shows its value and a statement is run`() throws {
+    @Test func `the value of an expression is shown and a statement is run`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         #expect(console.run("6 * 7") == ["42"])
         #expect(console.run("x = 'a' .. 1") == [])
@@ -17,7 +17,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `variables that a line calls local stay`() throws {
+    @Test func `local variables stay available on later lines`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         #expect(console.run("local a, b = 3, 4") == [])
         #expect(console.run("a + b") == ["7"])
@@ -66,7 +66,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `errors name what was probably meant`() throws {
+    @Test func `errors suggest the probably intended name`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         let sql = console.run("SELECT titel FROM book")
         #expect(sql.contains("error: no such column: titel") && sql.contains { $0.hasPrefix("  help  did you mean `title`?") }, "\(sql)")
@@ -90,7 +90,7 @@ import Testing
         #expect(console.run("kept") == ["5"])
         // SQL that does not end.
         console.process.press("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n;\rprint('typed ahead')\r")
-        // It is on the screen once it runs.
+        // The text is on the screen once the statement runs.
         console.process.screen { $0.lines.contains { $0.hasSuffix("FROM n;") } && $0.row > 0 && $0.column == 0 }
         console.process.press("\u{3}")
         let ended = console.process.screen { $0.lines.contains("typed ahead") && $0.lineBeforeCursor == console.prompt }
@@ -98,7 +98,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `timers go on while a line is typed, and print above it`() throws {
+    @Test func `timers fire while a line is typed, and print above it`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         _ = console.run("timer = perilune.every('20ms', function() tick = (tick or 0) + 1 if tick == 3 then print('tick 3') timer:cancel() end end)")
         let screen = console.type("half typed", until: "library.sqlite> half typed")
@@ -110,7 +110,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `a table that is wider than the terminal is cut and says so and last shows all`() throws {
+    @Test func `a table that is wider than the terminal is cut with a note and last shows all of it`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder(), columns: 40)
         let shown = console.run("SELECT 'a long text of some words' AS a, 'another text of some words' AS b, 1 AS c UNION ALL SELECT '', '', 2")
         #expect(shown.allSatisfy { $0.count <= 40 }, "\(shown)")
@@ -131,7 +131,7 @@ import Testing
         #expect(result.errors.contains("did you mean `changes`?"), "\(result.errors)")
     }
 
-    @Test func `os exit ends the console with its status`() throws {
+    @Test func `os.exit ends the console with its status`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         console.process.press("os.exit(7)\r")
         #expect(console.process.wait() == 7)
@@ -139,7 +139,7 @@ import Testing
 
     // MARK: - Without a terminal
 
-    @Test func `without a terminal lines are read and nothing else is printed than values`() throws {
+    @Test func `without a terminal the console reads lines and prints only values`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let input = """
             x = 20
@@ -156,7 +156,7 @@ import Testing
         #expect(result.errors == "" && result.status == 0)
     }
 
-    @Test func `values of every kind stand in cells`() throws {
+    @Test func `values of every kind are shown in cells`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let input = """
             db:execute("CREATE TABLE event (id INTEGER PRIMARY KEY, day DATE, data BLOB)")
@@ -172,7 +172,7 @@ import Testing
         #expect(result.output.contains("│ 1 row changed │"), "\(result.output)")
     }
 
-    @Test func `a failure without a terminal goes to standard error and is the exit status`() throws {
+    @Test func `without a terminal an error goes to standard error and sets the exit status`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("console", "library.sqlite", "--no-bail", input: "error('stop', 0)\n1 + 1\n\nlocal a =\n  nil + 1\nSELECT *\n FROM boo;\n:timing offf\n")
         #expect(result.errors.hasPrefix("error: near line 1: stop\nerror: near line 4: attempt to perform arithmetic on a nil value\n"), "\(result.errors)")
@@ -181,7 +181,7 @@ import Testing
         #expect(result.output == "2\n" && result.status == 1)
     }
 
-    @Test func `a database that is not there is an error with the nearest name`() throws {
+    @Test func `a missing database is an error with the nearest name`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("console", "libary.sqlite")
         #expect(result.status == 74 && result.errors.contains("did you mean `library.sqlite`?"), "\(result.errors)")

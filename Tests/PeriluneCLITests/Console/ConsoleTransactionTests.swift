@@ -14,7 +14,7 @@ import Testing
 
     // MARK: - At the prompt
 
-    @Test func `a transaction is marked by the prompt and undone by ROLLBACK`() throws {
+    @Test func `the prompt marks an open transaction and ROLLBACK undoes it`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(in: folder)
         #expect(console.run("BEGIN;", prompt: Self.inside) == [])
@@ -28,7 +28,7 @@ import Testing
         #expect(try books(folder) == "n\n2\n")
     }
 
-    @Test func `quitting inside a transaction asks`() throws {
+    @Test func `quitting inside a transaction needs a confirmation`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(in: folder)
         _ = console.run("SAVEPOINT a", prompt: Self.inside)
@@ -57,7 +57,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `a transaction that an error rolls back is reported`() throws {
+    @Test func `a transaction that an error has rolled back is reported`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         _ = console.run("BEGIN", prompt: Self.inside)
         let shown = console.run("INSERT OR ROLLBACK INTO book (id) VALUES (1)")
@@ -65,7 +65,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `a preview has transactions of its own, which its commands wait for`() throws {
+    @Test func `a preview has its own transactions, and its commands wait until they end`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(["library.sqlite", "--preview"], prompt: "library.sqlite preview> ", in: folder)
         _ = console.run("BEGIN", prompt: "library.sqlite preview transaction> ")
@@ -92,7 +92,7 @@ import Testing
                 + "db:in_savepoint(function(db) db:execute('DELETE FROM book WHERE id = 1') return 'commit' end)\nCOMMIT;\n", 2
         ),
     ])
-    func `piped transactions commit and roll back what they say`(_ input: String, _ count: Int) throws {
+    func `piped transactions commit and roll back`(_ input: String, _ count: Int) throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("console", "library.sqlite", input: input)
         #expect(result.errors == "" && result.status == 0)
@@ -116,7 +116,7 @@ import Testing
         #expect(try books(folder) == "n\n2\n")
     }
 
-    @Test func `what is open at the end of piped input is rolled back with a message and status 1`() throws {
+    @Test func `a transaction that is open at the end of piped input is rolled back with a message and status 1`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("console", "library.sqlite", input: "BEGIN;\nDELETE FROM book;\n")
         #expect(result.status == 1)
@@ -124,7 +124,7 @@ import Testing
         #expect(try books(folder) == "n\n3\n")
     }
 
-    @Test func `a dump that is piped into a console makes the same database`() throws {
+    @Test func `a dump that is piped into a console recreates the database`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let made = try folder.perilune(
             "run", "--database", "library.sqlite", "-e",
@@ -147,7 +147,7 @@ import Testing
         #expect(try folder.perilune("dump", "--database", "copy.sqlite").output == dump)
     }
 
-    @Test func `statements that change no rows by themselves print nothing`() throws {
+    @Test func `statements that change no rows print nothing`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("console", "library.sqlite", input: "CREATE TABLE a (x);\nBEGIN;\nINSERT INTO a VALUES (1);\nCOMMIT;\nDROP TABLE a;\n")
         #expect(result.output == "1 row changed\n" && result.status == 0)

@@ -1,17 +1,17 @@
 import PeriluneTestTools
 import Testing
 
-/// The line editor: keys on a terminal, and what its screen shows then.
+/// The line editor: keys on a terminal, and the screen that results.
 @Suite(.patience, .startsPrograms) struct EditingTests {
     private let prompt = "library.sqlite> "
 
-    @Test func `the cursor is where the next letter comes also behind wide letters`() throws {
+    @Test func `the cursor is where the next letter appears, even after wide letters`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         var screen = console.type("x = '日本語", until: prompt + "x = '日本語")
         #expect(screen.column == 16 + 5 + 6)
         screen = console.type("\u{1B}[D\u{1B}[Dé", until: prompt + "x = '日é")
         #expect(screen.lines.last == prompt + "x = '日é本語")
-        // A mark joins the letter before it.
+        // A combining mark joins the letter before it.
         screen = console.type("\u{5}e\u{301}'", until: prompt + "x = '日é本語e\u{301}'")
         screen = console.type("\u{7F}\u{7F}", until: prompt + "x = '日é本語")
         #expect(screen.unknown == [])
@@ -21,7 +21,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `a long line goes on in the next row of the terminal`() throws {
+    @Test func `a long line wraps to the next row of the terminal`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder(), columns: 30)
         var screen = console.type("s = 'abcdefghijklmnopqrstuvwxyz'", until: "jklmnopqrstuvwxyz'")
         #expect(screen.lines.suffix(2) == ["library.sqlite> s = 'abcdefghi", "jklmnopqrstuvwxyz'"])
@@ -33,12 +33,12 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `Enter begins a line where the statement is not whole`() throws {
+    @Test func `Enter begins a new line while the statement is incomplete`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         let others = "            ...>   "
         _ = console.type("for i = 1, 2 do\r", until: others)
         _ = console.type("print('turn', i)\r", until: others)
-        // The line before is edited: up, to its end.
+        // The previous line is edited: up, then to its end.
         _ = console.type("\u{1B}[A\u{5}", until: others + "print('turn', i)")
         _ = console.type("\u{1B}[B", until: others)
         let shown = console.run("end")
@@ -46,13 +46,13 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `SQL of several lines ends where it is whole`() throws {
+    @Test func `SQL of several lines ends when it is complete`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         let others = "            ...> "
         _ = console.type("SELECT name\r", until: others)
         _ = console.type("FROM\r", until: others)
         #expect(console.run("author").contains("│ Albert Camus    │"))
-        // Without WHERE it may go on, and only a semicolon ends it.
+        // Without WHERE the statement could continue, so only a semicolon ends it.
         _ = console.type("DELETE FROM book\r", until: others)
         #expect(console.run("WHERE id = 1").last == "1 row changed")
         #expect(console.end() == 0)
@@ -81,7 +81,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `the history is kept for the folder without what begins with a space`() throws {
+    @Test func `the history is kept per folder, without lines that begin with a space`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let first = try ConsoleProcess(in: folder)
         _ = first.run("first = 1")
@@ -94,7 +94,7 @@ import Testing
         #expect(screen.lines.suffix(2) == [prompt + "third =", "            ...>   3"])
         _ = second.type("\u{10}", until: prompt + "first = 1")
         _ = second.type("\u{E}\u{E}", until: prompt + "typed")
-        // Searching: the newest first, then the one before it.
+        // A search finds the newest line first, then the one before it.
         screen = second.type("\u{15}\u{12}=", until: "(search) =: third ")
         #expect(screen.lines.last == "            ...>   3")
         screen = second.type("\u{12}", until: "(search) =: first ")
@@ -105,7 +105,7 @@ import Testing
         #expect(second.end() == 0)
     }
 
-    @Test func `Tab completes names of Lua and of tables and columns`() throws {
+    @Test func `Tab completes the names of Lua values, tables and columns`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         _ = console.type("Aut\t", until: prompt + "Author")
         _ = console.type(":fetch_c\t", until: prompt + "Author:fetch_count")
@@ -120,7 +120,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `what is typed before the prompt appears is run`() throws {
+    @Test func `text that was typed before the prompt appears is run`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let process = try TerminalProcess(["console", "--color", "never", "library.sqlite"], in: folder)
         process.press("6 * 7\rSELECT 'ear' || 'ly' AS word;\r")
@@ -130,7 +130,7 @@ import Testing
         #expect(process.wait() == 0)
     }
 
-    @Test func `what is typed while a statement runs is run after it`() throws {
+    @Test func `text that was typed while a statement runs is run after it`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         console.process.press("print('go') for i = 1, 3e7 do end\r")
         console.process.screen { $0.lines.contains("go") }
@@ -154,7 +154,7 @@ import Testing
         (":help db:fetch_val", ":help db:fetch_value"),
         (":help se", ":help se"),
     ])
-    func `Tab completes what a call returns, SQL functions, PRAGMAs and topics`(_ typed: String, _ line: String) throws {
+    func `Tab completes the members of results, SQL functions, PRAGMAs and topics`(_ typed: String, _ line: String) throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         console.process.press(typed + "\t")
         let screen = console.process.screen { $0.lines.contains { $0.hasPrefix(self.prompt + line) } }
@@ -164,14 +164,14 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `the methods of a class are not those of its records`() throws {
+    @Test func `Tab does not offer the methods of a class for its records`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         _ = console.type("Author:find(1):fetch_\t", until: prompt + "Author:find(1):fetch_")
         _ = console.type("x\u{7F}\u{3}", until: prompt)
         #expect(console.end() == 0)
     }
 
-    @Test func `several names are listed and gone through`() throws {
+    @Test func `several candidates are listed and cycled through`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         _ = console.run("thing = { apple = 1, apricot = 2, banana = 3 }")
         var screen = console.type("thing.a\t", until: prompt + "thing.ap")
@@ -179,14 +179,14 @@ import Testing
         screen = console.type("\t", until: prompt + "thing.apple")
         screen = console.type("\t", until: prompt + "thing.apricot")
         #expect(screen.lines.last == "apple    apricot")
-        // What is typed takes the list away.
+        // Typing a letter removes the list.
         screen = console.type(" ", until: prompt + "thing.apricot ")
         #expect(screen.lines.last == prompt + "thing.apricot" || screen.lines.last == prompt + "thing.apricot ")
         #expect(console.run("") == ["2"])
         #expect(console.end() == 0)
     }
 
-    @Test func `what is typed has colors`() throws {
+    @Test func `typed text is colored`() throws {
         let console = try ConsoleProcess(prompt: "library.sqlite> ", in: ConsoleProcess.makeFolder(), color: "always")
         _ = console.type("local x = 'text' -- why", until: prompt + "local x = 'text' -- why")
         #expect(console.process.text.contains("\u{1B}[1mlocal\u{1B}[0m x = \u{1B}[32m'text'\u{1B}[0m \u{1B}[2m-- why"))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// What the console takes for Lua, SQL and commands, and where statements end.
+/// How the console tells Lua, SQL and commands apart, and where statements end.
 @Suite struct LanguageTests {
     @Test(arguments: [
         ("SELECT 1", true), ("select * from a", true), ("with a as (select 1) select * from a", true), ("VALUES (1)", true),
@@ -12,12 +12,12 @@ import Testing
         ("values = {}", false), ("replace(1)", true), ("begin.x = 1", false), ("update:call()", false), ("selected = 1", false),
         ("print(1)", false), ("select :a", true), ("release, b = 1, 2", false),
     ])
-    func `text that begins with a word of SQL is SQL`(_ text: String, _ isSQL: Bool) {
+    func `text that begins with an SQL keyword is SQL`(_ text: String, _ isSQL: Bool) {
         let expected: ConsoleInput = isSQL ? .sql(text) : .lua(text)
         #expect(ConsoleInput(text) == expected)
     }
 
-    @Test func `commands begin with a colon and other consoles' words are known`() {
+    @Test func `commands begin with a colon, and the commands of other consoles are recognized`() {
         #expect(ConsoleInput(":schema  author ") == .command(name: "schema", argument: "author"))
         #expect(ConsoleInput("::label::") == .lua("::label::"))
         #expect(ConsoleInput(".tables") == .command(name: "schema", argument: ""))
@@ -33,7 +33,7 @@ import Testing
         ("CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1;", false), ("CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END;", true),
         ("SELECT 1; SELECT", false), ("SELECT a\n", true), ("SELECT * FROM a -- b", true), ("SELECT * FROM a /* b", false),
     ])
-    func `SQL ends where it is whole`(_ sql: String, _ isComplete: Bool) {
+    func `an SQL statement ends when it is complete`(_ sql: String, _ isComplete: Bool) {
         #expect(SQLSyntax.isComplete(sql, needsSemicolon: false) == isComplete)
     }
 
@@ -41,11 +41,11 @@ import Testing
         ("1 +", false), ("1 + 1", true), ("x = ", false), ("for i = 1, 2 do", false), ("for i = 1, 2 do end", true), ("f(", false),
         ("x = [[a", false), ("x = 'a", true), ("end", true), ("--[[ a", false), ("local x", true), ("{ 1,", false),
     ])
-    func `Lua ends where it can be compiled or is wrong`(_ text: String, _ isComplete: Bool) {
+    func `Lua code ends when it compiles or has an error`(_ text: String, _ isComplete: Bool) {
         #expect(ConsoleAssistant().isComplete(text) == isComplete)
     }
 
-    @Test func `statements are divided at semicolons and triggers are whole`() {
+    @Test func `statements are divided at semicolons, and triggers stay whole`() {
         let trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; SELECT ';'; END"
         #expect(SQLSyntax.statements(in: "SELECT ';' ; \(trigger);\n-- end\n") == ["SELECT ';'", trigger])
         #expect(SQLSyntax.statements(in: " ; ;") == [])
@@ -55,7 +55,7 @@ import Testing
         ("DELETE FROM a", "delete", "a"), ("update \"a b\" set c = 1", "update", "a b"), ("UPDATE OR IGNORE a SET b = 1", "update", "a"),
         ("WITH x AS (SELECT 1 WHERE 1) DELETE FROM a", "delete", "a"), ("UPDATE a SET b = (SELECT 1 FROM c WHERE d)", "update", "a"),
     ])
-    func `statements that change all rows are known`(_ sql: String, _ verb: String, _ table: String) throws {
+    func `statements that change all rows are recognized`(_ sql: String, _ verb: String, _ table: String) throws {
         let found = try #require(SQLSyntax.changesAllRows(sql))
         #expect(found.verb == verb && found.table == table)
     }
@@ -64,7 +64,7 @@ import Testing
         "DELETE FROM a WHERE b", "SELECT 'delete from a'", "INSERT INTO a SELECT 1", "CREATE TABLE a (b)", "REPLACE INTO a VALUES (1)",
         "WITH x AS (SELECT 1) SELECT * FROM x", "INSERT INTO a VALUES (1) ON CONFLICT DO UPDATE SET b = 1",
     ])
-    func `and others are not taken for such`(_ sql: String) {
+    func `other statements are not taken for statements that change all rows`(_ sql: String) {
         #expect(SQLSyntax.changesAllRows(sql) == nil)
     }
 
@@ -73,14 +73,14 @@ import Testing
         ("local function f() end", "      function f() end"), ("local x <const> = 1", "local x <const> = 1"), ("x = 1", "x = 1"),
         ("local x = 1 local y = 2", "      x = 1 local y = 2"),
     ])
-    func `local at the start of a statement makes globals`(_ text: String, _ made: String) {
+    func `local at the start of a statement creates globals`(_ text: String, _ made: String) {
         #expect(LuaLocals.made(global: text) == made)
     }
 }
 
-/// Keys, text and layout by themselves.
+/// Keys, text and layout on their own.
 @Suite struct EditorPartTests {
-    @Test func `keys are the same in whatever pieces their bytes come`() {
+    @Test func `keys are recognized however their bytes are split`() {
         let bytes = Array("aé日\u{1B}[A\u{1B}[1;5C\u{1B}OH\r\u{1B}[200~x\ny\u{1B}[201~\u{3}\u{1B}b".utf8)
         var whole = KeyDecoder()
         let expected = whole.feed(bytes)
@@ -95,14 +95,14 @@ import Testing
         #expect(text == "aé日" && keys == Array(expected.dropFirst()))
     }
 
-    @Test func `an escape alone is a key once nothing follows`() {
+    @Test func `an escape byte counts as a key if nothing follows it`() {
         var decoder = KeyDecoder()
         #expect(decoder.feed([0x1B]) == [] && decoder.isAmbiguous)
         #expect(decoder.flush() == [.escape])
         #expect(!decoder.isAmbiguous)
     }
 
-    @Test func `rows break at the width and the cursor behind the last column is in the next row`() {
+    @Test func `rows wrap at the width, and the cursor after the last column is in the next row`() {
         var layout = TextLayout(columns: 5, usesStyles: false)
         layout.add(StyledText("> "))
         layout.add(StyledText("abc"), cursor: 3)
@@ -112,7 +112,7 @@ import Testing
         #expect(layout.rows == ["abcd", "日e"] && layout.cursorRow == 1 && layout.cursorColumn == 2)
     }
 
-    @Test func `what is taller than the window is drawn around the cursor`() {
+    @Test func `text that is taller than the window is drawn around the cursor`() {
         var layout = TextLayout(columns: 10, usesStyles: false)
         layout.add(StyledText((1...50).map { "\($0)" }.joined(separator: "\n")), cursor: 0)
         var area = TerminalArea()
@@ -120,7 +120,7 @@ import Testing
         #expect(drawn.contains("10\u{1B}[K") && !drawn.contains("11\u{1B}[K"))
     }
 
-    @Test func `the history of a file survives line ends and backslashes`() throws {
+    @Test func `a history file preserves line ends and backslashes`() throws {
         let folder = try TestFolder()
         let path = folder.path + "/state/history"
         var history = LineHistory(path: path)
@@ -130,7 +130,7 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func `a table takes no more than the width and long texts give first`() {
+    @Test func `a table fits the width, and long texts are shortened first`() {
         var rows = ConsoleRows()
         rows.columns = ["id", "text", "more"]
         rows.head = [[.integer(1), .text(Array(String(repeating: "a", count: 50).utf8)), .text(Array("short".utf8))]]

@@ -2,7 +2,7 @@ import PeriluneTestTools
 import Testing
 
 @Suite(.patience, .startsPrograms) struct DoctorCommandTests {
-    @Test func `a database without faults passes with what could be better`() throws {
+    @Test func `a database without faults passes with suggestions`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("doctor", "--database", "library.sqlite")
         #expect(result.status == 0, "\(result.output)")
@@ -13,7 +13,7 @@ import Testing
         #expect(try folder.perilune("doctor", "--database", "library.sqlite").output.contains("ok       every foreign key has an index\n"))
     }
 
-    @Test func `a key that points nowhere is a fault`() throws {
+    @Test func `a foreign key that refers to a missing row is a fault`() throws {
         let folder = try ConsoleProcess.makeFolder()
         _ = try folder.perilune(
             "run", "--database", "library.sqlite", "-e",
@@ -23,7 +23,7 @@ import Testing
         #expect(result.output.contains("{\"verdict\":\"fault\",\"text\":\"2 rows of book refer to missing rows of author\",\"cure\":"), "\(result.output)")
     }
 
-    @Test func `a key that does not fit what it refers to is a fault, and the others are looked at`() throws {
+    @Test func `a foreign key with a mismatched target is a fault, and the other keys are still checked`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "a.sqlite", "-e",
@@ -64,7 +64,7 @@ import Testing
         ] { #expect(result.output.contains(text), "\(result.output)") }
     }
 
-    @Test func `without a database the libraries are looked at`() throws {
+    @Test func `without a database, the libraries are checked`() throws {
         let result = try TestFolder().perilune("doctor")
         #expect(result.status == 0 && result.output.contains("Lua 5.4"), "\(result.output)")
     }

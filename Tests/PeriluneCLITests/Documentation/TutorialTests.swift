@@ -2,12 +2,12 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// The tutorials work as given: a reader who saves each file and types each command sees what the page shows.
+/// The tutorials work as written: a reader who saves each file and types each command sees the output that the page shows.
 @Suite(.patience, .startsPrograms) struct TutorialTests {
     @Test(arguments: [
         "Perilune/Perilune.docc/Tutorials/TutorialScripts.md", "PeriluneScenarios/PeriluneScenarios.docc/TutorialScenarios.md",
     ])
-    func `the files and commands of a tutorial give the output that it shows`(page: String) throws {
+    func `the files and commands of a tutorial produce the output on the page`(page: String) throws {
         let steps = try TutorialPage(of: "\(TestFolder.checkout)/Sources/\(page)").steps
         #expect(steps.count > 6)
         let folder = try TestFolder()
@@ -25,7 +25,7 @@ import Testing
         #expect(commandCount > 2)
     }
 
-    @Test func `an output that differs from the page is found`() {
+    @Test func `output that differs from the page is reported`() {
         let expected = ExpectedOutput(lines: ["1 row   (12 ms, seed e50b)", "..."])
         #expect(expected.matches("1 row   (7 ms, seed 01ab)\nmore\n"))
         #expect(!expected.matches("2 rows   (7 ms, seed 01ab)\nmore\n"))
@@ -34,7 +34,7 @@ import Testing
     }
 }
 
-/// The files and commands of a page, in its order.
+/// The files and commands of a page, in order.
 private struct TutorialPage {
     enum Step {
         case file(String, String)
@@ -71,7 +71,8 @@ private struct TutorialPage {
     }
 }
 
-/// The output that a page shows. A line `...` stands for any lines, `...` in a line for any characters. Durations and seeds may differ.
+/// The output that a page shows. A line `...` matches any lines, and `...` within a line matches any characters. Durations and
+/// seeds may differ.
 private struct ExpectedOutput {
     let lines: [String]
 
@@ -94,7 +95,7 @@ private struct ExpectedOutput {
 }
 
 extension TestFolder {
-    /// Runs a line of shell in a terminal of 76 columns without colors, and returns what it shows there.
+    /// Runs a shell command in a terminal of 76 columns without colors, and returns the text on its screen.
     fileprivate func terminal(_ command: String) throws -> String {
         let programs = (Self.binary as NSString).deletingLastPathComponent
         let environment = ["PATH": "\(programs):/usr/bin:/bin", "NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat"]
@@ -102,7 +103,7 @@ extension TestFolder {
             "/usr/bin/script", ["--quiet", "--flush", "--command", "stty cols 76; \(command)", "/dev/null"], in: self,
             environment: environment
         ).wait()
-        // Progress is erased with "erase to the end of the line"; whatever stands before it was visible for a moment only.
+        // Progress lines are erased with "erase to the end of the line"; the text before that sequence was visible only briefly.
         return result.output.replacing("\r\n", with: "\n").replacing(#/[^\n]*\x{1B}\[K/#, with: "").replacing(#/\x{1B}\[[0-9;?]*[a-zA-Z>]/#, with: "")
     }
 }

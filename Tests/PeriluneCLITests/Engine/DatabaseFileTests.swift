@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["", "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"])
-    func `an empty database is removed, with what SQLite keeps beside it`(sql: String) throws {
+    func `an empty database is removed together with SQLite's companion files`(sql: String) throws {
         let pool = try open()
         try pool.write { try $0.execute(sql: sql) }
         try pool.close()
@@ -34,7 +34,7 @@ import Testing
         "CREATE TABLE t (a)", "CREATE VIEW v AS SELECT 1",
         "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY); INSERT INTO grdb_migrations VALUES ('01')",
     ])
-    func `one that has been filled meanwhile stays`(sql: String) throws {
+    func `a database that was filled in the meantime is kept`(sql: String) throws {
         let pool = try open()
         try pool.write { try $0.execute(sql: sql) }
         try pool.close()
@@ -43,7 +43,7 @@ import Testing
         #expect(try open().read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'") } == 1)
     }
 
-    @Test func `one that others use stays, and they can fill it`() throws {
+    @Test func `a database that other processes use is kept, and they can fill it`() throws {
         let other = try open()
         DatabaseFile.removeIfEmpty(path)
         try other.write { try $0.execute(sql: "CREATE TABLE t (a)") }
@@ -52,7 +52,7 @@ import Testing
         #expect(try open().read { try $0.tableExists("t") })
     }
 
-    @Test func `at the end of a link the file is removed, and the link stays`() throws {
+    @Test func `the file behind a symbolic link is removed, and the link is kept`() throws {
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: "a.sqlite")
         try open().close()
         DatabaseFile.removeIfEmpty(folder.path + "/link")

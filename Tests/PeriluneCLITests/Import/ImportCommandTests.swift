@@ -11,7 +11,7 @@ import Testing
         return result.output
     }
 
-    @Test func `a file of CSV makes a table of the types that its columns have`() throws {
+    @Test func `a CSV file creates a table with inferred column types`() throws {
         let folder = try TestFolder([
             "people.csv": "id,name,height,zip,note\r\n1,Ada,1.7,00123,\"a \"\"b\"\"\r\nc\"\r\n2,\"Böll, H.\",2,4,\r\n3,\"\",,5,x\r\n"
         ])
@@ -30,7 +30,7 @@ import Testing
         #expect(try rows(folder, "SELECT sql FROM sqlite_schema").contains("\\\"id\\\" INTEGER PRIMARY KEY"))
     }
 
-    @Test func `separators and encodings and missing headers are found out`() throws {
+    @Test func `separators, encodings and missing headers are detected`() throws {
         let folder = try TestFolder(["a.txt": "1;x\n2;y;\n".replacing("y;", with: "y"), "b.tsv": "n\tt\n3\tz\n"])
         try Data([0x6E, 0x2C, 0x74, 0x0A, 0x34, 0x2C, 0xE9, 0x0A]).write(to: URL(fileURLWithPath: folder.path + "/latin.csv"))
         try Data("n,t\n5,ü\n".data(using: .utf16)!).write(to: URL(fileURLWithPath: folder.path + "/wide.csv"))
@@ -43,7 +43,7 @@ import Testing
         #expect(try rows(folder, "SELECT group_concat(n || t, ' ') AS all_of_them FROM (SELECT * FROM t ORDER BY n)") == "{\"all_of_them\":\"1x 2y 3z 4é 5ü\"}\n")
     }
 
-    @Test func `JSON and lines of it come with the values that they have`() throws {
+    @Test func `JSON and JSON Lines keep their values`() throws {
         let folder = try TestFolder([
             "a.json": #"[{"id": 1, "tags": ["x", 1], "ok": true, "s": "a\u00e9\n\ud83d\ude00"}, {"id": 2, "r": 1.5}]"#,
             "b.jsonl": "{\"id\": 3, \"s\": null}\n\n{\"id\": 4, \"s\": \"\"}\n",
@@ -63,7 +63,7 @@ import Testing
         #expect(bad.status == 65 && bad.errors.contains("cannot import bad.json:2: expected a value"), "\(bad.errors)")
     }
 
-    @Test func `a binary file is refused, and says what it is`() throws {
+    @Test func `a binary file is refused with its type`() throws {
         let folder = try TestFolder()
         let files: [(name: String, bytes: [UInt8], part: String)] = [
             ("a.csv", Array("SQLite format 3\0".utf8) + [16, 0], "it is an SQLite database"),
@@ -78,14 +78,14 @@ import Testing
             #expect(result.status == 65 && result.errors.contains(file.part), "\(result.errors)")
             #expect(result.errors.contains("expected a text file: CSV, TSV, JSON or JSON lines"), "\(result.errors)")
         }
-        // A text may hold any character.
+        // Text may contain any character.
         try Data("PAR1,b\nx\0,2\n".utf8).write(to: URL(fileURLWithPath: folder.path + "/f.csv"))
         #expect(try folder.perilune("import", "f.csv", "--table", "t", "--create", "--database", "x.sqlite").status == 65)
         #expect(
             try folder.perilune("import", "f.csv", "--encoding", "utf-8", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
     }
 
-    @Test func `a bad row is named by line and column and nothing is imported`() throws {
+    @Test func `a bad row is reported with its line and column, and nothing is imported`() throws {
         let folder = try TestFolder(["a.csv": "id,age\n1,30\n2,old\n3\n1,5\n"])
         try #require(
             folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, age INTEGER)')").status == 0)
@@ -103,7 +103,7 @@ import Testing
         #expect(bad == "id,age\n2,old\n3\n1,5\n")
     }
 
-    @Test func `an upsert changes the rows that are there`() throws {
+    @Test func `an upsert changes existing rows`() throws {
         let folder = try TestFolder(["a.csv": "sku,price\na,1\nb,2\n", "b.csv": "sku,price\nb,3\nc,4\n"])
         _ = try folder.perilune("import", "a.csv", "--table", "p", "--create", "--primary-key", "sku", "--database", "x.sqlite")
         let result = try folder.perilune("import", "b.csv", "--table", "p", "--upsert", "--database", "x.sqlite")
@@ -111,7 +111,7 @@ import Testing
         #expect(try rows(folder, "SELECT group_concat(sku || price, ' ') AS a FROM p") == "{\"a\":\"a1 b3 c4\"}\n")
     }
 
-    @Test func `a table or a column that is not there is reported with the nearest`() throws {
+    @Test func `a missing table or column is reported with the nearest name`() throws {
         let folder = try TestFolder(["a.csv": "id,nmae\n1,x\n"])
         _ = try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE person (id, name)')")
         let table = try folder.perilune("import", "a.csv", "--table", "persn", "--database", "x.sqlite")
@@ -120,7 +120,7 @@ import Testing
         #expect(column.errors.contains("person has no column nmae") && column.errors.contains("did you mean `name`?"), "\(column.errors)")
     }
 
-    @Test func `what query has written as CSV comes back as it was`() throws {
+    @Test func `CSV written by query is imported unchanged`() throws {
         let folder = try TestFolder()
         _ = try folder.perilune(
             "run", "--database", "x.sqlite", "-e",
@@ -139,7 +139,7 @@ import Testing
         ("0", 0), ("-1", -1), ("9223372036854775807", .max), ("-9223372036854775808", .min), ("9223372036854775808", nil), ("007", nil),
         ("+1", nil), ("-0", nil), ("1 ", nil), ("", nil), ("-", nil), ("1e3", nil),
     ] as [(String, Int64?)])
-    func `integers without a type are those that are written back the same`(_ text: String, _ value: Int64?) {
+    func `untyped text is an integer if the integer is written back the same`(_ text: String, _ value: Int64?) {
         #expect(NumberText.integer(Array(text.utf8)) == value)
     }
 
@@ -150,7 +150,7 @@ import Testing
         ("2020-02-29 12:30", .datetime), ("2020-02-29T12:30:00Z", .datetime), ("12:30", .text), ("TRUE", .boolean), ("false", .boolean), ("yes", .text),
         ("inf", .text), ("nan", .text), ("2012/01/01", .text),
     ] as [(String, ValueForms)])
-    func `a field is a number, a date or a boolean only as a whole`(text: String, form: ValueForms) {
+    func `a field is a number, a date or a boolean only if all of it matches`(text: String, form: ValueForms) {
         #expect(ValueForms(Array(text.utf8)) == form)
     }
 
@@ -163,20 +163,20 @@ import Testing
         ("\"\",\"16.5\",\"17\"\n\"1\",3,4\n", "column1 integer, 16.5 integer, 17 integer"), (",0,1\na,3,4\n", "column1 text, 0 integer, 1 integer"), ("0,1,2\n3,.5,9\n", "0 integer, 1 real, 2 integer"),
         ("isbn,isbn,n\na,b,c\n", "isbn text, isbn_2 text, n text"), ("a,b\n", "a empty, b empty"), ("a,NA\n1,2\n", "a integer, NA integer"),
     ])
-    func `a row of names is a header, even if some are empty, repeated or numbers`(text: String, columns: String) throws {
+    func `a row of names is a header, even if some are empty, repeated or numeric`(text: String, columns: String) throws {
         let folder = try TestFolder(["a.csv": text])
         let result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite")
         #expect(result.errors.hasPrefix("a.csv: CSV, header, ") && result.errors.contains(": \(columns)\n"), "\(result.errors)")
     }
 
     @Test(arguments: ["1,x\n2,y\n", "Ada,30\nBob,25\n", "NA,5\n1,4\n2,3\n", "2020-01-01,x\n2020-01-02,y\n", "true,a\nfalse,b\n", "1,2\n", "Ada,1990\nBob,1985\n", "0,1\n2,3\n"])
-    func `a first row that looks like the others is no header`(text: String) throws {
+    func `a first row that resembles the others is not a header`(text: String) throws {
         let folder = try TestFolder(["a.csv": text])
         let result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite")
         #expect(result.errors.hasPrefix("a.csv: CSV, no header, 2 columns: "), "\(result.errors)")
     }
 
-    @Test func `dates, booleans and numbers of a new table get their types`() throws {
+    @Test func `dates, booleans and numbers in a new table get their types`() throws {
         let folder = try TestFolder(["a.csv": "d,at,ok,r,i,s,phone\n2020-01-01,2020-01-01 10:00,true,.5,-0,+3,+49123\n2021-02-03,2020-01-01,FALSE,+1.5,7,-2,+49\n"])
         let result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite")
         #expect(result.errors.contains(": d date, at datetime, ok boolean, r real, i integer, s integer, phone text\n"), "\(result.errors)")
@@ -188,7 +188,7 @@ import Testing
                 """)
     }
 
-    @Test func `columns of numbers take the numbers that SQLite converts`() throws {
+    @Test func `numeric columns accept every number that SQLite converts`() throws {
         let texts = [".5", "-.25", "+1.5", "-0", " 1", "1 ", "007", "+7", "1e3", "5.", "2.0"]
         let folder = try TestFolder(["a.csv": "v\n" + texts.joined(separator: "\n") + "\n", "b.csv": "v\n" + texts.dropFirst(3).joined(separator: "\n") + "\n"])
         let tables = "CREATE TABLE r (v REAL); CREATE TABLE i (v INTEGER); CREATE TABLE r2 (v REAL); CREATE TABLE i2 (v INTEGER);"
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `quotes that are text are refused, or taken as text`() throws {
+    @Test func `stray quotes are refused, or kept as text with --quote none`() throws {
         let folder = try TestFolder([
             "q.csv": "id,title\n1,\"Giliap\n2,x\n3,Say \"hi\"\n4,z\n", "inch.csv": "id,title\n1,\"1/2\" anchor\"\n2,5\" pipe\n",
             "single.csv": "id,title\n1,'a,b'\n", "fields.csv": "id,title\n1,\"a\n2,b\n3\",c,d\n",
@@ -220,7 +220,7 @@ import Testing
         #expect(try rows(folder, "SELECT * FROM s") == "{\"id\":1,\"title\":\"a,b\"}\n")
     }
 
-    @Test func `one byte that is not UTF-8 is refused with its line`() throws {
+    @Test func `a single byte that is not UTF-8 is refused with its line`() throws {
         let folder = try TestFolder()
         try Data(Array("id,n\n1,café\n2,x".utf8) + [0xE9, 0x0A]).write(to: URL(fileURLWithPath: folder.path + "/a.csv"))
         var result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite")
@@ -230,7 +230,7 @@ import Testing
         #expect(result.status == 0)
     }
 
-    @Test func `NULL has the texts that are named, and lines can be skipped`() throws {
+    @Test func `the texts that mean NULL can be named, and lines can be skipped`() throws {
         let folder = try TestFolder(["a.csv": "made by \"x\nin 2020\nn,r,s\n1,NA,\\N\nNA, NA ,b\n"])
         let result = try folder.perilune("import", "a.csv", "--skip", "2", "--null", "NA", "--null", "\\N", "--table", "t", "--create", "--database", "x.sqlite")
         #expect(result.status == 0 && result.errors.contains(": n integer, r empty, s text"), "\(result.errors)")
@@ -239,7 +239,7 @@ import Testing
         #expect(hint.errors.contains("column n holds numbers except for NA: --null NA makes that NULL"), "\(hint.errors)")
     }
 
-    @Test func `pipes and FIFOs are read by their names`() throws {
+    @Test func `pipes and FIFOs can be read by name`() throws {
         let folder = try TestFolder(["a.csv": "n,t\n1,x\n"])
         let result = try folder.shell(
             "mkfifo f; cat a.csv > f & $PERILUNE import f --table t --create --database x.sqlite "
@@ -263,7 +263,7 @@ import Testing
         #expect(try String(contentsOfFile: folder.path + "/bad.json", encoding: .utf8) == "{\"n\":\"x\"}\n{\"n\":{\"a\":[1]}}\n")
     }
 
-    @Test func `a field that an object does not have keeps its default or its value`() throws {
+    @Test func `a missing field of an object keeps the default or the existing value`() throws {
         let folder = try TestFolder([
             "a.jsonl": "{\"id\":1,\"b\":\"B3\"}\n{\"id\":9,\"a\":\"x\",\"n\":\"q\"}\n{\"id\":10,\"a\":null}\n{}\n"
         ])
@@ -295,7 +295,7 @@ import Testing
         ("a,b\n1,2\n3,", "1|2 3|"), ("a,b\n1,2\n,", "1|2 |"), ("a,b,c\n1,2,", "1|2|"), ("a,b\n1,2\n3,\"\"", "1|2 3|"), ("a,b\n\n1,2\n\n", "1|2"),
         ("a\n1\n\n3\n", "1  3"), ("a\r\n\r\n2\r\n", " 2"), ("\na\n1\n\n", "1 "), ("a\n1", "1"),
     ])
-    func `the last row may end in an empty field, and rows of one column be empty lines`(text: String, expected: String) throws {
+    func `the last row may end with an empty field, and a single column may have empty lines`(text: String, expected: String) throws {
         let folder = try TestFolder(["a.csv": text])
         let result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--header", "--database", "x.sqlite")
         #expect(result.status == 0, "\(result.errors)")
@@ -305,7 +305,7 @@ import Testing
     }
 
     @Test(arguments: ["csv", "tsv", "jsonl", "json"])
-    func `what a query has written comes back`(format: String) throws {
+    func `values written by a query are imported unchanged`(format: String) throws {
         let folder = try TestFolder()
         let isJSON = format.hasPrefix("json")
         let values = "(NULL), (1), (1.5), ('x'), (''), ('a,\"b\r\n'), ('\t')" + (isJSON ? ", (x'00ff'), (CAST(x'61ff' AS TEXT)), (9e999)" : "")
@@ -318,7 +318,7 @@ import Testing
         #expect(try rows(folder, "SELECT group_concat(quote(a)) = (SELECT group_concat(quote(a)) FROM t) AS equal FROM u") == "{\"equal\":1}\n")
     }
 
-    @Test func `names are equal in any case of letters`() throws {
+    @Test func `column names are compared without regard to case`() throws {
         let folder = try TestFolder([
             "a.csv": "a,a,B,b\n1,2,3,4\n", "a.jsonl": "{\"Id\":1,\"n\":2}\n{\"ID\":3,\"N\":4}\n", "both.jsonl": "{\"n\":1,\"N\":2}\n",
         ])
@@ -334,7 +334,7 @@ import Testing
         #expect(result.status == 1 && result.errors.contains("--primary-key names key, which no file has"), "\(result.errors)")
     }
 
-    @Test func `integers of more than 64 bits keep their digits, or are refused`() throws {
+    @Test func `integers beyond 64 bits keep their digits or are refused`() throws {
         let folder = try TestFolder(["a.json": "[{\"h\":12345678901234567890123},{\"h\":-9223372036854775808}]"])
         #expect(try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
         #expect(try rows(folder, "SELECT * FROM t") == "{\"h\":\"12345678901234567890123\"}\n{\"h\":\"-9223372036854775808\"}\n")
@@ -343,7 +343,7 @@ import Testing
         #expect(result.status == 65 && result.errors.contains("a.json:1: object 1: column h: expected an integer of 64 bits, got \"12345678901234567890123\""), "\(result.errors)")
     }
 
-    @Test func `dates of a table that is there are checked`() throws {
+    @Test func `dates for an existing table are checked`() throws {
         let folder = try TestFolder([
             "a.csv": "name,d\na,2026-01-01\nb,01/02/2026\nc,2026-02-30\nd,\ne,2026-01-01 14:30\n", "b.json": "[{\"name\":\"f\",\"d\":\"soon\"}]",
         ])
@@ -358,7 +358,7 @@ import Testing
         #expect(result.status == 65 && result.errors.contains("got \"soon\""), "\(result.errors)")
     }
 
-    @Test func `values of JSON are checked as those of CSV`() throws {
+    @Test func `JSON values are checked like CSV values`() throws {
         let folder = try TestFolder(["a.jsonl": """
             {"id":1,"r":"1.5","n":"12","ok":"yes","d":5,"t":true,"x":"12"}
             {"id":2,"r":1,"n":3.0,"ok":1,"d":"2020-01-01","t":1.5,"x":"a"}
@@ -382,7 +382,7 @@ import Testing
         #expect(try rows(folder, kept) == "{\"it\":\"1.51215'true''12' 1.031'2020-01-01''1.5''a'\"}\n")
     }
 
-    @Test func `the file of invalid rows is none that is read, and no database`() throws {
+    @Test func `the file for invalid rows may not overwrite an input file or a database`() throws {
         let folder = try TestFolder(["a.csv": "n\n1\nx\n"])
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (n INTEGER)]]").status == 0)
         for (file, message) in [
@@ -395,7 +395,7 @@ import Testing
         #expect(try rows(folder, "SELECT count(*) AS n FROM t") == "{\"n\":0}\n")
     }
 
-    @Test func `a key that the file does not have is reported with the nearest name`() throws {
+    @Test func `a key that no file contains is reported with the nearest name`() throws {
         let folder = try TestFolder(["b.csv": "isbn,n\na,1\n"])
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (isbn TEXT PRIMARY KEY, n)]]").status == 0)
         let result = try folder.perilune("import", "b.csv", "--table", "t", "--database", "x.sqlite", "--upsert", "--primary-key", "isbm")
@@ -403,14 +403,14 @@ import Testing
     }
 
     @Test(arguments: [("[]", "it has no rows"), ("[{}]", "it has no fields"), ("[{\"a\":01}]", "expected a value"), ("[{\"a\":-}]", "expected a value")])
-    func `what has no columns leaves no file behind`(text: String, message: String) throws {
+    func `input without columns does not create a database`(text: String, message: String) throws {
         let folder = try TestFolder(["a.json": text])
         let result = try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite")
         #expect(result.status != 0 && result.errors.contains(message), "\(result.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/x.sqlite"))
     }
 
-    @Test func `an import that fails leaves no empty file behind`() throws {
+    @Test func `a failed import does not leave an empty database`() throws {
         let folder = try TestFolder(["a.csv": "a,b\n1,2\n3\n", "b.json": "[{\"a\":true},{\"a\":\"yes\"}]"])
         #expect(try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite").status == 65)
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/x.sqlite"))

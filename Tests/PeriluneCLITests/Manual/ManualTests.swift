@@ -4,9 +4,9 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// The manual pages, made from the commands.
+/// The manual pages, which are generated from the commands.
 @Suite(.patience, .startsPrograms) struct ManualTests {
-    @Test func `every command has a page that says what its help says`() throws {
+    @Test func `every command has a page with the contents of its help`() throws {
         let commands = try CommandDescription.read().all
         let names = commands.map { ManualPage(command: $0).name }
         #expect(Set(["perilune", "perilune-run", "perilune-migrate-new", "perilune-automations-trace", "perilune-chart"]).isSubset(of: names), "\(names)")
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `sections of the help are sections of the page, and examples stand as they are`() throws {
+    @Test func `sections of the help become sections of the page, and examples are unchanged`() throws {
         let run = try #require(CommandDescription.read().all.first { $0.words == ["perilune", "run"] })
         let page = ManualPage(command: run).text
         for section in ["DESCRIPTION", "EXAMPLES", "PREVIEW", "TRACE", "EXIT STATUS", "ARGUMENTS", "OPTIONS", "SEE ALSO"] {
@@ -29,7 +29,7 @@ import Testing
         #expect(page.contains(".TP\n\\fB\\-\\-timeout\\fR \\fItime\\fR\n"), "\(page)")
     }
 
-    @Test func `no line of a page is taken for a request of the formatter`() throws {
+    @Test func `no line of a page is interpreted as a roff request`() throws {
         let requests = try Regex(#"^\.(TH|SH|TP|PP|RS|RE|nf|fi|B|BR)( |$)"#)
         for command in try CommandDescription.read().all {
             for line in ManualPage(command: command).text.split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `the pages are written into a folder`() throws {
+    @Test func `the pages are written to a folder`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("manual", "man/man1").status == 0)
         #expect(folder.exists("man/man1/perilune.1") && folder.exists("man/man1/perilune-automations-list.1"))

@@ -13,7 +13,7 @@ import Testing
         try TestFolder(Self.files.merging(more) { $1 })
     }
 
-    /// A folder whose database has seen the two migrations.
+    /// A folder whose database has both migrations applied.
     private func migrated(_ more: [String: String] = [:]) throws -> TestFolder {
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
@@ -38,7 +38,7 @@ import Testing
 
     // MARK: - Migrating
 
-    @Test func `a new database is made and migrated`() throws {
+    @Test func `a new database is created and migrated`() throws {
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--format", "csv")
         #expect(result.status == 0)
@@ -51,20 +51,20 @@ import Testing
         #expect(try copies(folder) == [])
     }
 
-    @Test func `a second run does nothing, and copies nothing`() throws {
+    @Test func `a second run does nothing and copies nothing`() throws {
         let folder = try migrated()
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect((result.status, result.output, result.errors) == (0, "", "nothing is pending\n"))
         #expect(try copies(folder) == [])
     }
 
-    @Test func `another folder may be named, with slashes at the end`() throws {
+    @Test func `another folder may be given, even with trailing slashes`() throws {
         let folder = try TestFolder(["db/steps/a.sql": "CREATE TABLE a (x)"])
         #expect(try folder.perilune("migrate", "db/steps//", "--database", "x.sqlite").status == 0)
         #expect(try tables(folder) == "n\r\na grdb_migrations\r\n")
     }
 
-    @Test func `the last migration may be named`() throws {
+    @Test func `the last migration to apply can be chosen`() throws {
         let folder = try folder()
         let first = try folder.perilune("migrate", "--database", "x.sqlite", "--to", "0001_create")
         #expect(first.output.hasPrefix("{\"migration\":\"0001_create\",\"seconds\":"))
@@ -76,7 +76,7 @@ import Testing
                 == "nothing is pending\n")
     }
 
-    @Test func `a misspelt migration is wrong usage, and nothing is made`() throws {
+    @Test func `a misspelled migration is wrong usage, and nothing is created`() throws {
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--to", "0002_page")
         #expect(result.status == 64)
@@ -89,7 +89,7 @@ import Testing
                 "available: 0001_create"))
     }
 
-    @Test func `a database is not migrated back`() throws {
+    @Test func `migrating to an earlier migration is refused`() throws {
         let result = try migrated().perilune("migrate", "--database", "x.sqlite", "--to", "0001_create")
         #expect(result.status == 1)
         #expect(result.errors.contains("the database cannot be migrated back to `0001_create`"))
@@ -109,7 +109,7 @@ import Testing
         "migrations/0003_shelf.down.sql": "DROP TABLE shelf;",
     ]
 
-    @Test func `the last migration is undone, after a copy was made`() throws {
+    @Test func `the last migration is undone after a copy was made`() throws {
         let folder = try migrated(Self.undoing)
         #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup").status == 0)
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--format", "csv")
@@ -120,7 +120,7 @@ import Testing
         #expect(try tables(folder, copies(folder)[0]) == "n\r\nbook grdb_migrations shelf\r\n")
     }
 
-    @Test func `all migrations after one are undone, or none if one does not say how`() throws {
+    @Test func `all migrations after a given one are undone, or none if one has no undo step`() throws {
         let folder = try migrated(Self.undoing)
         #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup").status == 0)
         let dry = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--to", "0001_create", "--dry-run")
@@ -140,7 +140,7 @@ import Testing
         #expect(try copies(folder) == [])
     }
 
-    @Test func `undoing is refused where only copies may be used, and beside what does not undo`() throws {
+    @Test func `undoing is refused in previews and with contradictory options`() throws {
         let folder = try migrated(Self.undoing)
         #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--context", "preview").status == 64)
         for option in ["--preview", "--status", "--check"] {
@@ -153,7 +153,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/none.sqlite"))
     }
 
-    @Test func `modules beside the migrations can be required`() throws {
+    @Test func `modules next to the migrations can be required`() throws {
         let folder = try TestFolder([
             "migrations/a.lua":
                 "local names = require 'lib.names' return function(db) db:execute('CREATE TABLE ' .. names[1] .. ' (x)') end",
@@ -165,7 +165,7 @@ import Testing
 
     // MARK: - Failures
 
-    @Test func `a failure keeps what came before, and shows the place`() throws {
+    @Test func `a failure keeps the earlier migrations and shows its location`() throws {
         let folder = try migrated([
             "migrations/0003_index.sql": "CREATE INDEX by_title ON book (title);",
             "migrations/0004_fill.sql": "CREATE TABLE note (x);\n\nINSERT INTO book (titel)\n  VALUES ('x');\n",
@@ -191,7 +191,7 @@ import Testing
         #expect(status.output.contains("0003_index,applied\r\n0004_fill,pending\r\n0005_never,pending\r\n"))
     }
 
-    @Test func `a mistake in SQL is pointed at`() throws {
+    @Test func `an SQL error is marked in the statement`() throws {
         let folder = try TestFolder(["migrations/a.sql": "CREATE TABLE a (x);\nCREATE TABLE b (y;\n"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.status == 1)
@@ -208,7 +208,7 @@ import Testing
         #expect(result.errors.contains("  at migrations/a.lua:3\n  3 |   t.x = 1\n"))
     }
 
-    @Test func `an error may be JSON`() throws {
+    @Test func `an error can be reported as JSON`() throws {
         let folder = try TestFolder(["migrations/a.sql": "SELECT nothing"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--error-format", "json")
         let line = try #require(result.errors.split(separator: "\n").last)
@@ -218,7 +218,7 @@ import Testing
         #expect(object?["line"] as? Int == 1)
     }
 
-    @Test func `a file that does not parse is bad data, and nothing is made`() throws {
+    @Test func `a file with a syntax error is bad data, and nothing is created`() throws {
         let folder = try TestFolder(["migrations/a.lua": "return function(db)\n  db:execute(\nend"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.status == 65)
@@ -226,7 +226,7 @@ import Testing
         #expect(!folder.exists("x.sqlite"))
     }
 
-    @Test func `a folder that does not exist cannot be used`() throws {
+    @Test func `a missing folder is an error`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect((result.status, result.output) == (74, ""))
@@ -234,7 +234,7 @@ import Testing
         #expect(!folder.exists("x.sqlite"))
     }
 
-    @Test func `a folder without migrations is said to be one`() throws {
+    @Test func `a folder without migrations is reported`() throws {
         let folder = try TestFolder(["migrations/README.md": ""])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect((result.status, result.output, result.errors) == (0, "", "no migrations in migrations\n"))
@@ -271,7 +271,7 @@ import Testing
         #expect(result.errors.contains("\nerror: database is locked\n"))
     }
 
-    @Test func `a file that is no database is bad data`() throws {
+    @Test func `a file that is not a database is bad data`() throws {
         let folder = try folder(["x.sqlite": String(repeating: "no database ", count: 100)])
         #expect(try folder.perilune("migrate", "--database", "x.sqlite").status == 65)
         #expect(try copies(folder) == [])
@@ -318,7 +318,7 @@ import Testing
         #expect(lines.output.hasPrefix("{\"migration\":\"0002_pages\",\"status\":\"applied\"}\n"))
     }
 
-    @Test func `pending migrations are a status of their own when asked for`() throws {
+    @Test func `pending migrations have their own exit status on request`() throws {
         let folder = try migrated()
         let done = try folder.perilune("migrate", "--database", "x.sqlite", "--check")
         #expect((done.status, done.output, done.errors) == (0, "", ""))
@@ -331,7 +331,7 @@ import Testing
         #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
     }
 
-    @Test func `what the folder does not know is said before migrating`() throws {
+    @Test func `applied migrations that are missing from the folder are reported`() throws {
         let folder = try migrated(["migrations/0003.sql": "SELECT 1"])
         try FileManager.default.removeItem(atPath: folder.path + "/migrations/0001_create.sql")
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup")
@@ -341,7 +341,7 @@ import Testing
 
     // MARK: - Copies
 
-    @Test func `a database that holds something is copied before`() throws {
+    @Test func `a database with contents is copied before it is migrated`() throws {
         let folder = try migrated(["migrations/0003_x.sql": "DROP TABLE book"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.errors == "copied the database to x.sqlite.before-0003_x.sqlite\n")
@@ -350,7 +350,7 @@ import Testing
         #expect(!folder.exists("x.sqlite.before-0003_x.sqlite-wal"))
     }
 
-    @Test func `a copy is removed again if nothing was applied, and kept if something was`() throws {
+    @Test func `the copy is removed if nothing was applied, and kept otherwise`() throws {
         let folder = try migrated(["migrations/0003_x.sql": "CREATE TABLE c (x); DROP TABLE book; SELECT nothing"])
         for _ in 1...2 {
             let result = try folder.perilune("migrate", "--database", "x.sqlite")
@@ -373,7 +373,7 @@ import Testing
         #expect(try copies(folder) == ["x.sqlite.before-0003_x.sqlite"])
     }
 
-    @Test func `a database in WAL mode is copied with what is in its log`() throws {
+    @Test func `the copy of a WAL database includes its log`() throws {
         let folder = try migrated(["migrations/0003.sql": "SELECT 1"])
         try folder.write(
             """
@@ -389,7 +389,7 @@ import Testing
         #expect(copied.output == "title\r\nin the log\r\n")
     }
 
-    @Test func `no copy is made of an empty database, nor where none is wanted`() throws {
+    @Test func `no copy is made of an empty database or if copies are switched off`() throws {
         let folder = try folder(["x.sqlite": ""])
         let empty = try folder.perilune("migrate", "--database", "x.sqlite", "--to", "0001_create")
         #expect((empty.status, empty.errors) == (0, ""))
@@ -457,7 +457,7 @@ import Testing
         #expect(first.output.hasPrefix("Would run 0003_isbn\nWould change in x.sqlite: 2 objects of the schema\n"))
     }
 
-    @Test func `a preview can be read by programs`() throws {
+    @Test func `programs can read a preview`() throws {
         let folder = try migrated(["migrations/0003.lua": "return function(db) print('hello') db:execute('CREATE TABLE c (x)') end"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview", "--format", "json")
         #expect((result.status, result.errors) == (0, "hello\n"))
@@ -467,7 +467,7 @@ import Testing
         #expect((object?["tables"] as? [Any])?.isEmpty == true)
     }
 
-    @Test func `a preview of a database that does not exist is one of an empty one`() throws {
+    @Test func `a preview of a missing database starts with an empty one`() throws {
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview")
         #expect(result.status == 0)
@@ -483,7 +483,7 @@ import Testing
         #expect(!folder.exists("x.sqlite"))
     }
 
-    @Test func `a preview of nothing says so, and one that fails shows what came before`() throws {
+    @Test func `a preview reports that nothing is pending, and a failed one shows the changes until then`() throws {
         let folder = try migrated()
         let nothing = try folder.perilune("migrate", "--database", "x.sqlite", "--preview")
         #expect((nothing.status, nothing.output, nothing.errors) == (0, "", "nothing is pending\n"))
@@ -519,7 +519,7 @@ import Testing
         #expect(!folder.exists("x.sqlite"))
     }
 
-    @Test func `mistakes on the command line are reported with what was probably meant`() throws {
+    @Test func `mistakes on the command line are reported with suggestions`() throws {
         let folder = try migrated()
         let misspelt = try folder.perilune("migrate", "--databse", "x.sqlite")
         #expect(misspelt.status == 64)
@@ -531,14 +531,14 @@ import Testing
                 "error: expected --database with the path of a file: did you mean `perilune migrate --database x.sqlite`?\n"))
     }
 
-    @Test func `what is used is said on request`() throws {
+    @Test func `the database and the folder in use are shown on request`() throws {
         let result = try migrated().perilune("migrate", "--database", "x.sqlite", "--verbose")
         #expect(result.errors == "database: x.sqlite (--database)\nmigrations: migrations\nnothing is pending\n")
     }
 
     // MARK: - Databases that are not there
 
-    @Test func `a database that does not exist has seen nothing, and is not made by looking`() throws {
+    @Test func `a missing database has no applied migrations, and --status and --check do not create it`() throws {
         let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x)", "migrations/2_b.sql": "CREATE TABLE b (x)"])
         var result = try folder.perilune("migrate", "--database", "none.sqlite", "--status", "--format", "csv")
         #expect(result.status == 0)
@@ -550,13 +550,13 @@ import Testing
         #expect(!folder.exists("none.sqlite"))
     }
 
-    @Test func `migrations that fail make no file`() throws {
+    @Test func `failed migrations do not create a database`() throws {
         let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x", "migrations/2_b.sql": "CREATE TABLE b (x)"])
         var result = try folder.perilune("migrate", "--database", "new.sqlite")
         #expect(result.status == 1)
         #expect(!result.errors.contains("created the database"))
         for suffix in ["", "-wal", "-shm", "-journal"] { #expect(!folder.exists("new.sqlite" + suffix)) }
-        // What was applied before is kept.
+        // Earlier migrations are kept.
         try folder.write("CREATE TABLE a (x)", to: "migrations/1_a.sql")
         try folder.write("CREATE TABLE b (x", to: "migrations/2_b.sql")
         result = try folder.perilune("migrate", "--database", "new.sqlite")
@@ -565,7 +565,7 @@ import Testing
         #expect(folder.exists("new.sqlite"))
     }
 
-    @Test func `a file that was edited after it has run is reported, and fails the check`() throws {
+    @Test func `a migration that was edited after it ran is reported and fails the check`() throws {
         let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x)"])
         #expect(try folder.perilune("migrate", "--database", "x.sqlite").status == 0)
         #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--check").status == 0)

@@ -22,13 +22,13 @@ import Testing
             (.always, ["NO_COLOR": "1", "TERM": "dumb"], false, true),
             (.never, ["FORCE_COLOR": "1"], true, false),
         ] as [(ColorChoice, EnvironmentVariables, Bool, Bool)])
-    func `the flag wins, then NO_COLOR, then what forces, then the terminal`(
+    func `the option takes precedence, then NO_COLOR, then forcing variables, then the terminal`(
         choice: ColorChoice, environment: EnvironmentVariables, isTerminal: Bool, isOn: Bool
     ) {
         #expect(Colors(choice, environment: environment, isTerminal: isTerminal).isOn == isOn)
     }
 
-    @Test func `without colors text stays as it is`() {
+    @Test func `without colors, text is unchanged`() {
         #expect(Colors.off.red("x") == "x")
         #expect(Colors(isOn: true).red("x") == "\u{1B}[1;31mx\u{1B}[0m")
         #expect(Colors(isOn: true).red("") == "")

@@ -14,7 +14,7 @@ import Testing
         String(decoding: format.format(columns: columns, rows: rows), as: UTF8.self)
     }
 
-    @Test func `a table has a box, numbers to the right, NULL apart from nothing`() {
+    @Test func `a table has a frame, right-aligned numbers, and a visible NULL`() {
         #expect(
             format(.table, columns, rows) == """
                 ┌────┬──────┐
@@ -32,7 +32,7 @@ import Testing
         #expect(format(.table, ["a"], []) == "┌───┐\n│ a │\n├───┤\n└───┘\n")
     }
 
-    @Test func `a table is aligned for wide characters and combining marks`() {
+    @Test func `wide characters and combining marks stay aligned in a table`() {
         let rows: [[Cell]] = ["日本", "e\u{301}", "👩‍👩‍👧", "❤️", "abcd"].map { [.text(Array($0.utf8))] }
         #expect(
             format(.table, ["x"], rows) == """
@@ -49,14 +49,14 @@ import Testing
                 """)
     }
 
-    @Test func `a table escapes what could harm a terminal`() {
+    @Test func `a table escapes text that could harm a terminal`() {
         let text: [UInt8] = Array("a\u{1B}[31m\n\t\0\u{202E}".utf8) + [0xFF, 0xC3]
         let output = format(.table, ["x\n"], [[.text(text)]])
         #expect(output.contains(#"│ a\x1B[31m\n\t\x00\u{202E}\xFF\xC3 │"#))
         #expect(output.contains(#"│ x\n"#))
     }
 
-    @Test func `a table in colors dims NULL`() {
+    @Test func `a colored table dims NULL`() {
         let output = ResultFormat.table.format(columns: ["a"], rows: [[.null]], colors: Colors(isOn: true))
         #expect(String(decoding: output, as: UTF8.self).contains("\u{1B}[2mNULL\u{1B}[0m"))
     }
@@ -87,7 +87,7 @@ import Testing
         #expect(format(.json, columns, []) == "[]\n")
     }
 
-    @Test func `lines of JSON lose nothing`() {
+    @Test func `JSON Lines output is lossless`() {
         let rows: [[Cell]] = [
             [.integer(.min), .integer(.max), .real(0.1 + 0.2), .real(-.infinity), .real(.leastNonzeroMagnitude)],
             [.boolean(false), .blob([0, 1, 254, 255]), .text([0xFF]), .text(Array("\"\\\n\u{1}é".utf8)), .real(1)],
@@ -100,7 +100,7 @@ import Testing
                 """#)
     }
 
-    @Test func `columns of the same name stay apart in JSON`() {
+    @Test func `columns with the same name get different keys in JSON`() {
         let row: [Cell] = [.integer(1), .integer(2), .integer(3), .integer(4)]
         #expect(format(.jsonl, ["a", "a", "a_2", "a"], [row]) == #"{"a":1,"a_3":2,"a_2":3,"a_4":4}"# + "\n")
     }
@@ -117,7 +117,7 @@ import Testing
                 """#)
     }
 
-    @Test func `the line format aligns names and parts rows`() {
+    @Test func `the line format aligns names and separates rows`() {
         #expect(
             format(.line, ["id", "title"], [[.integer(1), .null], [.real(1.5), .blob([171])]]) == """
                    id = 1
@@ -135,11 +135,11 @@ import Testing
             (Array("foobar".utf8), "Zm9vYmFy"),
             ([255, 255, 255, 254], "////" + "/g=="),
         ] as [([UInt8], String)])
-    func `base64 is that of RFC 4648`(bytes: [UInt8], text: String) {
+    func `base64 follows RFC 4648`(bytes: [UInt8], text: String) {
         #expect(String(decoding: CellText.base64(bytes), as: UTF8.self) == text)
     }
 
-    @Test func `people get a table, programs lines of JSON`() {
+    @Test func `the default format is a table on a terminal and JSON Lines elsewhere`() {
         #expect(ResultFormat.standard(isTerminal: true) == .table)
         #expect(ResultFormat.standard(isTerminal: false) == .jsonl)
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// Long output on a terminal, which goes through the program that `PAGER` names.
+/// Long output on a terminal is passed to the program that `PAGER` names.
 @Suite(.patience, .startsPrograms) struct PagerTests {
-    /// A pager that marks what passes through it.
+    /// A pager that marks all text that it receives.
     private static let marking = ["PAGER": "sed 's/^/paged: /'"]
     private static let sql = "WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 60) SELECT n FROM c"
 
@@ -16,7 +16,7 @@ import Testing
         return (process.text, status)
     }
 
-    @Test func `rows, schemas, dumps and help go through the pager`() throws {
+    @Test func `rows, schemas, dumps and help are paged`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (a)')").status == 0)
         let rows = try Self.run(["query", Self.sql], in: folder)
@@ -30,12 +30,12 @@ import Testing
     @Test(arguments: [
         (["--no-pager"], marking), ([], ["PAGER": ""]), ([], ["PAGER": "no-such-pager"]), ([], ["PAGER": "sed 's/^/paged: /'", "TERM": "dumb"]),
     ])
-    func `and not where none is wanted or found`(arguments: [String], environment: [String: String]) throws {
+    func `output is not paged if a pager is unwanted or missing`(arguments: [String], environment: [String: String]) throws {
         let shown = try Self.run(["query"] + arguments + [Self.sql], in: TestFolder(), environment)
         #expect(shown.status == 0 && shown.text.contains("│ 60 │") && !shown.text.contains("paged: "), "\(shown.text)")
     }
 
-    @Test func `help without a pager can be asked for`() throws {
+    @Test func `help is available without a pager`() throws {
         let folder = try TestFolder()
         for topic in ["run", "db:fetch_all"] {
             let shown = try Self.run(["help", topic, "--no-pager"], in: folder)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `an error comes after what was shown, and what leaves the terminal is not paged`() throws {
+    @Test func `an error follows the paged output, and piped output is not paged`() throws {
         let folder = try TestFolder()
         let shown = try Self.run(["query", "SELECT abs(-9223372036854775808)"], in: folder)
         #expect(shown.status == 1 && shown.text.contains("integer overflow"), "\(shown.text)")
@@ -51,10 +51,11 @@ import Testing
         #expect(piped.output.hasSuffix("{\"n\":60}\n"), "\(piped.output.suffix(40))")
     }
 
-    @Test func `a reader who leaves ends the command`() throws {
+    @Test func `quitting the pager ends the command`() throws {
         let endless = "WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
         let shown = try Self.run(["query", "--format", "csv", endless], in: TestFolder(), ["PAGER": "head -n 3"])
-        // As in `perilune query | head`.
+        // The same status as in `perilune query
+        // head`.
         #expect(shown.status == 128 + SIGPIPE && shown.text.hasPrefix("n\r"), "\(shown)")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import PeriluneCLI
 
 @Suite struct ProgressLineTests {
-    @Test func `a line is drawn with its part and the time that is left, and taken away`() throws {
+    @Test func `a progress line shows its percentage and the remaining time, and is erased`() throws {
         let written = Mutex("")
         let line = try #require(ProgressLine(isTerminal: true, columns: { 60 }, delay: .zero) { text in written.withLock { $0 += text } })
         line.show("copying x.sqlite", part: 0.5, "3 rows")
@@ -13,14 +13,14 @@ import Testing
         #expect(text.hasPrefix("\r\u{1B}[Kcopying x.sqlite · 50 % · 3 rows · about ") && text.hasSuffix(" left\r\u{1B}[K"), "\(text)")
     }
 
-    @Test func `it is no wider than the terminal, and not drawn too often`() throws {
+    @Test func `a progress line fits the terminal and is not drawn too often`() throws {
         let written = Mutex<[String]>([])
         let line = try #require(ProgressLine(isTerminal: true, columns: { 10 }, delay: .zero) { text in written.withLock { $0.append(text) } })
         for number in 0..<50 { line.show("number \(number) of fifty") }
         #expect(written.withLock { $0 } == ["\r\u{1B}[Knumber 0 "])
     }
 
-    @Test func `nothing is drawn before the delay, and none without a terminal`() throws {
+    @Test func `nothing is drawn before the delay or without a terminal`() throws {
         let written = Mutex("")
         let line = try #require(ProgressLine(isTerminal: true, columns: { 60 }, delay: .seconds(600)) { text in written.withLock { $0 += text } })
         line.show("early", part: 0.5)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// What the console, previews and the test runner show on terminals of several widths, in color and with wide letters: lines fit, and no
-/// escape sequence is shown as text.
+/// The screens of the console, previews and the test runner on terminals of several widths, in color and with wide characters:
+/// lines fit, and no escape sequence is shown as text.
 @Suite(.patience, .startsPrograms) struct ScreenTests {
     private static let widths: [UInt16] = [60, 80, 140]
 
@@ -39,18 +39,18 @@ import Testing
         "ROLLBACK", ":chart SELECT name, id FROM author", ":help db:fetch_value",
     ]
 
-    @Test(arguments: widths) func `the console fits`(_ width: UInt16) throws {
+    @Test(arguments: widths) func `the console fits the terminal`(_ width: UInt16) throws {
         let folder = try ConsoleProcess.makeFolder()
         let process = try TerminalProcess(["console", "--color", "always", "library.sqlite"], in: folder, columns: width)
         for statement in Self.statements { process.press(statement + "\r") }
         process.press("\u{4}")
         _ = process.wait()
-        // Lines that are typed are drawn by the editor.
+        // Typed lines are drawn by the editor.
         let lines = process.text.components(separatedBy: "\r\n").filter { !$0.contains("\u{1B}[K") && !$0.contains("\u{1B}[?2004") }
         check(lines, width)
     }
 
-    @Test(arguments: widths) func `reports of failures show their colors and no escape sequences`(_ width: UInt16) throws {
+    @Test(arguments: widths) func `failure reports show colors but no escape sequences`(_ width: UInt16) throws {
         for report in ["pretty", "dots", "tap"] {
             let folder = try TestFolder(Self.scenarios)
             let process = try TerminalProcess(
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test(arguments: widths) func `previews fit and show the change`(_ width: UInt16) throws {
+    @Test(arguments: widths) func `previews fit the terminal and show the change`(_ width: UInt16) throws {
         let columns = (1...13).map { "column_\($0) TEXT DEFAULT 'value \($0)'" }.joined(separator: ", ")
         let folder = try TestFolder()
         _ = try folder.perilune("run", "--database", "wide.sqlite", "-e", "db:execute[[CREATE TABLE wide (id INTEGER PRIMARY KEY, \(columns)); INSERT INTO wide (id) VALUES (1), (2)]]")

@@ -80,7 +80,7 @@ import Testing
                 .count == 1)
     }
 
-    @Test func `a preview in colors marks what is new, gone and changed`() throws {
+    @Test func `a colored preview marks added, removed and changed values`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "change.lua", "--database", "shop.sqlite", "--preview", "--color", "always")
@@ -89,7 +89,7 @@ import Testing
         #expect(result.output.contains("\u{1B}[32mRedburn\u{1B}[0m"))
     }
 
-    @Test func `schema changes and tables without key are shown`() throws {
+    @Test func `schema changes and tables without a key are shown`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "--database", "shop.sqlite", "--preview", "--rows", "1", "-e",
@@ -125,7 +125,7 @@ import Testing
                 """)
     }
 
-    @Test func `the report can be JSON, alone on standard output`() throws {
+    @Test func `the report can be JSON, and is then the only standard output`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "change.lua", "--database", "shop.sqlite", "--preview", "--format", "json")
@@ -137,7 +137,7 @@ import Testing
         #expect(report["version"] as? Int == 1)
     }
 
-    @Test func `long values are shown where they differ`() throws {
+    @Test func `long values are shown if they differ`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "--database", "shop.sqlite", "--preview", "-e",
@@ -152,7 +152,7 @@ import Testing
         ("('é'):rep(1001)", "('é'):rep(1000) .. 'è'", "…ééééééééééé → …ééééééééééè "),
         ("perilune.blob(('x'):rep(5000) .. '\\0')", "perilune.blob(('x'):rep(5000))", "…787878787800' → …7878787878' "),
     ])
-    func `of long values the part is shown where they begin to differ`(old: String, new: String, shown: String) throws {
+    func `a long value is shown from its first difference`(old: String, new: String, shown: String) throws {
         let folder = try makeFolder()
         let change = "db:execute('UPDATE book SET title = ? WHERE id = 1', "
         #expect(try folder.perilune("run", "--database", "shop.sqlite", "-e", change + old + ")").status == 0)
@@ -160,7 +160,7 @@ import Testing
         #expect(result.output.contains(shown), "\(result.output)")
     }
 
-    @Test func `with --check the status tells whether anything would change`() throws {
+    @Test func `with --check, the exit status tells whether anything would change`() throws {
         let folder = try makeFolder()
         let changing = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--check")
         #expect(changing.status == 2)
@@ -169,7 +169,7 @@ import Testing
         #expect((idle.status, idle.output) == (0, "Would change in shop.sqlite: nothing\n"))
     }
 
-    @Test func `a script that fails half-way is reported as far as it came`() throws {
+    @Test func `a failed script is reported with its changes until then`() throws {
         let folder = try makeFolder()
         let before = try bytes(folder)
         let result = try folder.perilune(
@@ -183,13 +183,13 @@ import Testing
         #expect(!folder.exists("x.plan"))
     }
 
-    @Test func `a status that a script asks for is kept`() throws {
+    @Test func `the exit status that a script sets is kept`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "--check", "-e", "os.exit(7)")
         #expect((result.status, result.output) == (7, "Would change in shop.sqlite: nothing\n"))
     }
 
-    @Test func `a database that does not exist is not made`() throws {
+    @Test func `a missing database is not created`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune(
             "run", "--database", "new.sqlite", "--preview", "--create", "-e", "db:execute('CREATE TABLE t (a)')")
@@ -197,7 +197,7 @@ import Testing
         #expect(!folder.exists("new.sqlite"))
     }
 
-    @Test func `what reaches outside is refused, with the cure`() throws {
+    @Test func `effects outside the database are refused with advice`() throws {
         let folder = try makeFolder()
         let written = try folder.perilune("run", "--preview", "-e", "io.open('x.txt', 'w')")
         #expect(written.status == 1)
@@ -211,7 +211,7 @@ import Testing
         #expect(attached.errors.contains("help  run it without --preview\n"))
     }
 
-    @Test func `options of previews need a preview`() throws {
+    @Test func `preview options need a preview`() throws {
         for options in [["--save", "x"], ["--check"], ["--format", "json"], ["--rows", "3"], ["--allow-effects"]] {
             let result = try CommandProcess(TestFolder.binary, ["run"] + options + ["-e", ""], in: TestFolder()).wait()
             #expect(result.status == 64)
@@ -221,7 +221,7 @@ import Testing
         #expect(try TestFolder().perilune("run", "--preview", "--rows", "-1", "-e", "").status == 64)
     }
 
-    @Test func `Ctrl-C ends a preview with its report`() throws {
+    @Test func `Ctrl-C ends a preview, which still reports`() throws {
         let folder = try makeFolder()
         let process = try CommandProcess(
             TestFolder.binary,
@@ -238,7 +238,7 @@ import Testing
             result.output.hasPrefix("Before it failed, the script would have changed in shop.sqlite: 3 rows deleted\n"))
     }
 
-    @Test func `the time limit of a preview bounds the comparing, too`() throws {
+    @Test func `the time limit of a preview covers the comparison`() throws {
         let folder = try TestFolder(["temporary/x": ""])
         let making = """
             db:execute[[
@@ -247,7 +247,7 @@ import Testing
             ]]
             """
         #expect(try folder.perilune("run", "--database", "slow.sqlite", "-e", making).status == 0)
-        // Each row waits for the next one, which SQLite finds out by trying.
+        // Each row waits for the next one, which SQLite discovers by retrying.
         let result = try folder.perilune(
             "run", "--database", "slow.sqlite", "--preview", "--timeout", "1s", "-e", "db:execute('UPDATE t SET a = -a; UPDATE t SET a = -a - 1')",
             environment: ["TMPDIR": folder.path + "/temporary"])
@@ -257,7 +257,7 @@ import Testing
     }
 
     @Test(arguments: ["", "error('stop')", "os.exit(3)"])
-    func `copies that are files are removed`(ending: String) throws {
+    func `copies in files are removed`(ending: String) throws {
         let folder = try TestFolder(["temporary/x": ""])
         let making = "db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(70000000))')"
         #expect(try folder.perilune("run", "--database", "large.sqlite", "-e", making).status == 0)
@@ -271,7 +271,7 @@ import Testing
 
     // MARK: - Plans
 
-    @Test func `a plan is applied exactly once, and taken back`() throws {
+    @Test func `a plan is applied exactly once and can be undone`() throws {
         let folder = try makeFolder()
         let saved = try folder.perilune(
             "run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")
@@ -291,7 +291,7 @@ import Testing
         #expect(try titles(folder) == "{\"t\":\"Typee,Omoo,Mardi\"}\n")
     }
 
-    @Test func `without a terminal a plan is not applied unasked`() throws {
+    @Test func `without a terminal, a plan is not applied without --yes`() throws {
         let folder = try makeFolder()
         _ = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")
         let before = try bytes(folder)
@@ -306,7 +306,7 @@ import Testing
         #expect(try bytes(folder) == before)
     }
 
-    @Test func `what cannot be a plan is shown and not saved`() throws {
+    @Test func `changes that a plan cannot hold are shown and not saved`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e",
@@ -322,7 +322,7 @@ import Testing
         #expect(!folder.exists("x.plan"))
     }
 
-    @Test func `files that are no plans, and databases that are not there, are errors`() throws {
+    @Test func `invalid plan files and missing databases are errors`() throws {
         let folder = try makeFolder()
         try folder.write("{}", to: "bad.plan")
         let bad = try folder.perilune("apply", "bad.plan", "--yes")
@@ -360,7 +360,7 @@ import Testing
         #expect(valued.errors.contains("SELECT 'secret'"))
     }
 
-    @Test func `the detail of a trace may be left out, before and after the file`() throws {
+    @Test func `the detail of a trace is optional, before and after the file`() throws {
         let folder = try TestFolder(["a.lua": "db:fetch_value('SELECT 1') print(...)"])
         for arguments in [
             ["--trace", "a.lua", "x"], ["a.lua", "--trace", "--", "x"], ["a.lua", "--trace", "statements", "x"],
@@ -371,7 +371,7 @@ import Testing
         #expect(try folder.perilune("run", "a.lua", "x", "--trace").output == "x\t--trace\n")
     }
 
-    @Test func `the trace of a preview has the statements of the script, and no others`() throws {
+    @Test func `the trace of a preview has only the script's statements`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "--database", "shop.sqlite", "--preview", "--trace", "-e", "db:execute('DELETE FROM book WHERE id = ?', 1)")
@@ -398,7 +398,7 @@ import Testing
         #expect(!result.errors.contains("INSERT"))
     }
 
-    @Test func `times are read at a glance`() {
+    @Test func `times are formatted for quick reading`() {
         #expect(TimeText.text(.microseconds(1)) == "0.00 ms")
         #expect(TimeText.text(.microseconds(1234)) == "1.23 ms")
         #expect(TimeText.text(.milliseconds(12.34)) == "12.3 ms")

@@ -5,7 +5,7 @@ import Testing
 @testable import PeriluneCLI
 
 @Suite(.patience, .startsPrograms) struct ProjectTests {
-    @Test func `a new project passes and runs at once`() throws {
+    @Test func `a new project runs and passes its tests`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune("init")
         #expect(made.status == 0 && made.output.contains("migrations/0001_start.lua\n"), "\(made.errors)")
@@ -21,14 +21,14 @@ import Testing
         }
     }
 
-    @Test func `files that are there stay as they are`() throws {
+    @Test func `existing files are unchanged`() throws {
         let folder = try TestFolder(["scripts/add_task.lua": "mine"])
         let made = try folder.perilune("init")
         #expect(made.errors.contains("scripts/add_task.lua already exists"))
         #expect(try String(contentsOfFile: folder.path + "/scripts/add_task.lua", encoding: .utf8) == "mine")
     }
 
-    @Test func `a new migration has the next number and runs as it is`() throws {
+    @Test func `a new migration has the next number and runs unedited`() throws {
         let folder = try TestFolder(["migrations/0009_old.sql": "CREATE TABLE t (a)", "migrations/notes.txt": ""])
         var result = try folder.perilune("migrate", "new", "Add prices!")
         #expect(result.output == "migrations/0010_add_prices.lua\n", "\(result.errors)")
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [([], "0001"), (["0001_a.sql"], "0002"), (["7_a.lua", "12_b.sql"], "13"), (["099_a.sql"], "100"), ([".0500_a.sql"], "0001")])
-    func `numbers go on as they began`(_ files: [String], _ number: String) {
+    func `new migrations continue the numbering`(_ files: [String], _ number: String) {
         #expect(NewMigration.number(after: files) == number)
     }
 }

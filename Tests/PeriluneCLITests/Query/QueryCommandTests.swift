@@ -16,7 +16,7 @@ import Testing
         return folder
     }
 
-    @Test func `rows are lines of JSON in a pipe`() throws {
+    @Test func `in a pipe, rows are JSON Lines`() throws {
         let result = try shop().perilune("query", "--database", "shop.sqlite", "SELECT * FROM item")
         #expect((result.status, result.errors) == (0, ""))
         #expect(
@@ -38,13 +38,13 @@ import Testing
         ("markdown", "|  id | name |\n| --: | ---- |\n|   1 | cup  |\n|   2 | NULL |\n|   3 |      |\n"),
         ("line", "  id = 1\nname = cup\n\n  id = 2\nname = NULL\n\n  id = 3\nname = \n"),
     ])
-    func `each format can be asked for`(format: String, output: String) throws {
+    func `each format can be chosen`(format: String, output: String) throws {
         let result = try shop().perilune(
             "query", "SELECT id, name FROM item", "--database", "shop.sqlite", "--format", format)
         #expect((result.status, result.output, result.errors) == (0, output, ""))
     }
 
-    @Test func `columns that are named BOOLEAN are true or false, and no others`() throws {
+    @Test func `only columns that are declared BOOLEAN hold true or false`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "a.sqlite", "-e",
@@ -78,13 +78,13 @@ import Testing
         #expect(try folder.perilune("query", "SELECT :a", "-p", "a").status == 64)
     }
 
-    @Test func `the statement may come from standard input`() throws {
+    @Test func `the statement can come from standard input`() throws {
         let result = try shop().perilune(
             "query", "-", "--database", "shop.sqlite", input: "SELECT count(*) AS n\nFROM item;\n")
         #expect((result.status, result.output) == (0, "{\"n\":3}\n"))
     }
 
-    @Test func `the database is not changed unless that is asked for`() throws {
+    @Test func `the database is changed only on request`() throws {
         let folder = try shop()
         let refused = try folder.perilune("query", "--database", "shop.sqlite", "DELETE FROM item")
         #expect((refused.status, refused.output) == (1, ""))
@@ -101,7 +101,7 @@ import Testing
                 == "{\"n\":2}\n")
     }
 
-    @Test func `the database must be there`() throws {
+    @Test func `the database must exist`() throws {
         let folder = try TestFolder()
         for option in ["--write", "--verbose"] {
             let result = try folder.perilune("query", option, "--database", "none.sqlite", "SELECT 1")
@@ -111,7 +111,7 @@ import Testing
         #expect(!folder.exists("none.sqlite"))
     }
 
-    @Test func `errors show where, and what was meant`() throws {
+    @Test func `errors show their location and a suggestion`() throws {
         let folder = try shop()
         let column = try folder.perilune("query", "--database", "shop.sqlite", "SELECT id,\n  prise\nFROM item")
         #expect(column.status == 1)
@@ -133,7 +133,7 @@ import Testing
                 "help  the database is empty and in memory; use --database PATH to open a file\n"))
     }
 
-    @Test func `bound values are shown only if asked for`() throws {
+    @Test func `bound values are shown only on request`() throws {
         let folder = try TestFolder()
         let arguments = ["query", "SELECT abs(:a), json(:b)", "-p", "a=1", "-p", "b={secret"]
         let quiet = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: ["", ";", "-- nothing", "SELECT 1; SELECT 2", "SELECT 1; DROP TABLE item"])
-    func `one statement is expected`(sql: String) throws {
+    func `exactly one statement is expected`(sql: String) throws {
         let result = try TestFolder().perilune("query", sql)
         #expect((result.status, result.output) == (1, ""))
         #expect(result.errors.hasPrefix("error: expected one SQL statement"))
@@ -154,7 +154,7 @@ import Testing
         "ROLLBACK",
         "ATTACH ':memory:' AS x", "DETACH main", "PRAGMA journal_mode = WAL", "REINDEX", "ANALYZE",
     ])
-    func `whatever the statement does, the process ends well`(sql: String) throws {
+    func `the process ends cleanly after any statement`(sql: String) throws {
         for write in [[], ["--write"]] {
             let result = try CommandProcess(
                 TestFolder.binary, ["query", sql, "--database", "shop.sqlite"] + write, in: shop()
@@ -176,7 +176,7 @@ import Testing
 
     @Test func `Ctrl-C ends a query`() throws {
         let folder = try TestFolder()
-        // Prints its first rows, and then computes without end.
+        // Prints some rows and then computes forever.
         let sql = """
             WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n <= 20000
             """
@@ -188,7 +188,7 @@ import Testing
         #expect(result.errors.hasPrefix("error: interrupted\n"))
     }
 
-    @Test func `a reader that goes away ends a query quietly`() throws {
+    @Test func `a query ends quietly when its reader closes the pipe`() throws {
         let sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
         let result = try TestFolder().shell("$PERILUNE query '\(sql)' --format csv | head -n 3")
         #expect((result.output, result.errors) == ("n\r\n1\r\n2\r\n", ""))

@@ -4,7 +4,7 @@ import Testing
 
 /// `perilune test --isolate`.
 @Suite(.patience, .startsPrograms) struct IsolatedTestCommandTests {
-    @Test func `results are those of one process`() throws {
+    @Test func `isolated runs have the same results as a single process`() throws {
         let folder = try TestFolder([
             "migrations/1.sql": "CREATE TABLE t (id INTEGER PRIMARY KEY, a)",
             "scenarios/a_scenario.lua": """
@@ -30,7 +30,7 @@ import Testing
         #expect(elsewhere == here)
     }
 
-    @Test func `a scenario whose process crashes fails alone`() async throws {
+    @Test func `a scenario whose process crashes fails, and the others pass`() async throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
                 scenario("passes", function(t) expect(1):equals(1) end)
@@ -46,11 +46,11 @@ import Testing
         #expect(result.status == 1, "\(result.errors)")
         #expect(result.output.contains("the process of the scenario was ended by SIGKILL"), "\(result.output)")
         #expect(result.output.contains(#""kind":"crashed""#))
-        // The first one stands in lines that were read before.
+        // The result of the first scenario was in the lines that were read before.
         #expect(result.output.matches(of: /"outcome":"passed"/).count == 1)
     }
 
-    @Test func `the signal USR1 to all processes shows what is running and ends none`() async throws {
+    @Test func `the signal USR1 to all processes shows running scenarios and ends none`() async throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
                 scenario("passes", function(t) end)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: ["1", "2"])
-    func `two scenarios that compare different values with one snapshot are found, in one process or two`(jobs: String) throws {
+    func `two scenarios that compare different values with one snapshot are reported, in one process or two`(jobs: String) throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
                 scenario("one", function(t) expect(1):snapshot("x") end)
@@ -85,9 +85,9 @@ import Testing
         #expect(result.output.matches(of: /"outcome":"passed"/).count == 2)
     }
 
-    @Test func `a scenario that nothing can stop is killed and reported, and the others go on`() throws {
-        // All keys meet in one place of a table with 2^19 places. As it grows to these, each of 2^18 keys is compared with those before it,
-        // which takes minutes within one instruction.
+    @Test func `a scenario that cannot be interrupted is killed and reported, and the others run`() throws {
+        // All keys collide in a table with 2^19 slots. While the table grows to that size, each of 2^18 keys is compared with all
+        // keys before it, which takes minutes within a single instruction.
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
                 scenario("is stopped", { timeout = "0.2s" }, function(t) while true do end end)
@@ -106,7 +106,7 @@ import Testing
         #expect(lines[1].contains("it did not end at its limit and could not be stopped; its process was killed"), "\(lines[1])")
     }
 
-    @Test func `the lines that have run in several processes are those that run in one`() throws {
+    @Test func `line coverage is the same with several processes and with one`() throws {
         let folder = try TestFolder([
             "migrations/1.lua": "return { up = function(db)\n  db:execute('CREATE TABLE t (a)')\nend }",
             "rates.lua": "local rates = {}\nfunction rates.low()\n  return 1\nend\nfunction rates.high()\n  return 2\nend\nfunction rates.none()\n  return 3\nend\nreturn rates\n",

@@ -2,7 +2,7 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// The scenarios of this project, and the types that editors get.
+/// The scenarios of this project, and the types for editors.
 @Suite(.patience, .startsPrograms) struct ScenarioExampleTests {
     @Test(arguments: ["scripts/scenarios", "scripts/examples/billing/scenarios"])
     func `the scenarios of this project pass`(folder: String) throws {
@@ -11,7 +11,7 @@ import Testing
         #expect(result.output.contains(" 0 failed"))
     }
 
-    @Test func `types for editors are made from the schema that scenarios begin with`() throws {
+    @Test func `types for editors are generated from the schema with which scenarios start`() throws {
         let folder = try TestFolder([
             "migrations/0001.sql": "CREATE TABLE invoices (id INTEGER PRIMARY KEY, status TEXT NOT NULL CHECK (status IN ('draft', 'sent')))",
             "scenarios/support.lua": "fixture('clerk', function() return 1 end)",
@@ -33,7 +33,7 @@ import Testing
         #expect(try folder.perilune("test", "--types", "types").errors == "")
     }
 
-    @Test func `types without a scenario are an error`() throws {
+    @Test func `generating types without a scenario is an error`() throws {
         let folder = try TestFolder(["scenarios/support.lua": ""])
         let result = try folder.perilune("test", "--types", "types")
         #expect(result.status == 64)
@@ -41,7 +41,7 @@ import Testing
     }
 }
 
-/// What the README says of scenarios.
+/// The text of the README about scenarios.
 @Suite(.patience, .startsPrograms) struct ScenarioReadmeTests {
     private let readme: String
 
@@ -49,7 +49,7 @@ import Testing
         readme = try String(contentsOfFile: TestFolder.checkout + "/README.md", encoding: .utf8)
     }
 
-    /// A copy of the example project, with the scenario of the README alone.
+    /// A copy of the example project that contains only the scenario from the README.
     private func project(_ change: (String) -> String = { $0 }) throws -> TestFolder {
         let scenario = try #require(block(of: "lua scenario").first)
         let folder = try TestFolder()
@@ -70,13 +70,13 @@ import Testing
         readme.components(separatedBy: "```\(language)\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
     }
 
-    @Test func `its scenario passes`() throws {
+    @Test func `the scenario in the README passes`() throws {
         let result = try project().perilune("test")
-        // Where the machine is busy, a count of slow scenarios follows.
+        // On a busy machine, a count of slow scenarios follows.
         #expect(result.status == 0 && result.output.hasPrefix("1 passed, 0 failed, 0 skipped\n"), "\(result.output)")
     }
 
-    @Test func `a failure looks as it shows`() throws {
+    @Test func `the failure in the README matches the actual report`() throws {
         let project = try project { $0.replacing("Invoice:filter{ status = \"draft\" }:", with: "Invoice:") }
         let result = try project.perilune("test")
         #expect(result.status == 1)

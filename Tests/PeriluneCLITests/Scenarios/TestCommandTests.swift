@@ -17,14 +17,14 @@ import Testing
             """,
     ]
 
-    /// Without what differs from run to run: times, the seed, and which scenarios were slow.
+    /// Removes the parts that differ from run to run: times, the seed, and the slow scenarios.
     private func shown(_ text: String) -> String {
         text.replacing(/\n[0-9]+ slow(\n  [0-9.]+ m?s .*)+/, with: "").replacing(/[0-9.]+ m?s\b/, with: "0 ms").replacing(/seed [0-9a-f]{4,}/, with: "seed 7f3a")
     }
 
     private func cache(_ folder: TestFolder) -> [String: String] { ["XDG_CACHE_HOME": folder.path + "/cache"] }
 
-    @Test func `a run shows what has failed and how to run it again`() throws {
+    @Test func `a run shows failures and how to run them again`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune("test", "--seed", "7f3a", "--order", "file", environment: cache(folder))
         #expect(shown(result.output) == """
@@ -45,14 +45,14 @@ import Testing
         #expect(result.errors == "")
     }
 
-    @Test func `colors of a failure are not escaped`() throws {
+    @Test func `colors in a failure are not escaped`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune("test", "--color", "always", environment: cache(folder))
         #expect(result.output.contains("\u{1B}[36mscenarios/books_scenario.lua:7   \u{1B}[0mSELECT COUNT(*) FROM book"), "\(result.output)")
         #expect(!result.output.contains("\\u{1b}"), "\(result.output)")
     }
 
-    @Test func `columns of failing rows line up behind wide letters`() throws {
+    @Test func `columns of failing rows are aligned after wide characters`() throws {
         let folder = try TestFolder([
             "scenarios/wide_scenario.lua": """
                 scenario("wide", function(t)
@@ -68,13 +68,13 @@ import Testing
         #expect(result.output.contains("日本語  1\n") && result.output.contains("abcdef  2"), "\(result.output)")
     }
 
-    @Test func `the command that a failure shows runs just that`() throws {
+    @Test func `the command in a failure report runs exactly that scenario`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune("test", "scenarios/books_scenario.lua:5", "--seed", "7f3a", environment: cache(folder))
         #expect(result.output.contains("0 passed, 1 failed, 0 skipped\n"))
     }
 
-    @Test func `what failed last time can be run again`() throws {
+    @Test func `the failures of the last run can be run again`() throws {
         let folder = try TestFolder(Self.files)
         _ = try folder.perilune("test", environment: cache(folder))
         let again = try folder.perilune("test", "--failed", environment: cache(folder))
@@ -86,7 +86,7 @@ import Testing
         #expect(nothing.output == "none of the 1 scenarios matched\n")
     }
 
-    @Test func `without scenarios, the names of their files are explained`() throws {
+    @Test func `without scenarios, the names of scenario files are explained`() throws {
         let folder = try TestFolder(["scenarios/books_test.lua": "scenario('a', function(t) end)"])
         let result = try folder.perilune("test", environment: cache(folder))
         #expect(result.status == 4)
@@ -96,7 +96,7 @@ import Testing
                 + "which has files with other names: books_test.lua\n")
     }
 
-    @Test func `scenarios are listed, also as JSON`() throws {
+    @Test func `scenarios are listed as text and as JSON`() throws {
         let folder = try TestFolder(Self.files)
         #expect(try folder.perilune("test", "--list").output == """
             scenarios/books_scenario.lua:1  a book is kept
@@ -109,7 +109,7 @@ import Testing
             """)
     }
 
-    @Test func `several reports at once, to files and to standard output`() throws {
+    @Test func `several reports can be written at once, to files and to standard output`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune(
             "test", "--report", "dots", "--report", "junit:out.xml", "--report", "jsonl:out.jsonl", "--report", "tap:/dev/full",
@@ -133,7 +133,7 @@ import Testing
         #expect(text.hasSuffix("/scripts/add.lua\nDA:2,0\nDA:3,1\nDA:4,1\nLF:3\nLH:2\nend_of_record\n"), "\(text)")
     }
 
-    @Test func `bodies of migrations count as covered, and so do modules that templates use`() throws {
+    @Test func `coverage includes migrations and modules that templates use`() throws {
         let folder = try TestFolder([
             "migrations/1_book.lua": "return {\n  up = function(db)\n    db:execute('CREATE TABLE book (id INTEGER PRIMARY KEY)')\n  end,\n}\n",
             "seeds.lua": "return function(db)\n  db:execute('INSERT INTO book (id) VALUES (7)')\nend\n",
@@ -149,14 +149,14 @@ import Testing
         #expect(text.contains(/seeds.lua\n(DA:.*\n)*DA:2,[1-9]/), "\(text)")
     }
 
-    @Test(arguments: ["-j1", "-j 1", "--jobs 1", "--jobs=1"]) func `how many run at once is read in every form`(_ option: String) throws {
+    @Test(arguments: ["-j1", "-j 1", "--jobs 1", "--jobs=1"]) func `the number of jobs is accepted in every form`(_ option: String) throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.shell("XDG_CACHE_HOME=cache $PERILUNE test --verbose --filter kept \(option)")
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains(", 1 worker\n"), "\(result.output)")
     }
 
-    @Test func `a scenario has the same seed from every folder`() throws {
+    @Test func `a scenario has the same seed in every folder`() throws {
         let folder = try TestFolder([
             "scenarios/sub/a_scenario.lua": "scenario('s', function(t) print(math.random(1000000)) check(true) end)",
             "migrations/1_a.sql": "CREATE TABLE a (x)",
@@ -171,7 +171,7 @@ import Testing
         #expect(outputs[0] != nil && Set(outputs).count == 1, "\(outputs)")
     }
 
-    @Test func `snapshots are reviewed one after the other`() throws {
+    @Test func `snapshots are reviewed one by one`() throws {
         let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario('s', function(t) expect('new text'):snapshot('shot') end)"])
         #expect(try folder.perilune("test", environment: cache(folder)).status == 1)
         let rejected = try folder.perilune("test", "--review", input: "r\n")
@@ -184,7 +184,7 @@ import Testing
         #expect(try folder.perilune("test", "--review").output == "no snapshots to review\n")
     }
 
-    @Test func `only what git sees as changed is run`() throws {
+    @Test func `only files that git reports as changed are run`() throws {
         let folder = try TestFolder(Self.files)
         try folder.write("scenario('other', function(t) end)", to: "scenarios/other_scenario.lua")
         let git = "git -c user.name=a -c user.email=a@b"
@@ -220,7 +220,7 @@ import Testing
         #expect(report.contains(#"tests="3" failures="0" errors="0" skipped="2""#))
     }
 
-    @Test func `a request to end is taken as Ctrl-C`() throws {
+    @Test func `a termination signal is handled like Ctrl-C`() throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
                 scenario("endless", { timeout = "60s" }, function(t) while true do end end)
@@ -240,14 +240,14 @@ import Testing
         #expect(try String(contentsOfFile: folder.path + "/out.tap", encoding: .utf8).contains("\n1..2\n"))
     }
 
-    @Test func `a report that cannot be written to standard output ends with 70, and says why`() throws {
+    @Test func `a report that cannot be written to standard output ends with 70 and a reason`() throws {
         let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario('it', function(t) end)"])
         let result = try folder.shell("$PERILUNE test > /dev/full")
         #expect(result.status == 70)
         #expect(result.errors == "error: the report to standard output cannot be written: No space left on device\n")
     }
 
-    @Test func `the signal USR1 shows what is running`() throws {
+    @Test func `the signal USR1 shows the running scenarios`() throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": "scenario('endless', { timeout = '60s' }, function(t) while true do end end)"
         ])
@@ -255,7 +255,7 @@ import Testing
             TestFolder.binary, ["test", "--report", "jsonl"], in: folder, environment: cache(folder), isOutputRead: true)
         while try !process.readLine().contains("scenario_started") {}
         kill(process.id, SIGUSR1)
-        // What the signal asks for is written by another thread.
+        // Another thread writes the requested output.
         process.waitForErrors(containing: "endless\n")
         process.interrupt()
         let result = try process.wait()
@@ -263,7 +263,7 @@ import Testing
         #expect(result.errors.hasPrefix("running for "))
     }
 
-    @Test func `watching runs again when a file changes`() throws {
+    @Test func `the watch runs again when a file changes`() throws {
         let folder = try TestFolder(Self.files)
         let process = try CommandProcess(
             TestFolder.binary, ["test", "--watch", "--report", "jsonl"], in: folder, environment: cache(folder), isOutputRead: true)
@@ -274,11 +274,12 @@ import Testing
         process.interrupt()
         let result = try process.wait()
         #expect(result.status == 130)
-        // A program of another test may have inherited an open file of this one, which is closed, and so reported, when that one ends.
+        // A program of another test may have inherited an open file of this test. The file is closed, and therefore reported, when
+        // that program ends.
         #expect(result.errors.contains(/changed: .*scenarios\/books_scenario\.lua\n/), "\(result.errors)")
     }
 
-    @Test func `in CI snapshots are not written and only is an error`() throws {
+    @Test func `in CI, snapshots are not written and "only" is an error`() throws {
         let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario.only('s', function(t) expect('x'):snapshot('shot') end)"])
         let result = try folder.perilune("test", environment: cache(folder).merging(["CI": "true"]) { $1 })
         #expect(result.status == 1)
@@ -286,7 +287,7 @@ import Testing
         #expect(!folder.exists("scenarios/__snapshots__/a/shot.snap.new"))
     }
 
-    @Test func `databases are kept where that is asked for, and can be looked at`() throws {
+    @Test func `databases are kept on request and can be inspected`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune("test", "--filter", "kept", "--keep-databases", "--verbose", environment: cache(folder))
         let path = try #require(result.output.firstMatch(of: /database +([^ ]+\.sqlite)/)).1

@@ -2,7 +2,7 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// What `perilune test` shows on a terminal, and the keys that it takes.
+/// The output of `perilune test` on a terminal, and the keys that it accepts.
 @Suite(.startsPrograms) struct TestTerminalTests {
     private static let endless = [
         "scenarios/a_scenario.lua": """
@@ -18,9 +18,9 @@ import Testing
             """
     ]
 
-    @Test func `the key t and the signal USR1 show what is running`() throws {
+    @Test func `the key t and the signal USR1 show the running scenarios`() throws {
         let process = try TerminalProcess(["test"], in: TestFolder(Self.endless))
-        // Drawn after half a second: then it runs, and takes keys.
+        // The line is drawn after half a second. From then on, the scenario is running and keys are accepted.
         let isRunning = process.shows("0/1")
         process.press("xt")
         let showsForKey = process.shows("scenarios/a_scenario.lua:1  of a title")
@@ -32,11 +32,11 @@ import Testing
         #expect(isRunning && showsForKey && showsForSignal && status == 130)
     }
 
-    @Test func `how far the run is stands in one line, as wide as the window, and is taken away`() throws {
+    @Test func `progress is one line that fits the window and is erased`() throws {
         let process = try TerminalProcess(["test"], in: TestFolder(Self.endless), columns: 30)
         let isDrawn = process.shows("0/1  of a title that is")
         process.resize(to: 20)
-        // What is drawn from now on is narrower; one line may be on its way.
+        // Lines are narrower from now on; one wide line may still be in transit.
         let isNarrower = process.redraws { $0.hasPrefix("0/1  of a titl") && $0.count < 20 }
         process.forget()
         let isDrawnAgain = process.shows("\r\u{1B}[K0/1  of a titl")
@@ -46,11 +46,11 @@ import Testing
         let text = process.text
         let lines = text.split(separator: "\r\u{1B}[K").filter { $0.hasPrefix("0/1") }
         #expect(lines.allSatisfy { $0.prefix { $0 != "\r" && $0 != "^" }.count < 20 }, "\(lines)")
-        // Nothing of it is left where the report begins.
+        // The report starts on an erased line.
         #expect(text.contains("\r\u{1B}[K0 passed") || text.contains("\r\u{1B}[K\u{1B}"), "\(text)")
     }
 
-    @Test func `colors are for terminals`() throws {
+    @Test func `colors are used on terminals`() throws {
         let process = try TerminalProcess(["test"], in: TestFolder(Self.failing))
         let status = process.wait()
         let text = process.text
@@ -60,16 +60,16 @@ import Testing
     }
 
     @Test(arguments: [([], ["NO_COLOR": "1"]), (["--color", "never"], [:]), ([], ["TERM": "dumb"])])
-    func `and not where they are not wanted`(arguments: [String], environment: [String: String]) throws {
+    func `colors are not used if they are unwanted`(arguments: [String], environment: [String: String]) throws {
         let process = try TerminalProcess(["test"] + arguments, in: TestFolder(Self.failing), environment: environment)
         let status = process.wait()
         let text = process.text
         #expect(status == 1)
-        // The line that says how far a slow run is may be drawn and erased.
+        // The progress line of a slow run may be drawn and erased.
         #expect(text.firstMatch(of: /\u{1B}\[[0-9;]*m/) == nil, "\(text)")
     }
 
-    @Test func `what a scenario prints, and what it is called, is shown and not obeyed`() throws {
+    @Test func `control characters in titles and output are escaped`() throws {
         let folder = try TestFolder(Self.failing)
         let result = try folder.perilune("test", "--report", "pretty", "--report", "tap:out.tap", "--report", "junit:out.xml", "--verbose")
         #expect(result.status == 1)
@@ -82,7 +82,7 @@ import Testing
         #expect(tap.contains("bad \\\\u{1b}[31m\\\\n title\n"), "\(tap)")
     }
 
-    @Test func `colors can be asked for where there is no terminal`() throws {
+    @Test func `colors can be enabled without a terminal`() throws {
         let result = try TestFolder(Self.failing).perilune("test", "--color", "always")
         #expect(result.output.contains("\u{1B}[1;31mFAIL"))
     }

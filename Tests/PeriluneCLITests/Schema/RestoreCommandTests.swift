@@ -5,9 +5,9 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// `perilune restore`, and dumps read back.
+/// `perilune restore`, and dumps that are read back.
 @Suite(.patience, .startsPrograms) struct RestoreCommandTests {
-    /// Returns the schema, and all rows of all tables with their row ids, bit by bit.
+    /// Returns the schema and all rows of all tables with their row ids and exact bits.
     private func contents(_ path: String) throws -> [String] {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }
@@ -16,7 +16,7 @@ import Testing
             let tables = try Row.fetchAll(db, sql: "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name")
             let rows = try tables.flatMap { table -> [String] in
                 let name: String = table["name"]
-                // Full-text indexes are made from the rows of their tables.
+                // Full-text indexes are rebuilt from the rows of their tables.
                 if ["sqlite_schema", "ft_data", "ft_idx", "ft_config"].contains(name) { return [] }
                 let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [name])
                 let values = columns.map { column in
@@ -57,7 +57,7 @@ import Testing
         ANALYZE;
         """
 
-    @Test func `a dump is restored bit by bit, from a file and from a pipe, by perilune and by sqlite3`() throws {
+    @Test func `a dump is restored exactly, from a file and from a pipe, by perilune and by sqlite3`() throws {
         let folder = try TestFolder()
         try made(Self.everything, in: folder)
         let lines = [
@@ -71,12 +71,12 @@ import Testing
         let before = try contents(folder.path + "/a.sqlite")
         #expect(before.count > 40)
         for name in ["b", "c", "f"] { #expect(try contents("\(folder.path)/\(name).sqlite") == before, "\(name)") }
-        // The shell writes less: neither statistics nor versions, and names quoted in its way.
+        // The shell writes neither statistics nor versions, and quotes names in its own way.
         let found = try folder.shell("$PERILUNE query --database e.sqlite \"SELECT (SELECT count(*) FROM bare('find')) || (SELECT group_concat(what) FROM log) AS a\"")
         #expect(found.output == "{\"a\":\"1old,new 3\"}\n", "\(found.errors)")
     }
 
-    @Test func `a dump of the schema and one of the rows make the database again`() throws {
+    @Test func `a schema dump and a row dump together recreate the database`() throws {
         let folder = try TestFolder()
         try made(Self.everything, in: folder)
         for restore in ["$PERILUNE restore - --database b.sqlite", "sqlite3 c.sqlite"] {
@@ -89,7 +89,7 @@ import Testing
         #expect(after.sorted() == before.sorted())
     }
 
-    @Test func `a dump that fails changes nothing, and its line is named`() throws {
+    @Test func `a dump that fails changes nothing, and its line is reported`() throws {
         let folder = try TestFolder(["bad.sql": "BEGIN;\nCREATE TABLE t (a);\nINSERT INTO t VALUES (1);\n\nINSERT INTO u VALUES (1);\nCOMMIT;\n", "end.sql": "BEGIN;\nCREATE TABLE t (a);\nROLLBACK; -- due to errors\n"])
         var result = try folder.perilune("restore", "bad.sql", "--database", "x.sqlite")
         #expect(result.status == 1 && result.errors.contains("bad.sql:5: no such table: u"), "\(result.errors)")
@@ -104,7 +104,7 @@ import Testing
         #expect(try folder.perilune("restore", "--database", "x.sqlite", input: "SELECT 1;").status == 0)
     }
 
-    @Test func `rows that break a rule of their table, and dumps of damaged files`() throws {
+    @Test func `rows that violate constraints are restored, and dumps of damaged files are refused`() throws {
         let folder = try TestFolder()
         try made("CREATE TABLE k (v INTEGER CHECK (v > 0), r REFERENCES k); PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; INSERT INTO k VALUES (-1, 9)", in: folder)
         #expect(try folder.shell("$PERILUNE dump --database a.sqlite | $PERILUNE restore --database b.sqlite").status == 0)
@@ -114,7 +114,7 @@ import Testing
         #expect(damaged.status == 65 && damaged.errors.contains("replace ROLLBACK by COMMIT"), "\(damaged.errors)")
     }
 
-    @Test func `commands that do not take a dump name the one that does`() throws {
+    @Test func `commands that do not accept a dump suggest the one that does`() throws {
         let folder = try TestFolder(["m/0001.sql": "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE t (a);\nCOMMIT;\n"])
         let migration = try folder.perilune("migrate", "m", "--database", "x.sqlite")
         #expect(migration.status != 0 && migration.errors.contains("perilune restore FILE"), "\(migration.errors)")
@@ -125,7 +125,7 @@ import Testing
         #expect(script.status != 0 && script.errors.contains("`perilune restore FILE` restores a dump"), "\(script.errors)")
     }
 
-    @Test func `a schema with a view, a module or a collation that is missing is listed by all commands`() throws {
+    @Test func `all commands list a schema with a missing view, module or collation`() throws {
         let folder = try TestFolder()
         try made(
             """
@@ -155,13 +155,13 @@ import Testing
         #expect(text.contains("perilune.row.t\n") && text.contains("perilune.row.c\n") && !text.contains("perilune.row.bad"), "\(text)")
         let console = try folder.perilune("console", "a.sqlite", input: ":schema\n:models\nT:fetch_count()\n.tables\n")
         #expect(console.status == 0 && console.output.contains("cannot be used: no such table: main.gone") && console.output.contains("v_chunks"), "\(console.output)\(console.errors)")
-        // Without the module and the collation a restore is only of what needs neither.
+        // The lines that need the missing collation are removed before the restore.
         let restored = try folder.shell("$PERILUNE dump --database a.sqlite | grep -v german | grep -v '\"c\"' | $PERILUNE restore --database b.sqlite")
         #expect(restored.status == 0, "\(restored.errors)")
         #expect(try folder.shell("$PERILUNE query --database b.sqlite \"SELECT count(*) AS n FROM sqlite_schema WHERE name = 'v'\"").output == "{\"n\":1}\n")
     }
 
-    @Test func `databases of any rows are restored bit by bit`() throws {
+    @Test func `databases with any rows are restored exactly`() throws {
         var random = SeededGenerator(state: 7)
         let folder = try TestFolder()
         for _ in 0..<4 {

@@ -21,7 +21,7 @@ import Testing
         return folder
     }
 
-    @Test func `the SQL makes the same schema again`() throws {
+    @Test func `the SQL recreates the schema`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("schema", "--database", "x.sqlite", "--output", "out.sql")
         try #require(result.status == 0, "\(result.errors)")
@@ -30,13 +30,13 @@ import Testing
         #expect(again.output.contains("CREATE TRIGGER keep BEFORE DELETE ON author BEGIN SELECT raise(ABORT, 'no; never'); END;\n"))
     }
 
-    @Test func `the migration in Lua makes the same tables by the builder where it can`() throws {
+    @Test func `the Lua migration uses the table builder if possible`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("schema", "--database", "x.sqlite", "--format", "lua")
         try #require(result.status == 0, "\(result.errors)")
         #expect(result.output.contains("db:create_table(\"author\", function(t)\n    t:auto_incremented_primary_key(\"id\")"), "\(result.output)")
         #expect(result.output.contains("db:create_table(\"tag\", { without_rowid = true }, function(t)"), "\(result.output)")
-        // A CHECK cannot be read from the schema other than as text.
+        // The schema contains a CHECK only as text.
         #expect(result.output.contains("db:execute([[\nCREATE TABLE book"), "\(result.output)")
         try folder.write(result.output, to: "migrations/0001_start.lua")
         let migrated = try folder.perilune("migrate", "--database", "y.sqlite")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `a migration and a diagram of a migrated database leave out what Perilune keeps`() throws {
+    @Test func `the migration and the diagram leave out Perilune's own tables`() throws {
         let folder = try TestFolder(["m/1.sql": "CREATE TABLE t (a);"])
         try #require(try folder.perilune("migrate", "m", "--database", "x.sqlite").status == 0)
         #expect(try folder.perilune("schema", "--database", "x.sqlite").output.contains("grdb_migrations"))
@@ -60,7 +60,7 @@ import Testing
         #expect(migrated.status == 0, "\(migrated.errors)")
     }
 
-    @Test func `what is written replaces no database, and may have a name of one letter`() throws {
+    @Test func `output does not overwrite a database, and its file name may be one letter`() throws {
         let folder = try makeFolder()
         for command in [["query", "SELECT 1 AS x"], ["schema"], ["dump"]] {
             let result = try CommandProcess(TestFolder.binary, command + ["--database", "x.sqlite", "--output", "x.sqlite"], in: folder).wait()
@@ -81,12 +81,12 @@ import Testing
         #expect(diagram.contains("        INTEGER book_id PK, FK\n"))
     }
 
-    @Test func `a table that is not there is reported with the nearest`() throws {
+    @Test func `a missing table is reported with the nearest name`() throws {
         let result = try makeFolder().perilune("schema", "bok", "--database", "x.sqlite")
         #expect(result.status == 1 && result.errors == "error: unknown table bok\n  help  did you mean `book`?\n")
     }
 
-    @Test func `the variable names the database and the option comes first`() throws {
+    @Test func `the environment variable names the database, and the option overrides it`() throws {
         let folder = try makeFolder()
         let variable = ["PERILUNE_DATABASE": "x.sqlite"]
         #expect(try folder.perilune("query", "--format", "csv", "SELECT count(*) AS n FROM book", environment: variable).output == "n\r\n0\r\n")
@@ -94,7 +94,7 @@ import Testing
         #expect(try folder.perilune("schema").errors.contains("PERILUNE_DATABASE"))
     }
 
-    @Test func `a dump makes the same database again`() throws {
+    @Test func `a dump recreates the database`() throws {
         let folder = try makeFolder()
         let filled = try folder.perilune(
             "run", "--database", "x.sqlite", "-e",
@@ -122,7 +122,7 @@ import Testing
         #expect(data.contains("INSERT INTO \"author\" (\"id\", \"name\", \"born\") VALUES (1,'O''Neill','never');\n") && !data.contains("CREATE"), "\(data)")
     }
 
-    @Test func `a dump keeps carriage returns, indexes without contents, what was configured and counted`() throws {
+    @Test func `a dump keeps carriage returns, contentless indexes, settings and counters`() throws {
         let folder = try TestFolder()
         let filled = try folder.perilune(
             "run", "--database", "x.sqlite", "-e",
@@ -139,7 +139,7 @@ import Testing
         try #require(dump.status == 0, "\(dump.errors)")
         let text = try String(contentsOfFile: folder.path + "/d.sql", encoding: .utf8)
         #expect(!text.contains("\r"), "SQLite's shell drops them before line feeds")
-        // What reads the dump must be allowed to write the schema, as SQLite's shell is.
+        // Reading the dump requires permission to write the schema, as in SQLite's shell.
         try DatabaseQueue(path: folder.path + "/y.sqlite").writeWithoutTransaction { db in try db.execute(sql: text) }
         for sql in [
             "SELECT hex(a) FROM t", "SELECT rowid FROM own WHERE own MATCH 'whales'", "SELECT v FROM own_config WHERE k = 'rank'",
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `of a damaged file a dump writes what can be read, and says what is missing`() throws {
+    @Test func `a dump of a damaged file contains the readable parts and reports the rest`() throws {
         let folder = try TestFolder()
         let filled = try folder.perilune(
             "run", "--database", "x.sqlite", "-e",
@@ -192,7 +192,7 @@ import Testing
         let written = try folder.perilune("query", "--output", "out.csv", sql)
         #expect(written.output == "" && written.status == 0)
         #expect(try String(contentsOfFile: folder.path + "/out.csv", encoding: .utf8) == "a,b,c\r\n1,x<y,\r\n2.5,it's,x'00'\r\n")
-        // What fails leaves the former file.
+        // A failure keeps the previous file.
         #expect(try folder.perilune("query", "--output", "out.csv", "SELECT nonsense").status == 1)
         #expect(try String(contentsOfFile: folder.path + "/out.csv", encoding: .utf8).hasPrefix("a,b,c"))
     }

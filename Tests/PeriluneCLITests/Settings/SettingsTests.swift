@@ -4,13 +4,13 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// What `perilune.toml` says, and where it is looked for.
+/// The contents of `perilune.toml`, and where the file is searched.
 @Suite(.patience, .startsPrograms) struct SettingsTests {
     private static func read(_ text: String) throws -> SettingsFile {
         try SettingsFile(Array(text.utf8), path: "perilune.toml")
     }
 
-    /// The message and the line of what is wrong with a text.
+    /// Returns the message and the line for an invalid text.
     private static func failure(_ text: String) -> (message: String, line: Int?, help: String?)? {
         do {
             _ = try read(text)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `settings are read with their lines, however they are written`() throws {
+    @Test func `settings in every notation are read with their lines`() throws {
         let file = try Self.read("""
             # the shop
             database = "shop.sqlite"
@@ -57,14 +57,14 @@ import Testing
         ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
         ("[folders\n", "the file is not TOML: ", 1, nil),
     ] as [(String, String, Int, String?)])
-    func `a mistake is reported with its line and what was probably meant`(text: String, message: String, line: Int, help: String?) throws {
+    func `a mistake is reported with its line and a suggestion`(text: String, message: String, line: Int, help: String?) throws {
         let failure = try #require(Self.failure(text))
         #expect(failure.message.hasPrefix(message), "\(failure)")
         #expect(failure.line == line, "\(failure)")
         if let help { #expect(failure.help?.hasPrefix(help) == true, "\(failure)") }
     }
 
-    @Test func `options come before variables, these before the file, and each says where it is from`() throws {
+    @Test func `options override variables, which override the file, and each source is shown`() throws {
         let folder = try TestFolder(["perilune.toml": "\ndatabase = \"file.sqlite\"\n[limits]\ntimeout = \"20s\""])
         func note(_ arguments: String..., environment: [String: String] = [:]) throws -> String {
             let words = ["run", "-v", "-e", ""] + arguments
@@ -78,7 +78,7 @@ import Testing
         #expect(folder.exists("file.sqlite") && folder.exists("variable.sqlite") && folder.exists("option.sqlite"))
     }
 
-    @Test func `the file is found from folders below, and its paths are relative to it`() throws {
+    @Test func `the file is found from subfolders, and its paths are relative to it`() throws {
         let folder = try TestFolder([
             "perilune.toml": """
                 database = "data/shop.sqlite"
@@ -98,7 +98,7 @@ import Testing
         #expect(try folder.shell("cd deep && $PERILUNE migrate new more").output == "../db/2_more.lua\n")
     }
 
-    @Test func `the limits and the context of the file hold`() throws {
+    @Test func `the limits and the context in the file apply`() throws {
         let folder = try TestFolder(["perilune.toml": "context = \"test\"\n[limits]\ntimeout = \"100ms\""])
         let endless = try folder.perilune("run", "-e", "while true do end")
         #expect(endless.status == 5, "\(endless.errors)")
@@ -107,7 +107,7 @@ import Testing
         #expect(try folder.perilune("run", "--context", "live", "--timeout", "20s", "-e", "print(1)").output == "1\n")
     }
 
-    @Test func `a broken file stops commands, but not those that need none`() throws {
+    @Test func `a broken file stops only commands that need it`() throws {
         let folder = try TestFolder(["perilune.toml": "databse = 'x'"])
         let run = try folder.perilune("run", "-e", "print(1)")
         #expect(run.status == 78 && run.output == "", "\(run.output)")
@@ -123,7 +123,7 @@ import Testing
         #expect(try folder.perilune("settings").status == 78)
     }
 
-    @Test func `a file above in a folder of everyone is left alone`() throws {
+    @Test func `a file in a parent folder that everyone can write is ignored`() throws {
         let folder = try TestFolder(["perilune.toml": "database = 'x.sqlite'", "mine/x.lua": ""])
         #expect(try Settings.find(in: folder.path + "/mine", environment: [:])[.database]?.text == "../x.sqlite")
         #expect(chmod(folder.path, 0o777) == 0)

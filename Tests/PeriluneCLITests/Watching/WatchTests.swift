@@ -6,12 +6,12 @@ import Testing
 
 /// `perilune watch FILE` and `run --watch`.
 @Suite(.patience, .startsPrograms) struct WatchTests {
-    /// Waits until some runs have ended, as notes on standard error say.
+    /// Waits until standard error reports the end of some runs.
     private static func waitForEnd(_ process: CommandProcess, runs: Int) {
         process.waitForErrors(containing: "waiting for changes", times: runs)
     }
 
-    @Test func `a script runs again when it, or a module that it requires, changes`() throws {
+    @Test func `a script runs again when it or a required module changes`() throws {
         let folder = try TestFolder(["a.lua": "print('one', (require('lib.m')))", "lib/m.lua": "return 1"])
         let process = try CommandProcess(TestFolder.binary, ["watch", "a.lua"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "one\t1")
@@ -30,7 +30,7 @@ import Testing
         #expect(result.errors.contains("── run 3: a.lua changed ──"), "\(result.errors)")
     }
 
-    @Test func `a module that was not found is waited for, and files of dofile are watched`() throws {
+    @Test func `a missing module is waited for, and files loaded by dofile are watched`() throws {
         let folder = try TestFolder(["a.lua": "dofile('data.lua') print(require('late').name)", "data.lua": "print('data 1')"])
         let process = try CommandProcess(TestFolder.binary, ["run", "a.lua", "--watch"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "data 1")
@@ -47,7 +47,7 @@ import Testing
         #expect(result.errors.contains("module 'late' not found") && result.errors.contains("a.lua failed with status 1 after "), "\(result.errors)")
     }
 
-    @Test func `a run that goes on is ended when a file changes, and with the watch`() throws {
+    @Test func `a run in progress is ended when a file changes and when the watch ends`() throws {
         let folder = try TestFolder(["a.lua": "print('first') io.stdout:flush() while true do os.time() end"])
         let process = try CommandProcess(TestFolder.binary, ["watch", "a.lua"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "first")
@@ -66,7 +66,7 @@ import Testing
         #expect(process.text.contains("interrupted"), "\(process.text)")
     }
 
-    @Test func `options and arguments of a run are those of the script`() throws {
+    @Test func `options and arguments of a run are passed on`() throws {
         #expect(WatchSession.arguments(of: ["watch", "a.lua", "--database", "d", "x"]) == ["run", "--database", "d", "--", "a.lua", "x"])
         #expect(WatchSession.arguments(of: ["run", "a.lua", "--watch", "x", "--watch"]) == ["run", "--", "a.lua", "x", "--watch"])
         let folder = try TestFolder()
