@@ -5,10 +5,10 @@ import PeriluneTestSupport
 import PeriluneTestTools
 import Testing
 
-/// A task may be cancelled wherever it waits: what it has begun is undone, and everybody else goes on.
+/// Cancels tasks at every point where they can wait. Their work is undone, and other tasks are unaffected.
 @Suite(.patience)
 struct CancellationTests {
-    /// Writes two rows or none, and waits, computes and asks SQLite for long in between.
+    /// Writes two rows or none. Waits, computes and runs slow SQL in between.
     private static let pairs = """
         function pair()
           db:write(function(db)
@@ -43,8 +43,8 @@ struct CancellationTests {
         return configuration
     }
 
-    /// Runs an operation in a task that is cancelled after a number of turns of others; fails if it ends in another way than by
-    /// its end or its cancellation.
+    /// Runs an operation in a task that is cancelled after other tasks had some turns. Returns whether it was cancelled, and throws
+    /// any other error.
     private func cancelling(after turns: Int, _ operation: @escaping @Sendable () async throws -> Void) async throws -> Bool {
         let task = Task { try await operation() }
         for _ in 0..<turns { await Task.yield() }
@@ -61,14 +61,14 @@ struct CancellationTests {
         }
     }
 
-    /// Whether nothing is half done, and nothing is open.
+    /// Expects that no change is half done and that no transaction is open.
     private func expectWhole(_ database: any DatabaseWriter) async throws {
         #expect(try await database.value("SELECT COUNT(*) % 2 FROM author", as: Int.self) == 0)
         #expect(try await database.writeWithoutTransaction { db in !db.isInsideTransaction })
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
-    func `a script that runs, or waits for a function or its turn, is undone`(_ place: ScriptPlace) async throws {
+    func `a cancelled script is rolled back while it runs, calls a function or waits for its turn`(_ place: ScriptPlace) async throws {
         let host = try await ScriptHost(Self.configuration(place))
         try await Self.prepare(host)
         let database = try await Dependencies.defaultDatabase
@@ -87,7 +87,7 @@ struct CancellationTests {
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
-    func `calls of a pool, and hosts that it makes, are undone`(_ place: ScriptPlace) async throws {
+    func `cancelled calls of a pool and the hosts that it creates are rolled back`(_ place: ScriptPlace) async throws {
         let database = try await Dependencies.defaultDatabase
         var cancelled = 0
         for turns in 0..<40 {
@@ -105,7 +105,7 @@ struct CancellationTests {
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a task that is cancelled while a host and its database are made gets one, or none`(_ place: ScriptPlace) async throws {
+    func `a task that is cancelled while it creates a host and its database gets both or neither`(_ place: ScriptPlace) async throws {
         for turns in 0..<40 {
             try await Dependencies.withTestScope {
                 try await Dependencies.prepare { $0.defaultDatabase = .pool("x.sqlite", migrations: Self.newLibrary(), usesFilesInTests: true) }
@@ -119,7 +119,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func `a preview that is cancelled leaves nothing behind`() async throws {
+    @Test func `a cancelled preview leaves nothing behind`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/shop.sqlite"
             let live = try DatabaseQueue(path: path)
@@ -138,7 +138,7 @@ struct CancellationTests {
         }
     }
 
-    @Test(.defaultDatabase(migrations: library)) func `a request of Swift that is cancelled does no harm`() async throws {
+    @Test(.defaultDatabase(migrations: library)) func `cancelling a request from Swift does no harm`() async throws {
         let host = try await ScriptHost(Self.configuration())
         try await host.run(source: "Author = perilune.record('author') for i = 1, 10 do Author{ name = 'x' .. i }:insert() end")
         for turns in 0..<40 {

@@ -3,7 +3,7 @@ import Perilune
 import PeriluneTestTools
 import Testing
 
-/// A program that closes a database under its scripts gets errors from them, and no crash.
+/// Programs that close a database while scripts use it get errors and never crash.
 @Suite(.patience) struct ClosedDatabaseTests {
     private static let uses = [
         "db:fetch_one('SELECT 1')", "db:execute('DELETE FROM author')", "for row in db:rows('SELECT 1') do end",
@@ -17,7 +17,7 @@ import Testing
         "db:add_function('f', function() return 1 end) db:fetch_one('SELECT f()')",
     ]
 
-    @Test(arguments: [false, true], uses) func `whatever a script does then fails`(isPool: Bool, use: String) async throws {
+    @Test(arguments: [false, true], uses) func `scripts fail with errors after the database was closed`(isPool: Bool, use: String) async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/x.sqlite"
             let database: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `a database whose statements a host keeps is not closed`(isPool: Bool) async throws {
+    @Test(arguments: [false, true]) func `a database whose statements a host keeps cannot be closed`(isPool: Bool) async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/x.sqlite"
             let database: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)

@@ -5,13 +5,13 @@ import PeriluneLua
 import PeriluneTestTools
 import Testing
 
-/// The connections of a database, in use by Swift until they are released. What waits for them without end hangs.
+/// Occupies all connections of a database until they are released. Code that waited for them without a limit would hang.
 private final class Occupation: Sendable {
     private let tally = Tally()
     private let release = DispatchSemaphore(value: 0)
     private let count: Int
 
-    /// Takes the connection that writes, and all that read.
+    /// Occupies the writer connection and all reader connections.
     init(of writer: any DatabaseWriter) async {
         let readerCount = writer is DatabasePool ? writer.configuration.maximumReaderCount : 0
         count = 1 + readerCount
@@ -28,7 +28,7 @@ private final class Occupation: Sendable {
     func end() { for _ in 0..<count { release.signal() } }
 }
 
-/// A script that needs a connection which others have ends by its limit and by its cancellation, before it gets the connection.
+/// A script that waits for an occupied connection can be ended by its limit or by cancellation.
 @Suite(.patience) struct ConnectionWaitTests {
     private static let accesses = [
         ("a statement", "db:execute('INSERT INTO author (name) VALUES (1)')"),
@@ -52,7 +52,7 @@ private final class Occupation: Sendable {
     }
 
     @Test(arguments: accesses.indices, [true, false])
-    func `waiting for a connection ends by the limit of time`(_ index: Int, isPool: Bool) async throws {
+    func `waiting for a connection ends at the time limit`(_ index: Int, isPool: Bool) async throws {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: isPool, folder)
             var configuration = ScriptHost.Configuration(database: .open(database))
@@ -62,14 +62,14 @@ private final class Occupation: Sendable {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: Self.accesses[index].1) }
             #expect(error?.code == .timeout, "\(Self.accesses[index].0): \(error.map { "\($0)" } ?? "no error")")
             occupation.end()
-            // The host goes on.
+            // The host is still usable.
             let count: Int = try await host.run(source: "return db:fetch_value('SELECT count(*) FROM author')")
             #expect(count == 0)
         }
     }
 
     @Test(arguments: accesses.indices, [true, false])
-    func `waiting for a connection ends by cancellation`(_ index: Int, isPool: Bool) async throws {
+    func `waiting for a connection ends when the run is cancelled`(_ index: Int, isPool: Bool) async throws {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: isPool, folder)
             var configuration = ScriptHost.Configuration(database: .open(database))
@@ -88,7 +88,7 @@ private final class Occupation: Sendable {
         }
     }
 
-    @Test func `a script that loops in a write keeps another one waiting no longer than its limit`() async throws {
+    @Test func `a script that loops in a write delays another script no longer than that script's limit`() async throws {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: true, folder)
             var configuration = ScriptHost.Configuration(database: .open(database))
@@ -107,7 +107,7 @@ private final class Occupation: Sendable {
         }
     }
 
-    @Test func `another connection of the process that has the lock is waited for no longer than the limit`() async throws {
+    @Test func `waiting for a lock of another connection in the process ends at the limit`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/library.sqlite"
             let database = try Self.database(isPool: true, folder)
@@ -132,7 +132,7 @@ private final class Occupation: Sendable {
         }
     }
 
-    @Test func `scripts and Swift that write at once take turns`() async throws {
+    @Test func `concurrent writes from scripts and Swift take turns`() async throws {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: true, folder)
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Perilune
 
-/// How many tasks have the lock, and had it at once.
+/// The number of tasks that hold the lock, and the highest number at one time.
 private final class Holders: Sendable {
     let now = Atomic(0), most = Atomic(0)
 }
 
 @Suite struct FIFOLockTests {
-    @Test func `a lock that is free is acquired and released again and again`() async {
+    @Test func `a free lock can be acquired and released repeatedly`() async {
         let lock = FIFOLock()
         for _ in 0..<3 {
             #expect(await lock.acquire())
@@ -27,7 +27,7 @@ private final class Holders: Sendable {
         #expect(await lock.acquire())
     }
 
-    @Test func `a waiting task that is cancelled gives up, and the next one acquires the lock`() async {
+    @Test func `a cancelled task stops waiting, and the next one acquires the lock`() async {
         let lock = FIFOLock()
         #expect(await lock.acquire())
         let first = Task { await lock.acquire() }
@@ -38,7 +38,7 @@ private final class Holders: Sendable {
         #expect(await second.value)
     }
 
-    @Test(arguments: 0..<20) func `of tasks that are cancelled at random one has the lock at a time, and it is free afterwards`(_ seed: Int) async {
+    @Test(arguments: 0..<20) func `with random cancellations, one task at a time holds the lock, and it is free at the end`(_ seed: Int) async {
         let lock = FIFOLock(), holders = Holders()
         await withTaskGroup { group in
             for number in 0..<200 {

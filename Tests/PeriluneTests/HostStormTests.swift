@@ -6,7 +6,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// How often runs have ended in which way.
+/// Counts the runs by their outcomes.
 private final class Endings: Sendable {
     private let state = Mutex([LuaError.Code?: Int]())
 
@@ -15,7 +15,7 @@ private final class Endings: Sendable {
     func add(_ code: LuaError.Code?) { state.withLock { $0[code, default: 0] += 1 } }
 }
 
-/// Hosts that programs use in the wrong moment, or by a thousand tasks at once: each call ends with a value or an error.
+/// Hosts that programs use at the wrong time or from a thousand tasks at once. Each call ends with a value or an error.
 @Suite(.patience) struct HostStormTests {
     private static let pairs = """
         db:execute("CREATE TABLE IF NOT EXISTS t (n)")
@@ -48,14 +48,14 @@ private final class Endings: Sendable {
         return host
     }
 
-    /// Whether nothing is half done, and nothing is open.
+    /// Expects that no change is half done and that the host still works.
     private func expectWhole(_ host: ScriptHost) async throws {
         let sum: [Int] = try await host.run(source: "return { db:fetch_value('SELECT COALESCE(SUM(n), 0) FROM t'), db:fetch_value('SELECT COUNT(*) % 2 FROM t') }")
         #expect(sum == [0, 0])
         #expect(try await host.call("pair", 1) == 1)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a thousand calls at once are all answered`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a thousand concurrent calls all return`(_ place: ScriptPlace) async throws {
         let host = try await makeHost(place)
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 1...1000 { group.addTask { try await host.call("double", number) } }
@@ -70,7 +70,7 @@ private final class Endings: Sendable {
         try await expectWhole(host)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a storm of cancellations leaves a host that works, and nothing half done`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `after a storm of cancellations, the host works and nothing is half done`(_ place: ScriptPlace) async throws {
         let host = try await makeHost(place)
         let endings = Endings()
         for round in 0..<10 {
@@ -101,7 +101,7 @@ private final class Endings: Sendable {
         #expect(counts[.cancelled, default: 0] > 0, "\(counts)")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a host that is cancelled from many threads while it works ends what runs, and no more`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `cancelling a host from many threads ends only the current runs`(_ place: ScriptPlace) async throws {
         let host = try await makeHost(place)
         let isOver = Atomic(false)
         let storm = Task.detached {
@@ -123,12 +123,12 @@ private final class Endings: Sendable {
         isOver.store(true, ordering: .releasing)
         await storm.value
         #expect(ended > 0)
-        // The last of them may come late.
+        // The last cancellation may arrive late.
         #expect(await eventually { (try? await host.call("pair", 1) as Int) == 1 })
         try await expectWhole(host)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a host whose last reference goes while it runs ends its run first`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a host that loses its last reference during a run finishes the run`(_ place: ScriptPlace) async throws {
         for round in 0..<10 {
             weak var former: ScriptHost?
             let task: Task<Int, any Error>
@@ -142,7 +142,7 @@ private final class Endings: Sendable {
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a host that is made and thrown away at once leaves nothing behind`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a host that is created and discarded at once leaves nothing behind`(_ place: ScriptPlace) async throws {
         let processes = try await withThrowingTaskGroup(of: Int32?.self) { group in
             for number in 1...20 {
                 group.addTask {
@@ -157,7 +157,7 @@ private final class Endings: Sendable {
         #expect(await eventually { processes.allSatisfy { kill($0, 0) != 0 } })
     }
 
-    @Test func `functions that run the host again while it waits, from many tasks, do not lock each other out`() async throws {
+    @Test func `functions that call their waiting host from many tasks do not deadlock`() async throws {
         for place in ScriptPlace.allCases {
             let host = try await makeHost(place)
             try await host.register(module: "again") { again in

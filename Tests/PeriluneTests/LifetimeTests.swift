@@ -10,7 +10,7 @@ import Testing
 @Suite(.patience) struct LifetimeTests {
     private final class HostHolder: @unchecked Sendable { var host: ScriptHost? }
 
-    @Test(arguments: ScriptPlace.allCases) func `a closed host ends what runs, and refuses what comes`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a closed host ends the current run and refuses new ones`(_ place: ScriptPlace) async throws {
         var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory))
         configuration.limits = LuaLimits(isCancellable: true)
         let host = try await ScriptHost(configuration)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
-    func `a closed pool waits for its calls, and refuses what comes`(_ place: ScriptPlace) async throws {
+    func `a closed pool finishes its calls and refuses new ones`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous(), reached = Tally()
         let pool = try await ScriptPool(size: 1, place.configuration()) { host in
             try await host.register(module: "m") { m in
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `cancelling a host ends no run that comes later`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `cancelling a host does not end later runs`(_ place: ScriptPlace) async throws {
         var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory))
         configuration.limits = LuaLimits(isCancellable: true)
         let host = try await ScriptHost(configuration)
@@ -108,20 +108,20 @@ import Testing
         }
     }
 
-    @Test func `results are decoded as a type that is named`() async throws {
+    @Test func `results are decoded as an explicit type`() async throws {
         let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
         #expect("\(try await host.run(source: "return ... + 1", arguments: 1, as: Int.self))" == "2")
         try await host.run(source: "function add(a, b) return a + b end")
         #expect("\(try await host.call("add", 1, 2, as: Int.self))" == "3")
     }
 
-    @Test func `errors say what they are where apps show them`() {
+    @Test func `errors have descriptions for apps to show`() {
         let error: any Error = LuaError(.runtime, "no such sale", fields: ["kind": "record_not_found"])
         #expect(error.localizedDescription == "no such sale")
         #expect((error as? LuaError)?.kind == "record_not_found")
     }
 
-    @Test func `a folder of modules that does not exist is refused`() async throws {
+    @Test func `a missing module folder is refused`() async throws {
         var configuration = ScriptHost.Configuration(database: .inMemory)
         configuration.modules = [.folder("/nowhere")]
         let error = await #expect(throws: LuaError.self) { try await ScriptHost(configuration).run(source: "") }

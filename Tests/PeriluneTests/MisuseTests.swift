@@ -6,10 +6,10 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// What programs and scripts do wrong is reported, and does no harm. Preparing, contexts and functions of Swift have tests of their own.
+/// Mistakes of programs and scripts are reported and do no harm. Preparation, contexts and Swift functions have their own tests.
 @Suite(.defaultDatabase(migrations: library), .patience)
 struct MisuseTests {
-    @Test func `a database that a script keeps serves its next run, and what belonged to a block is dead`() async throws {
+    @Test func `a script can keep a database between runs, but the handles of a block become unusable`() async throws {
         let host = try await ScriptHost()
         try await host.run(source: """
             kept = db
@@ -32,7 +32,7 @@ struct MisuseTests {
             """)
     }
 
-    @Test func `a database that a script keeps in a finalizer or a coroutine does not outlive its host`() async throws {
+    @Test func `a database that is kept in a finalizer or a coroutine does not outlive its host`() async throws {
         weak var database: (any DatabaseWriter)?
         try await Dependencies.withTestScope {
             try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
@@ -48,7 +48,7 @@ struct MisuseTests {
         #expect(await eventually { database == nil })
     }
 
-    @Test func `a hundred tasks use one host, and scripts of none of them meet`() async throws {
+    @Test func `a hundred tasks share a host without interfering`() async throws {
         let host = try await ScriptHost()
         try await host.run(source: """
             busy = false
@@ -75,7 +75,7 @@ struct MisuseTests {
         ("unsigned(-1)", "argument", "m.unsigned: argument 1: expected an integer from 0 to 18446744073709551615, got -1"),
         ("beyond()", "conversion", "m.beyond: the result: 18446744073709551615 is out of range for an integer in Lua"),
     ])
-    func `numbers that do not fit are errors, and no traps`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
+    func `numbers that do not fit are errors instead of traps`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
         let (call, kind, message) = values
         struct Overflow: LuaErrorDescribing {
             var luaKind: String { "overflow" }
@@ -108,7 +108,7 @@ struct MisuseTests {
         "db:execute('PRAGMA journal_mode = WAL')", "db:execute('PRAGMA user_version = 7')", "db:backup_to(perilune.queue(path))",
         "db:execute('PRAGMA writable_schema = ON; DELETE FROM sqlite_master')",
     ])
-    func `whatever a preview does, the live file and its folder stay as they are`(_ statement: String) async throws {
+    func `a preview never changes the live file or its folder`(_ statement: String) async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"
             let live = try DatabaseQueue(path: path)
@@ -122,7 +122,7 @@ struct MisuseTests {
             configuration.allowsFiles = true
             let preview = try await ScriptPreview(of: .live(path), configuration: configuration)
             try await preview.host.run(source: "path = ...", arguments: path)
-            // Whether it works there or is refused.
+            // The script may work there or be refused.
             try? await preview.host.run(source: statement)
             try? await preview.host.run(source: "db:execute('DELETE FROM author')")
             _ = try await preview.finish()
@@ -131,7 +131,7 @@ struct MisuseTests {
     }
 
     @Test(arguments: [DependencyContext.test, .preview])
-    func `a host of another context does not reach the live file either`(_ context: DependencyContext) async throws {
+    func `a host from another context does not reach the live file`(_ context: DependencyContext) async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"
             let live = try DatabasePool(path: path)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct PoolTests {
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
-    func `calls are served in parallel, each by a host for itself`(_ place: ScriptPlace) async throws {
+    func `concurrent calls are served by separate hosts`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 2, place.configuration()) { host in
             try await host.register(module: "m") { m in m.function("meet") { () async in await rendezvous.meet() } }
@@ -16,7 +16,7 @@ import Testing
                 function count() return db:fetch_value("SELECT COUNT(*) FROM author") end
                 """)
         }
-        // Neither returns before the other has come.
+        // Neither call returns before both have arrived.
         async let first: String = pool.call("meet")
         async let second: String = pool.call("meet")
         #expect(try await [first, second] == ["met", "met"])
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
-    func `no more hosts are made than needed, nor than there may be`(_ place: ScriptPlace) async throws {
+    func `a pool creates only the hosts that it needs, up to its maximum`(_ place: ScriptPlace) async throws {
         let made = Mutex(0)
         let pool = try await ScriptPool(size: 3, place.configuration()) { host in
             made.withLock { $0 += 1 }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
-    func `a function that calls the pool again gets the host that waits for it`(_ place: ScriptPlace) async throws {
+    func `a function that calls the pool again gets the host that is waiting for it`(_ place: ScriptPlace) async throws {
         let holder = PoolHolder()
         let pool = try await ScriptPool(size: 1, place.configuration()) { host in
             try await host.register(module: "m") { m in
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
-    func `a host is replaced also if a limit has struck in a call inside, which a function has caught`(_ place: ScriptPlace) async throws {
+    func `a host is replaced if an inner call exceeded a limit, even if a function caught the error`(_ place: ScriptPlace) async throws {
         let holder = PoolHolder(), made = Mutex(0)
         var configuration = place.configuration()
         configuration.limits.instructions = 100_000
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
-    func `a host whose script has passed a limit is replaced, one whose script failed is not`(_ place: ScriptPlace) async throws {
+    func `a host is replaced after a script exceeded a limit, but not after a failure`(_ place: ScriptPlace) async throws {
         let made = Mutex(0)
         var configuration = place.configuration()
         configuration.limits.instructions = 100_000
@@ -123,13 +123,13 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a preparation that fails fails the pool, or the call, and may succeed later`(_ place: ScriptPlace) async throws {
+    func `a failed preparation fails the pool or the call, and can be retried`(_ place: ScriptPlace) async throws {
         await #expect(throws: Refused.self) {
             _ = try await ScriptPool(size: 1, place.configuration(ScriptHost.Configuration(database: .inMemory))) { _ in throw Refused(reason: "no") }
         }
     }
 
-    @Test func `a database in memory is one for all hosts`() async throws {
+    @Test func `all hosts share one database in memory`() async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 2, ScriptHost.Configuration(database: .inMemory))
         try await pool.withHost { try await $0.run(source: "db:execute('CREATE TABLE t (a)')") }
@@ -144,7 +144,7 @@ import Testing
         #expect(count == 2)
     }
 
-    @Test func `a database in memory is refused for several hosts in processes of their own, and is that of one`() async throws {
+    @Test func `a database in memory is refused for several isolated hosts, but allowed for one`() async throws {
         let configuration = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .inMemory))
         for (size, spares) in [(2, 0), (1, 1)] {
             let error = await #expect(throws: LuaError.self) { _ = try await ScriptPool(size: size, spares: spares, configuration) }
@@ -156,7 +156,7 @@ import Testing
     }
 }
 
-/// Gives functions the pool whose hosts have them.
+/// Gives functions access to the pool that runs them.
 private final class PoolHolder: Sendable {
     private let held = Mutex<ScriptPool?>(nil)
 

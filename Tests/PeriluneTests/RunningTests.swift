@@ -44,7 +44,7 @@ struct RunningTests {
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `several arguments are the script's varargs`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `several arguments become the script's varargs`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let sum: Int = try await host.run(source: "local a, b, c = ... return a + b + #c", arguments: 1, 2, ["x", "y", "z"])
         #expect(sum == 6)
@@ -70,7 +70,7 @@ struct RunningTests {
         ])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `decimal numbers, URLs and large integers are what scripts expect, and come back the same`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `decimal numbers, URLs and large integers have a natural form in scripts and round-trip`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         func kind(_ value: some Encodable & Sendable) async throws -> String {
             try await host.run(source: "local value = ... return (math.type(value) or type(value)) .. ' ' .. tostring(value)", arguments: value)
@@ -95,7 +95,7 @@ struct RunningTests {
         #expect(integer == -5)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `what contains itself is an error that one can read`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a cyclic value is a readable error`(_ place: ScriptPlace) async throws {
         struct Node: Codable, Sendable { let next: [Node] }
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
@@ -108,7 +108,7 @@ struct RunningTests {
                     : "the value is nested too deeply: more than 100 tables"))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `functions that a script has left are called by their names`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `functions that a script has defined are called by name`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.run(source: """
             orders = { tax = 2 }
@@ -144,7 +144,7 @@ struct RunningTests {
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `results and arguments that do not fit are errors that say where`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `mismatched results and arguments are errors that give the path`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let result = await #expect(throws: LuaError.self) {
             let _: MonthReport = try await host.run(source: "return { title = 1, lines = {} }", named: "close.lua")
@@ -159,7 +159,7 @@ struct RunningTests {
         #expect(argument?.message.hasPrefix("x: argument 2: a: 18446744073709551615") == true)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `errors tell kind, position, traceback, SQL and the Swift error below`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `errors carry kind, position, traceback, SQL and the underlying Swift error`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
             try await host.run(source: """
@@ -181,7 +181,7 @@ struct RunningTests {
         await #expect(throws: ScriptFileError.self) { try await host.run(file: "/nowhere.lua") }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `tasks that use one host at once take turns`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `tasks that share a host take turns`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.register(module: "slow") { slow in
             slow.function("wait") { () async in await Task.yield() }
@@ -204,7 +204,7 @@ struct RunningTests {
         #expect(entered == 50)
     }
 
-    @Test(.patience, arguments: ScriptPlace.allCases) func `a cancelled task ends its own run, or its wait, and no other`(_ place: ScriptPlace) async throws {
+    @Test(.patience, arguments: ScriptPlace.allCases) func `a cancelled task ends only its own run or wait`(_ place: ScriptPlace) async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.isCancellable = true
         let host = try await place.host(configuration)
@@ -231,7 +231,7 @@ struct RunningTests {
         #expect(ran == nil)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a task that is cancelled already runs nothing`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `an already cancelled task runs nothing`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let task = Task {
             try? await suspendUntilCancelled()
@@ -243,14 +243,14 @@ struct RunningTests {
         #expect(ran == nil)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a handle that a script has stored is dead in its next run`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a handle that a script has stored is unusable in its next run`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.run(source: "db:read(function(handle) stored = handle end)")
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "stored:fetch_value('SELECT 1')") }
         #expect(error?.kind == "dead_handle")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `what scripts print is captured, logged or dropped`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `printed text is captured, logged or dropped`(_ place: ScriptPlace) async throws {
         let records = LogRecords()
         let source = "print('a', 1, nil, true) print() print(setmetatable({}, { __tostring = function() return 'object' end }))"
         var configuration = ScriptHost.Configuration()

@@ -8,7 +8,7 @@ import Testing
     /// 2026-03-01 12:34:56.789 UTC.
     static let moment = Date(timeIntervalSince1970: 1_772_368_496.789)
 
-    /// Runs an operation with a database whose clock stands at ``moment``.
+    /// Runs an operation with a database whose clock is stopped at ``moment``.
     private func withDatabase(_ operation: nonisolated(nonsending) (any DatabaseWriter) async throws -> Void) async throws {
         try await Dependencies.withTestScope {
             try await Dependencies.prepare {
@@ -30,7 +30,7 @@ import Testing
         ("typeof(date(' now'))", "null"), ("typeof(date(NULL))", "null"), ("typeof(date('now', 'nonsense'))", "null"),
     ]
 
-    @Test func `SQL's present is the container's, in all its forms`() async throws {
+    @Test func `every form of the current time in SQL follows the container's clock`() async throws {
         try await withDatabase { database in
             for (expression, expected) in Self.present {
                 let text = try await database.value("SELECT CAST(\(expression) AS TEXT)", as: String.self)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `defaults, triggers and views see it`() async throws {
+    @Test func `defaults, triggers and views follow the container's clock`() async throws {
         try await withDatabase { database in
             try await database.write { db in
                 try db.execute(sql: """
@@ -70,7 +70,7 @@ import Testing
         "SELECT random(1)",
         "SELECT date('now', 1, 2, 3, nonsense)",
     ])
-    func `what SQLite refuses is refused with the same words`(_ sql: String) async throws {
+    func `arguments that SQLite refuses are refused with the same messages`(_ sql: String) async throws {
         func failure(_ database: any DatabaseWriter) async -> String? {
             do {
                 try await database.write { db in try db.execute(sql: sql) }
@@ -108,7 +108,7 @@ import Testing
         "count(DISTINCT random()) FROM (VALUES (1), (2), (3))", "hex(zeroblob(2))",
     ]
 
-    @Test func `everything else is as SQLite does it`() async throws {
+    @Test func `all other date functions behave as in SQLite`() async throws {
         let plain = try DatabaseQueue()
         try await withDatabase { database in
             for expression in Self.elsewhere {
@@ -141,7 +141,7 @@ import Testing
         #expect(abs(first[0]) == Int64(bitPattern: source.next()) & .max || first[0] == Int64(bitPattern: RandomSource.seeded(1).next()))
     }
 
-    @Test func `all connections of a pool follow it, also on a file with an odd name`() async throws {
+    @Test func `all connections of a pool follow the clock, even with an unusual file name`() async throws {
         try await Dependencies.withTestScope {
             try await Dependencies.prepare {
                 $0.date = .constant(Self.moment)
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `a clock that is nowhere does no harm`() async throws {
+    @Test func `a clock without a valid time does no harm`() async throws {
         for seconds in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
             try await Dependencies.withTestScope {
                 try await Dependencies.prepare {
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `databases that are opened one after the other each have their own clock`() async throws {
+    @Test func `databases that are opened in sequence have separate clocks`() async throws {
         for year in 2001...2040 {
             try await Dependencies.withTestScope {
                 let date = Date(timeIntervalSince1970: Double(year - 1970) * 365.25 * 86400 + 40 * 86400)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `databases that a host or a script opens see the clock of the host`() async throws {
+    @Test func `databases that a host or a script opens use the host's clock`() async throws {
         try await withTemporaryFolder { folder in
             try await Dependencies.withTestScope {
                 try await Dependencies.with { $0.date = .constant(Self.moment) } operation: {

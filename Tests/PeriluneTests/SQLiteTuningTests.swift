@@ -3,9 +3,9 @@ import GRDB
 import Perilune
 import Testing
 
-/// Settings of the process, in processes of their own.
+/// Process-wide settings, tested in separate processes.
 @Suite struct SQLiteTuningTests {
-    @Test func `settings that come before SQLite's first use hold, later ones are refused, and hosts run with them`() async {
+    @Test func `settings apply before SQLite's first use and are refused afterwards`() async {
         await #expect(processExitsWith: .success) {
             precondition(SQLiteTuning.disableMemoryStatistics())
             precondition(SQLiteTuning.useAdaptiveMutexes())

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct ScriptEnvironmentTests {
-    @Test func `in tests everything that varies is fixed or counted`() async throws {
+    @Test func `in tests, everything that varies is fixed or counted`() async throws {
         for _ in 1...2 {
             try await Dependencies.withTestScope {
                 try await Dependencies.prepare { $0.defaultDatabase = .inMemory() }
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// What another test finds.
+    /// The values that another test finds.
     private static func numbers() async throws -> String {
         try await Dependencies.withTestScope {
             try await Dependencies.prepare { $0.defaultDatabase = .inMemory() }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `in live they are the machine's`() async throws {
+    @Test func `in live, the environment comes from the machine`() async throws {
         try await Dependencies.inProcess(.live) {
             let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
             try await host.run(source: """
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a script and its SQL see one clock, also where an override came after the database`() async throws {
+    @Test func `a script and its SQL share one clock, even if it was overridden after the database was opened`() async throws {
         try await Dependencies.withTestScope {
             try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
             let outer = try await ScriptHost()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `a host sees for its whole life what it was made with`() async throws {
+    @Test func `a host keeps its environment for its lifetime`() async throws {
         try await Dependencies.withTestScope {
             try await Dependencies.prepare { $0.defaultDatabase = .inMemory() }
             let host = try await ScriptHost()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `the log goes to the container's logger, with fields and the line of the script`() async throws {
+    @Test func `log messages reach the container's logger with their fields and the line in the script`() async throws {
         let records = LogRecords()
         try await Dependencies.withTestScope {
             try await Dependencies.prepare {
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-/// Keeps what is logged.
+/// Keeps all log messages.
 final class LogRecords: Sendable {
     private let list = Mutex<[String]>([])
     var lines: [String] { list.withLock { $0 } }

@@ -5,11 +5,11 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Hosts read single statements of a pool on connections of their own.
+/// Hosts read single statements from a pool on separate connections.
 @Suite(.patience) struct StatementReaderTests {
     private static let count = "return db:fetch_value('SELECT COUNT(*) FROM author')"
 
-    /// Runs a test with a pool with a number of readers, and hosts over it.
+    /// Runs a test with a pool that has a number of readers, and with hosts that share it.
     private func withHosts(
         _ count: Int, readers: Int = 5, _ configuration: Configuration = Configuration(),
         _ body: nonisolated(nonsending) (DatabasePool, [ScriptHost]) async throws -> Void
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a statement sees what has been committed before, by whomever`() async throws {
+    @Test func `a statement sees everything that was committed before`() async throws {
         try await withHosts(2) { pool, hosts in
             let counts: [Int] = try await hosts[0].run(source: """
                 local counts = {}
@@ -47,10 +47,10 @@ import Testing
         }
     }
 
-    @Test func `statements need no reader of the pool`() async throws {
+    @Test func `single statements need no reader from the pool`() async throws {
         try await withHosts(3, readers: 1) { pool, hosts in
             for host in hosts { try await host.run(source: Self.count) }
-            // The only reader is taken, by Swift.
+            // Swift occupies the only reader.
             let free = DispatchSemaphore(value: 0)
             await withCheckedContinuation { taken in
                 pool.asyncUnsafeRead { _ in
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `more hosts than readers get along`() async throws {
+    @Test func `more hosts than readers can read`() async throws {
         try await withHosts(6, readers: 2) { pool, hosts in
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for host in hosts {
@@ -89,18 +89,18 @@ import Testing
         }
     }
 
-    @Test func `a pool that was closed is closed for single statements too`() async throws {
+    @Test func `a closed pool is closed for single statements too`() async throws {
         try await withHosts(1) { pool, hosts in
             try await hosts[0].run(source: "for i = 1, 3 do db:fetch_value('SELECT 1') end")
             try pool.close()
-            // GRDB gives its connections up on a thread of its own.
+            // GRDB closes its connections on a separate thread.
             #expect(await eventually { (try? await hosts[0].run(source: Self.count) as Int) == nil })
             let error = await #expect(throws: LuaError.self) { try await hosts[0].run(source: Self.count) }
             #expect(error?.message.contains("closed") == true)
         }
     }
 
-    @Test func `connections go with the readers of the pool, and with the host`() async throws {
+    @Test func `connections are closed with the readers of the pool and with the host`() async throws {
         let connections = Connections()
         var configuration = Configuration()
         configuration.prepareDatabase { db in if db.configuration.readonly { connections.begin(on: db) } }
@@ -109,7 +109,7 @@ import Testing
             #expect(connections.open == 2)
             pool.invalidateReadOnlyConnections()
             #expect(await eventually { connections.open == 1 })
-            // What Swift has prepared connections with is there in the next one, and what the script has added.
+            // The next connection has everything that Swift prepared and the script added.
             let sum: Int = try await hosts[0].run(source: """
                 db:add_function("twice", function(x) return 2 * x end)
                 return db:fetch_value("SELECT host_answer() + twice(4)")
@@ -120,7 +120,7 @@ import Testing
         #expect(await eventually { connections.open == 0 })
     }
 
-    @Test func `no statement keeps the log from being emptied`() async throws {
+    @Test func `no statement keeps the WAL from being truncated`() async throws {
         try await withHosts(1) { pool, hosts in
             try await pool.write { db in try db.execute(sql: "INSERT INTO author (name) VALUES ('a'), ('b')") }
             try await hosts[0].run(source: """
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a script that closes its pool leaves the file alone`() async throws {
+    @Test func `a script that closes its pool leaves only the database file`() async throws {
         try await withTemporaryFolder { folder in
             var configuration = ScriptHost.Configuration(database: .inMemory)
             configuration.allowsFiles = true
@@ -161,7 +161,7 @@ import Testing
     }
 }
 
-/// Counts the connections of a pool that are open: each owns a function.
+/// Counts the open connections of a pool, each of which owns a function.
 private final class Connections: Sendable {
     private let count = Mutex(0)
     var open: Int { count.withLock { $0 } }

@@ -5,7 +5,7 @@ import PeriluneDependencies
 import PeriluneLua
 import Testing
 
-/// A folder of its own for a test, gone after it.
+/// Runs a test with a temporary folder.
 func withTemporaryFolder<Result>(
     _ body: nonisolated(nonsending) (String) async throws -> Result
 ) async throws -> Result {
@@ -15,22 +15,23 @@ func withTemporaryFolder<Result>(
     return try await body(folder.path)
 }
 
-/// Where the scripts of a host run: the tests of hosts are made in both places.
+/// The process in which a host runs its scripts. Host tests run with both.
 enum ScriptPlace: String, CaseIterable, CustomTestStringConvertible {
     case here = "in the process of the host"
     case isolated = "in a process of their own"
 
     var testDescription: String { rawValue }
 
-    /// The configuration of hosts there.
+    /// Returns the configuration for hosts that run scripts there.
     func configuration(_ configuration: ScriptHost.Configuration = ScriptHost.Configuration()) -> ScriptHost.Configuration {
         var configuration = configuration
-        // On a busy machine a process may get no time for longer than the grace that is usual.
+        // On a busy machine, a process may be suspended for longer than the default grace period.
         if self == .isolated { configuration.isolation = .process(grace: .seconds(30)) }
         return configuration
     }
 
-    /// Makes a host. Default databases of tests are in memory, where another process cannot reach them: it has one of its own.
+    /// Creates a host. The default databases of tests are in memory, which other processes cannot reach, so an isolated host gets
+    /// its own database.
     func host(_ configuration: ScriptHost.Configuration = ScriptHost.Configuration(database: .inMemory)) async throws -> ScriptHost {
         var configuration = self.configuration(configuration)
         if self == .isolated, case .prepared = configuration.database { configuration.database = .inMemory }
@@ -39,7 +40,7 @@ enum ScriptPlace: String, CaseIterable, CustomTestStringConvertible {
 }
 
 extension Dependencies {
-    /// Runs an operation in a container of its own, as if a program of that context had just been started.
+    /// Runs an operation in a new container, as if a program had just started in that context.
     static func inProcess<Result>(
         _ context: DependencyContext, operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
@@ -47,7 +48,7 @@ extension Dependencies {
     }
 }
 
-/// The names of all files in a folder, with their contents.
+/// Returns the names and contents of all files in a folder.
 func contents(of folder: String) throws -> [String: Data] {
     var contents: [String: Data] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
@@ -56,7 +57,7 @@ func contents(of folder: String) throws -> [String: Data] {
     return contents
 }
 
-/// A table of authors.
+/// Migrations that create a table of authors.
 let library = Migrations.closure { db in
     try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, created TEXT DEFAULT CURRENT_TIMESTAMP)")
 }

@@ -5,14 +5,14 @@ import PeriluneTestTools
 import Testing
 
 @Suite struct TraceTests {
-    /// What a trace tells while a script runs.
+    /// Returns the trace events of a script.
     private func told(
         _ events: SQLTrace.Events, showsValues: Bool = false, of script: String
     ) async throws -> [SQLTrace.Event] {
         let recorder = Recorder()
         var configuration = ScriptHost.Configuration(database: .inMemory)
         configuration.trace = SQLTrace(events, showsValues: showsValues) { recorder.add($0) }
-        // SQLite measures by the clock of the database, and in tests that stands.
+        // SQLite measures time with the clock of the database, which stands still in tests.
         let host = try await Dependencies.with {
             $0.date = .system
             $0.random = .system
@@ -23,7 +23,7 @@ import Testing
         return recorder.events
     }
 
-    @Test func `statements are reported as they begin, without values and times`() async throws {
+    @Test func `statements are reported when they start, without values and times`() async throws {
         let events = try await told(
             .statements,
             of: """
@@ -40,7 +40,7 @@ import Testing
         #expect(events.map(\.sql) == ["SELECT 'it''s', 3"])
     }
 
-    @Test func `profiles are reported with times as statements end`() async throws {
+    @Test func `profiles are reported with times when statements end`() async throws {
         let events = try await told(
             .profile,
             of: """
@@ -51,7 +51,7 @@ import Testing
         #expect(try #require(event.duration) > .microseconds(100))
     }
 
-    @Test func `durations are finer than the milliseconds that SQLite counts`() async throws {
+    @Test func `durations are more precise than SQLite's milliseconds`() async throws {
         let events = try await told(
             .profile,
             of: """
@@ -65,12 +65,12 @@ import Testing
         #expect(durations.contains { Int64($0 / .nanoseconds(1)) % 1_000_000 != 0 })
     }
 
-    @Test func `both are reported in turn`() async throws {
+    @Test func `statements and profiles are reported alternately`() async throws {
         let events = try await told([.statements, .profile], of: "db:fetch_value('SELECT 1')")
         #expect(events.map { $0.duration == nil } == [true, false])
     }
 
-    @Test func `the default database of a container tells the log`() async throws {
+    @Test func `a traced default database writes to the container's log`() async throws {
         let records = LogRecords()
         try await Dependencies.withTestScope {
             try await Dependencies.prepare {
@@ -83,7 +83,7 @@ import Testing
         #expect(records.lines == ["debug SELECT ?"])
     }
 
-    @Test func `slow statements are reported with their plans, and what explains them is not reported`() async throws {
+    @Test func `slow statements are reported with their plans, and the EXPLAIN statements are not reported`() async throws {
         let records = LogRecords()
         var recursive: [String] { records.lines.filter { $0.contains("RECURSIVE") } }
         try await Dependencies.withTestScope {
@@ -109,7 +109,7 @@ import Testing
         #expect(line.contains("milliseconds="))
     }
 
-    @Test func `a plan tells how a statement runs`() async throws {
+    @Test func `a query plan describes how a statement runs`() async throws {
         let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
         try await host.run(source: "db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, a)')")
         #expect(
@@ -122,7 +122,7 @@ import Testing
 
     private final class Recorder: Sendable {
         private let lock = NSLock()
-        /// Guarded by the lock.
+        /// The recorded events, guarded by the lock.
         private nonisolated(unsafe) var kept: [SQLTrace.Event] = []
 
         func add(_ event: SQLTrace.Event) { lock.withLock { kept.append(event) } }

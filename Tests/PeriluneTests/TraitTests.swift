@@ -9,7 +9,7 @@ import Testing
 struct TraitTests {
     static let seen = Mutex<[ObjectIdentifier: any DatabaseWriter]>([:])
 
-    @Test(arguments: 1...10) func `each case has a database of its own`(_ number: Int) async throws {
+    @Test(arguments: 1...10) func `each test case has its own database`(_ number: Int) async throws {
         let host = try await ScriptHost()
         try await host.run(source: """
             assert(db:fetch_value("SELECT COUNT(*) FROM author") == 0)
@@ -19,7 +19,7 @@ struct TraitTests {
             """)
         let database = try await Dependencies.defaultDatabase
         #expect(try await Dependencies.defaultDatabase === database)
-        // Kept, so that no two can be at one place.
+        // The databases are retained so that their addresses stay distinct.
         let isNew = Self.seen.withLock { $0.updateValue(database, forKey: ObjectIdentifier(database)) == nil }
         #expect(isNew)
     }
@@ -36,21 +36,21 @@ struct TraitTests {
     }
 
     @Test(.defaultDatabase(.pool("nowhere/at/all.sqlite", usesFilesInTests: true)))
-    func `a pool on a file is had on request, and not at the path that was given`() async throws {
+    func `a pool in a file is available on request, but not at the given path`() async throws {
         let database = try await Dependencies.defaultDatabase
         #expect(database is DatabasePool)
         #expect(try await database.value("PRAGMA journal_mode", as: String.self) == "wal")
         #expect(!FileManager.default.fileExists(atPath: "nowhere"))
     }
 
-    @Test func `what an app prepares at its start does not replace what the trait gives`() async throws {
+    @Test func `a database that an app prepares at startup does not replace the one from the trait`() async throws {
         try await Dependencies.prepare { $0.defaultDatabase = .pool("live.sqlite") }
         #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
         #expect(!FileManager.default.fileExists(atPath: "live.sqlite"))
     }
 
-    @Test func `two tests that write one table at one time do not meet`() async throws { try await write() }
-    @Test func `two tests that write one table at one time do not meet either`() async throws { try await write() }
+    @Test func `two tests that write to the same table at once do not interfere`() async throws { try await write() }
+    @Test func `neither of two tests that write to the same table at once is affected`() async throws { try await write() }
 
     private func write() async throws {
         let host = try await ScriptHost()
@@ -63,7 +63,7 @@ struct TraitTests {
 }
 
 @Suite struct SupportTests {
-    @Test func `a host in memory needs nothing else`() async throws {
+    @Test func `a host in memory needs no setup`() async throws {
         let host = try await ScriptHost.inMemory(migrations: library)
         let other = try await ScriptHost.inMemory(migrations: library)
         try await host.run(source: "db:execute(\"INSERT INTO author (name) VALUES ('x')\") assert(perilune.now().year == 2000)")
@@ -71,7 +71,7 @@ struct TraitTests {
         #expect(count == 0)
     }
 
-    @Test func `recorders stand in for functions`() async throws {
+    @Test func `recorders replace functions`() async throws {
         let mail = CallRecorder()
         let host = try await ScriptHost.inMemory()
         try await host.register(module: "mail") {
@@ -89,7 +89,7 @@ struct TraitTests {
         #expect(mail.calls[0].description == "send(\"ada\", {copies = 2, tags = {\"a\", \"b\"}})")
     }
 
-    @Test func `migrations in a folder are the same while the files are`() async throws {
+    @Test func `migrations from a folder are reread when its files change`() async throws {
         try await withTemporaryFolder { folder in
             try "CREATE TABLE a (x);".write(toFile: "\(folder)/0001_a.sql", atomically: true, encoding: .utf8)
             try "return function(db) db:execute('INSERT INTO a VALUES (7)') end"

@@ -6,9 +6,9 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// What a file of automations has started ends when another version takes its place, and only then.
+/// Work that a file of automations started ends when another version replaces the file, and only then.
 @Suite struct AutomationReloadTests {
-    /// What a version of a file starts, by the ways there are of having a function called later. Each tells by `say`.
+    /// Everything that a version of a file can start, by the kind of callback. Each calls `say`.
     private static let ways = [
         "a repeated timer": "perilune.every('1s', say)",
         "a timer": "perilune.after('1000s', say)",
@@ -77,7 +77,7 @@ import Testing
             try await host.run(source: AutomationReloadTests.preparation)
         }
 
-        /// Loads a version; what ends with it may clean up.
+        /// Loads a version. Work that ends with the load may clean up.
         func load(_ version: String, and last: String = "", isLive: Bool = true) async throws {
             let file = "\(folder)/automations.lua"
             try Data("local function say() said['\(version)'] = true end \(way) \(last)".utf8).write(to: URL(filePath: file))
@@ -85,7 +85,7 @@ import Testing
             try await host.run(source: "perilune.sleep('1ms') said = {}")
         }
 
-        /// Which versions have said something since, after everything has happened that they wait for.
+        /// Returns the versions that have called `say` since the load, after everything that they wait for has happened.
         func versions() async throws -> String {
             try await host.run(source: "poke()")
             _ = host.deliver(signal: "HUP")
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: ways.keys.sorted())
-    func `a version that takes the place of another ends what that has started`(way: String) async throws {
+    func `a new version ends everything that the previous version started`(way: String) async throws {
         try await withTemporaryFolder { folder in
             let program = try await Program(Self.ways[way]!, in: folder)
             try await program.load("first")
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: ways.keys.sorted())
-    func `a version that fails leaves the former one as it is, and nothing of itself`(way: String) async throws {
+    func `a version that fails to load leaves the previous version running and nothing of its own`(way: String) async throws {
         try await withTemporaryFolder { folder in
             let program = try await Program(Self.ways[way]!, in: folder)
             try await program.load("first")
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a file whose automations are only listed leaves nothing behind`() async throws {
+    @Test func `listing the automations in a file leaves nothing behind`() async throws {
         try await withTemporaryFolder { folder in
             let program = try await Program(
                 "perilune.every('1s', say) perilune.automation{ name = 'x', on = { event = 'poke' }, run = say }", in: folder)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `modules are loaded anew with the file, and stay if it fails`() async throws {
+    @Test func `modules are reloaded with the file, and kept if it fails`() async throws {
         try await withTemporaryFolder { folder in
             var configuration = ScriptHost.Configuration(database: .inMemory)
             configuration.moduleFolder = folder
@@ -155,7 +155,7 @@ import Testing
 
     private static func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 
-    @Test func `a version has none of the globals of the former one, nor its memory`() async throws {
+    @Test func `a version starts without the globals and the memory of the previous one`() async throws {
         try await withTemporaryFolder { folder in
             var configuration = ScriptHost.Configuration(database: .inMemory)
             configuration.limits = LuaLimits(memoryInBytes: 16 << 20)
@@ -173,7 +173,7 @@ import Testing
                 try Self.write(version, to: file)
                 try await host.loadAutomations(file: file)
                 #expect(try await host.call("size") == 6 << 20)
-                // What scripts have set before stays, and is shared.
+                // Globals that scripts have set before stay and are shared.
                 #expect(try await host.call("add", 1) == 1 + 11 * count)
             }
             try Self.write("cache = 1 error('no')", to: file)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `automations run in one host at a time`(inMemory: Bool) async throws {
+    @Test(arguments: [true, false]) func `the automations in a file run in one host at a time`(inMemory: Bool) async throws {
         try await withTemporaryFolder { folder in
             let file = "\(folder)/automations.lua"
             try Self.write("perilune.automation{ name = 'x', on = { every = '1h' }, run = function() end }", to: file)
@@ -198,7 +198,7 @@ import Testing
             let error = await #expect(throws: LuaError.self) { try await second.loadAutomations(file: file) }
             #expect(error?.kind == "already_running")
             #expect(error?.message.contains("are already running on") == true)
-            // Those that are only listed, and those of another file or database, are no matter.
+            // Listed automations and those from another file or database do not conflict.
             try await second.loadAutomations(file: file, isLive: false)
             try Self.write("perilune.automation{ name = 'y', on = { every = '1h' }, run = function() end }", to: "\(folder)/other.lua")
             try await second.loadAutomations(file: "\(folder)/other.lua")
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func `an automation that fails is reported as a timer that fails`() async throws {
+    @Test func `a failing automation is reported like a failing timer`() async throws {
         try await withTemporaryFolder { folder in
             let errors = Mutex<[String]>([])
             var configuration = ScriptHost.Configuration(database: .inMemory)
@@ -222,7 +222,7 @@ import Testing
             try await host.loadAutomations(file: file)
             try await host.run(source: "perilune.emit('e')")
             #expect(await eventually { errors.withLock { $0 } == ["broken"] })
-            // An error of a run by hand is thrown, and reported nowhere else.
+            // The error of a manual run is thrown and not reported elsewhere.
             await #expect(throws: LuaError.self) { try await host.runAutomation("x") }
             try Self.write("heard = {} perilune.on_error(function(e) heard[#heard + 1] = tostring(e):match(\"broken\") end) " + automation, to: file)
             try await host.loadAutomations(file: file)

@@ -5,7 +5,7 @@ import PeriluneLua
 import Testing
 
 @Suite struct AutomationRunTests {
-    @Test func `a run that cannot be kept because of a lock is kept when it is gone`() async throws {
+    @Test func `a run that could not be recorded because of a lock is recorded when the lock is released`() async throws {
         try await withTemporaryFolder { folder in
             var configuration = GRDB.Configuration()
             configuration.allowsUnsafeTransactions = true
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `one that cannot be triggered is reported with its name and place`() async throws {
+    @Test func `an automation that cannot be triggered is reported with its name and location`() async throws {
         try await withTemporaryFolder { folder in
             try "\nperilune.automation{ name = 'a', on = { change = 'none' }, run = print }"
                 .write(toFile: "\(folder)/a.lua", atomically: true, encoding: .utf8)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `of long statements as many are kept as fit`() async throws {
+    @Test func `as many long statements are recorded as fit`() async throws {
         let host = try await ScriptHost(.init(database: .inMemory))
         let statements: String = try await host.run(source: """
             local automation = perilune.automation{ name = "a", on = { event = "go" }, run = function(context)
@@ -58,7 +58,7 @@ import Testing
         #expect(statements.hasSuffix("2'\",\"and 9 more\"]"))
     }
 
-    @Test func `of many runs the last are kept`() async throws {
+    @Test func `the latest of many runs are kept`() async throws {
         let host = try await ScriptHost(.init(database: .inMemory))
         try await host.run(source: """
             perilune.automation{ name = "ü \u{0301} 名前", on = { event = "go" }, keep = 3, run = function() end }
@@ -70,7 +70,7 @@ import Testing
         #expect(error?.kind == "unknown_automation")
     }
 
-    @Test func `observations and timers that were cancelled leave nothing behind`() async throws {
+    @Test func `cancelled observations and timers leave nothing behind`() async throws {
         let host = try await ScriptHost(.init(database: .inMemory))
         let slowdown: Double = try await host.run(source: """
             db:execute("CREATE TABLE t (a)")
@@ -97,7 +97,7 @@ import Testing
             make(8000)
             return least_time() / first
             """)
-        // As fast as at first: lists that grow would have been nine times as long.
+        // Still as fast as at first: growing lists would have made it nine times slower.
         #expect(slowdown < 4)
     }
 }

@@ -34,7 +34,7 @@ import Testing
         #expect(try await Self.status(after: source + "\nperilune.emit('e') perilune.sleep(1)").map(\.problem) == [nil])
     }
 
-    @Test func `a run that lasts too long, one without a process and a late due time are problems`() async throws {
+    @Test func `an overlong run, a run without a process and a missed due time are problems`() async throws {
         let states = try await Self.status(after: """
             perilune.automation{ name = "dead", on = { event = "e" }, run = function() perilune.sleep("1h") end }
             perilune.automation{ name = "late", on = { schedule = "@daily" }, run = function() end }

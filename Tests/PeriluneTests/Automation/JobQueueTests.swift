@@ -25,7 +25,7 @@ import Testing
         #expect(try await mails.cancel(99) == false)
     }
 
-    @Test func `options that are not valid are reported`() async throws {
+    @Test func `invalid options are reported`() async throws {
         let host = try await ScriptHost(.init(database: .inMemory))
         let error = await #expect(throws: LuaError.self) { try await host.jobs("mail").enqueue(1, .init(key: "a", onKey: "replaced")) }
         #expect(error?.kind == "unknown_on_key")

@@ -2,7 +2,7 @@ import Foundation
 import Perilune
 import Testing
 
-/// A plan comes from a file: its changesets are read by us before SQLite, which trusts them.
+/// Plans come from files, so Perilune validates their changesets before SQLite, which trusts them, reads them.
 @Suite struct ChangesetStructureTests {
     /// An insert, an update and a delete in `t (id INTEGER PRIMARY KEY, a)`.
     private static let sound: [UInt8] = {
@@ -11,14 +11,14 @@ import Testing
         return header + [18, 0] + one + [3, 2] + Array("ab".utf8) + [23, 0] + one + [3, 1, 65] + [0, 5] + [9, 1] + one + [4, 0]
     }()
 
-    @Test func `what SQLite makes is sound`() {
+    @Test func `changesets that SQLite makes are valid`() {
         #expect(ChangesetStructure.isSound(Data()))
         #expect(ChangesetStructure.isSound(Data(Self.sound)))
         #expect(ChangesetStructure.isSound(Data(Self.sound + Self.sound)))
         #expect(throws: Never.self) { try Changeset(bytes: Data(Self.sound)).inverted() }
     }
 
-    @Test func `what is cut off is not sound, unless it ends between two changes`() {
+    @Test func `truncated changesets are invalid unless they end between two changes`() {
         let ends = (1..<Self.sound.count).filter { ChangesetStructure.isSound(Data(Self.sound.prefix($0))) }
         #expect(ends == [6, 21, 37])
     }
@@ -27,7 +27,7 @@ import Testing
         [0x54, 0, 0x74, 0], // no columns
         [0x54, 1, 0, 0x74, 0], // no key
         [0x54, 1, 1, 0], // no name
-        [0x54, 1, 1, 0xFF, 0], // a name that is no UTF-8
+        [0x54, 1, 1, 0xFF, 0], // a name that is not UTF-8
         [0x54, 0x8F, 0xFF, 0xFF, 0xFF, 0x7F, 1, 0x74, 0], // more columns than bytes
         [18, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1], // a change without a table
         [0x54, 1, 1, 0x74, 0, 18, 0, 5], // a key that is NULL
@@ -37,11 +37,11 @@ import Testing
         [0x54, 1, 1, 0x74, 0, 99, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1], // an unknown change
         [0x54, 1, 1, 0x74, 0, 23, 0, 0, 0], // an update of no row
         [0x50, 1, 1, 0x74, 0], // a patchset
-    ] as [[UInt8]]) func `what SQLite does not make is not sound`(_ bytes: [UInt8]) {
+    ] as [[UInt8]]) func `changesets that SQLite cannot make are invalid`(_ bytes: [UInt8]) {
         #expect(!ChangesetStructure.isSound(Data(bytes)))
     }
 
-    @Test func `SQLite reads to its end whatever is sound, with any byte changed`() {
+    @Test func `SQLite reads valid changesets to the end, whichever byte was changed`() {
         var count = 0
         for index in Self.sound.indices {
             for byte in UInt8.min...UInt8.max {

@@ -36,7 +36,7 @@ import Testing
         #expect(try names() == ["Melville", "Verne"])
     }
 
-    @Test func `two changesets become one`() throws {
+    @Test func `two changesets are combined`() throws {
         let first = try record("UPDATE author SET name = 'Ibsen' WHERE id = 2")
         let second = try record("UPDATE author SET name = 'Sand' WHERE id = 2")
         let both = try first.followed(by: second)
@@ -45,7 +45,7 @@ import Testing
         #expect(try both.followed(by: both.inverted()).isEmpty)
     }
 
-    @Test func `a conflict is resolved by a closure`() throws {
+    @Test func `a closure resolves a conflict`() throws {
         let changeset = try record("UPDATE author SET name = 'Ibsen' WHERE id = 2")
         try queue.write { db in try db.execute(sql: "UPDATE author SET name = 'Sand' WHERE id = 2") }
         let error = #expect(throws: ChangesetError.self) { try queue.write { db in try changeset.apply(to: db) } }
@@ -58,14 +58,14 @@ import Testing
         #expect(try names() == ["Melville", "Ibsen"])
     }
 
-    @Test func `what the closure throws comes out, and nothing is applied`() throws {
+    @Test func `an error from the closure is thrown, and nothing is applied`() throws {
         struct Stop: Error {}
         let changeset = try record("INSERT INTO author (id, name) VALUES (5, 'Ibsen'); DELETE FROM author WHERE id = 1")
         #expect(throws: Stop.self) { try queue.write { db in try changeset.apply(to: db) { _ in throw Stop() } } }
         #expect(try names() == ["Verne", "Ibsen"])
     }
 
-    @Test func `bytes are checked`() throws {
+    @Test func `the bytes of a changeset are validated`() throws {
         let changeset = try record("DELETE FROM author")
         #expect(try Changeset(validating: changeset.bytes) == changeset)
         let error = #expect(throws: ChangesetError.self) { try Changeset(validating: Data([1, 2, 3])) }

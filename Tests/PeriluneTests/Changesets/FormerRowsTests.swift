@@ -5,8 +5,8 @@ import Testing
 @testable import Perilune
 
 @Suite struct FormerRowsTests {
-    /// A dictionary does the same, at random.
-    @Test func `rows are found by their keys, and keep what they were`() {
+    /// Compares with a dictionary, using random data.
+    @Test func `rows are found by their keys and keep their original values`() {
         var generator = SeededGenerator(state: 7)
         for keyCount in [1, 3, 9, 300] {
             let rows = FormerRows(in: keyCount == 9 ? .run : .machine)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a row that is longer than a piece of memory is kept`() {
+    @Test func `a row that is longer than a memory block is stored`() {
         let rows = FormerRows(in: .run), bytes = [UInt8](repeating: 5, count: 3 << 20)
         for key in UInt8(1)...3 {
             #expect(![key].withUnsafeBytes { rows.note($0, isIndirect: false) })
@@ -49,7 +49,7 @@ import Testing
         .text(Array(repeating: 97, count: 127)), .text(Array(repeating: 97, count: 128)), .blob(Array(repeating: 0, count: 20_000)), .blob([]),
     ]
 
-    @Test func `values are found one by one, and bound as they are`() throws {
+    @Test func `values are found one by one and bound unchanged`() throws {
         var writer = ChangesetWriter(), single: [[UInt8]] = []
         for value in Self.values {
             var one = ChangesetWriter()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct DefaultDatabaseTests {
-    @Test func `in live the file is opened and migrated when it is prepared, and hosts use it`() async throws {
+    @Test func `in live, preparing opens and migrates the file that hosts use`() async throws {
         try await withTemporaryFolder { folder in
             try await Dependencies.inProcess(.live) {
                 try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/shop.sqlite", migrations: library) }
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `closing closes the file when the last host is gone`() async throws {
+    @Test func `the file is closed when the last host is gone`() async throws {
         try await withTemporaryFolder { folder in
             try await Dependencies.inProcess(.live) {
                 try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/b.sqlite", migrations: library) }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Whether this process has a file of a folder open.
+    /// Whether this process has a file in a folder open.
     private static func isOpen(_ folder: String) -> Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.contains { name in
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a host without a prepared database is an error that says what to write`() async throws {
+    @Test func `a host without a prepared database is an error with the missing code`() async throws {
         try await Dependencies.inProcess(.live) {
             let error = await #expect(throws: DependencyError.self) { _ = try await ScriptHost() }
             #expect(error?.code == .notPrepared)
@@ -51,14 +51,14 @@ import Testing
         }
     }
 
-    @Test func `in a test an unprepared database is empty, in memory, and reported`() async throws {
+    @Test func `in a test, an unprepared database is empty, in memory, and reported`() async throws {
         try await withKnownIssue {
             let host = try await ScriptHost()
             try await host.run(source: "assert(db:path():find('memory') or db:path() == '')")
         } matching: { "\($0)".contains(".defaultDatabase()") }
     }
 
-    @Test func `a file that cannot be opened prepares nothing`() async throws {
+    @Test func `a file that cannot be opened leaves the database unprepared`() async throws {
         try await Dependencies.inProcess(.live) {
             await #expect(throws: DatabaseError.self) {
                 try await Dependencies.prepare { $0.defaultDatabase = .queue("/nowhere/at/all.sqlite") }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `migrations that fail prepare nothing`() async throws {
+    @Test func `failed migrations leave the database unprepared`() async throws {
         try await Dependencies.inProcess(.live) {
             let failing = Migrations.closure { db in try db.execute(sql: "CREATE nonsense") }
             await #expect(throws: DatabaseError.self) {
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `tests and previews leave the live file, and its folder, as they are`() async throws {
+    @Test func `tests and previews do not change the live file or its folder`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"
             for isWAL in [false, true] {
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `in a preview neither scripts that are trusted nor migrations reach the live file by its name`() async throws {
+    @Test func `in a preview, neither trusted scripts nor migrations can open the live file by name`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"
             let live = try DatabaseQueue(path: path)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a preview begins with what live has, also while it is in use`() async throws {
+    @Test func `a preview starts with the live data, even while the live database is in use`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"
             let live = try DatabasePool(path: path)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a preview of a file that does not exist begins empty, and does not make it`() async throws {
+    @Test func `a preview of a missing file starts empty and does not create it`() async throws {
         try await withTemporaryFolder { folder in
             try await Dependencies.inProcess(.preview) {
                 try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/none.sqlite", migrations: library) }
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `migrations run once for all tests, at one time, and each test gets a copy of its own`() async throws {
+    @Test func `migrations run once for all concurrent tests, and each test gets its own copy`() async throws {
         let runs = Mutex(0)
         let migrations = Migrations.closure { db in
             runs.withLock { $0 += 1 }
@@ -206,8 +206,8 @@ import Testing
         #expect(runs.withLock { $0 } == 1)
     }
 
-    /// Others may be where those were that are gone.
-    @Test func `each test gets what its own migrations make, also if they come one after the other`() async throws {
+    /// New migrations may have the addresses of migrations that no longer exist.
+    @Test func `each test gets the result of its own migrations, even in sequence`() async throws {
         for number in 0..<50 {
             let tables = try await Dependencies.withTestScope {
                 try await Dependencies.prepare {
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `a test's database is closed when nothing uses it any more, and no file is left open`() async throws {
+    @Test func `a test's database is closed after its last use, and no file stays open`() async throws {
         let name = "leftover-\(UUID().uuidString)"
         weak var database: DatabasePool?
         var path = ""
@@ -231,11 +231,11 @@ import Testing
             path = try #require(database).path
             #expect(path.contains("perilune-"))
         }
-        // The host's thread lets go of its state on its own time.
+        // The host's thread releases its state asynchronously.
         #expect(await eventually { database == nil })
     }
 
-    @Test func `a given database is used as it is, and not closed`() async throws {
+    @Test func `a given database is used unchanged and not closed`() async throws {
         let queue = try DatabaseQueue()
         try await Dependencies.inProcess(.live) {
             try await Dependencies.prepare { $0.defaultDatabase = .database(queue) }
@@ -245,7 +245,7 @@ import Testing
         #expect(try await queue.value("SELECT 1", as: Int.self) == 1)
     }
 
-    @Test func `a host may be given a database of its own`() async throws {
+    @Test func `a host can have its own database`() async throws {
         try await Dependencies.inProcess(.live) {
             let queue = try DatabaseQueue()
             for database in [ScriptHost.Configuration.Database.inMemory, .open(queue)] {

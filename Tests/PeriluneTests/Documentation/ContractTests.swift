@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// What the comments of the source text promise their readers.
+/// Checks that comments in the sources keep the promises of the documentation conventions.
 @Suite struct ContractTests {
-    /// The source files of Swift, by their paths.
+    /// The Swift source files, by path.
     private static let files = Documentation.files(in: "Sources", ["swift"]).map { file in
         (path: file.path.replacing(projectFolder.path + "/", with: ""), text: Documentation.text(of: file))
     }
 
-    /// The public declarations that no protocol describes.
+    /// The public declarations that are not described by a protocol.
     private static let declarations: [(path: String, declaration: PublicDeclarations.Declaration)] = {
         let read = files.map { ($0.path, PublicDeclarations($0.text)) }
         let requirements = PublicDeclarations.requirements(in: read.map(\.1))
@@ -22,13 +22,13 @@ import Testing
         for (path, declaration) in Self.declarations { #expect(!declaration.comment.isEmpty, "\(path):\(declaration)") }
     }
 
-    @Test func `each public function that throws says what, and when`() {
+    @Test func `each public function that throws documents what it throws and when`() {
         let throwing = Self.declarations.filter { $0.declaration.throwsErrors }
         #expect(throwing.count > 120)
         for (path, declaration) in throwing { #expect(declaration.saysWhatItThrows, "\(path):\(declaration)") }
     }
 
-    @Test func `each file begins with what it is for`() {
+    @Test func `each file begins with its purpose`() {
         for (path, text) in Self.files { #expect(Self.beginsWithPurpose(text), "\(path)") }
         for file in Documentation.files(in: "Sources", ["c", "h"]) {
             #expect(Documentation.text(of: file).hasPrefix("/*"), "\(file.path)")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Whether a comment comes before the first declaration, with nothing but imports before it.
+    /// Whether a comment precedes the first declaration, with only imports before it.
     private static func beginsWithPurpose(_ text: String) -> Bool {
         let first = text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.first {
             !$0.isEmpty && !$0.contains(/^(@\w+ +)*((public|package|internal|private) +)?import\b/) && !$0.hasPrefix("#") && !$0.hasPrefix("@")
@@ -48,7 +48,7 @@ import Testing
 
     // MARK: - The reader of declarations
 
-    @Test func `undocumented declarations are found, in types, extensions, protocols and enums`() {
+    @Test func `undocumented declarations in types, extensions, protocols and enums are found`() {
         let found = PublicDeclarations("""
             /// Documented.
             public struct A {
@@ -75,7 +75,7 @@ import Testing
         #expect(found.filter(\.throwsErrors).map(\.name) == ["required", "d"])
     }
 
-    @Test func `what a protocol describes needs no comment, also through a protocol that inherits it`() {
+    @Test func `a witness of a documented requirement needs no comment, even through inheritance`() {
         let texts = [
             "/// P.\npublic protocol P {\n/// F.\nfunc f() throws\n}\nprotocol Q: P {}", "extension Int: Module.Q {\npublic func f() throws {}\npublic func g() {}\n}",
         ].map(PublicDeclarations.init)

@@ -4,12 +4,12 @@ import PeriluneTestSupport
 import Synchronization
 import Testing
 
-/// What is shown to users is what tests run.
+/// Checks that tests run all code that the documentation shows.
 ///
-/// Each example in Swift stands in a test between the lines `// example` and `// end`, in the same words but for the folder of the
-/// files. Examples in Lua are run here; those that begin with the name of a file are the files of the Swift ones.
+/// Each Swift example is part of a test, between the lines `// example` and `// end`, word for word except for the folder of files.
+/// Lua examples are run here; those that begin with a file name are the files of the Swift examples.
 @Suite struct DocumentationTests {
-    /// The marked lines of all tests, without their indentation.
+    /// The marked lines in all tests, without indentation.
     private static let examples: [(place: String, lines: [String])] = Documentation.files(in: "Tests", ["swift"]).flatMap { file in
         marked(Documentation.text(of: file).components(separatedBy: "\n"), in: file.lastPathComponent)
     }
@@ -31,7 +31,7 @@ import Testing
 
     private static let shown = Documentation.catalog + Documentation.readme + Documentation.comments
 
-    @Test func `each example in Swift is one that a test runs, to the letter`() {
+    @Test func `each Swift example in the documentation is run by a test, word for word`() {
         let blocks = Self.shown.filter { $0.language == "swift" }
         #expect(blocks.count > 30)
         for block in blocks {
@@ -39,14 +39,14 @@ import Testing
         }
     }
 
-    @Test func `each example that a test runs is shown somewhere`() {
+    @Test func `each example that a test runs appears in the documentation`() {
         for example in Self.examples {
             let isShown = Self.shown.contains { $0.language == "swift" && example.lines.contains($0.statements) }
             #expect(isShown, "\(example.place): nothing shows this example")
         }
     }
 
-    @Test func `each example in Lua prints what it says`() async throws {
+    @Test func `each Lua example prints its documented output`() async throws {
         let blocks = Documentation.catalog.filter { $0.language == "lua" && $0.fileName == nil }
         #expect(blocks.count >= 3)
         for block in blocks {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `the files of the tutorial are a program, and print what they say`() async throws {
+    @Test func `the files of the tutorial form a program with the documented output`() async throws {
         let printed = Mutex<[String]>([])
         var configuration = ScriptHost.Configuration()
         configuration.modules = [.folder("\(folder)/library")]
@@ -75,7 +75,7 @@ import Testing
         #expect(count == 4)
     }
 
-    @Test func `links of the catalog lead somewhere`() throws {
+    @Test func `links in the catalog have targets`() throws {
         let pages = Documentation.files(in: "Sources/Perilune/Perilune.docc", ["md"])
         let names = Set(pages.map { $0.deletingPathExtension().lastPathComponent })
         let sources = Documentation.files(in: "Sources/Perilune", ["swift"]).map(Documentation.text(of:)).joined()
@@ -91,14 +91,14 @@ import Testing
         }
     }
 
-    @Test func `links of the README lead to files`() {
+    @Test func `links in the README lead to files`() {
         let readme = Documentation.text(of: projectFolder.appending(path: "README.md"))
         let paths = readme.matches(of: /\]\(([\w\/.]+)\)/).map { String($0.1) }
         #expect(paths.count > 20)
         for path in paths { #expect(FileManager.default.fileExists(atPath: projectFolder.appending(path: path).path), "\(path)") }
     }
 
-    @Test func `files that the architecture names are there`() {
+    @Test func `files that the architecture page names exist`() {
         let page = Documentation.text(of: projectFolder.appending(path: "Sources/Perilune/Perilune.docc/Architecture.md"))
         let paths = page.matches(of: /`((?:\w+\/)+\w+\.(?:swift|c|lua))`/).map { String($0.1) }
         #expect(paths.count > 8)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `the products that the quick start names are products`() {
+    @Test func `products that the quick start names exist`() {
         let manifest = Documentation.text(of: projectFolder.appending(path: "Package.swift"))
         let page = Documentation.text(of: projectFolder.appending(path: "Sources/Perilune/Perilune.docc/QuickStart.md"))
         let names = page.matches(of: /\.product\(name: "(\w+)"/).map { String($0.1) }

@@ -137,7 +137,7 @@ struct EmbeddingExamples {
         #expect(rows == [row] && count == 1)
     }
 
-    /// What a program shows, in the order of its calls.
+    /// Records what a program shows, in the order of its calls.
     private actor Display {
         private(set) var shown: [[String]] = []
         private(set) var refreshCount = 0
@@ -146,7 +146,7 @@ struct EmbeddingExamples {
         func refresh() { refreshCount += 1 }
     }
 
-    /// A pool in a file, with the rows of the default database.
+    /// A pool in a file that has the rows of the default database.
     private func withPool(_ body: nonisolated(nonsending) (DatabasePool) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             let pool = try DatabasePool(path: "\(folder)/sales.sqlite")
@@ -189,7 +189,7 @@ struct EmbeddingExamples {
                 }
                 // end
             }
-            // The observation begins at some time from now on.
+            // The observation begins at an unspecified later time.
             let isRefreshed = await eventually {
                 try? await pool.write { db in try db.execute(sql: "UPDATE sale SET total = total + 1") }
                 return await display.refreshCount > 0
@@ -246,7 +246,7 @@ struct EmbeddingExamples {
 
     @Test func extensions() async throws {
         try await withTemporaryFolder { folder in
-            // The library of the target CPeriluneTestExtension, which is built beside the tests.
+            // The library of the target CPeriluneTestExtension, which is built next to the tests.
             let library = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
                 .appending(path: "libPeriluneTestExtension.so")
             try FileManager.default.createDirectory(atPath: "\(folder)/extensions", withIntermediateDirectories: true)

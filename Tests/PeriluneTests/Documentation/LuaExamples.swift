@@ -1,7 +1,7 @@
 import PeriluneLua
 import Testing
 
-/// The examples of `PeriluneLua`.
+/// The examples for `PeriluneLua`.
 @Suite struct LuaExamples {
     struct Order: Codable, Equatable {
         var id: Int

@@ -5,7 +5,7 @@ import PeriluneDependencies
 let projectFolder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-/// A block of code in a text.
+/// A code block in Markdown text.
 struct CodeBlock: CustomStringConvertible {
     let place: String
     let language: String
@@ -13,23 +13,23 @@ struct CodeBlock: CustomStringConvertible {
     var text: String { lines.joined(separator: "\n") }
     var description: String { place }
 
-    /// The name of the file that it shows, which its first line tells: `-- seed.lua`.
+    /// The file name in its first line, for example `-- seed.lua`.
     var fileName: String? {
         guard let match = lines.first?.wholeMatch(of: /-- ([\w\/]+\.(lua|sql))/) else { return nil }
         return String(match.1)
     }
 
-    /// What it prints, as it says behind `-->`.
+    /// The output that comments after `-->` document.
     var outputs: [String] {
         lines.compactMap { line in line.range(of: "--> ").map { String(line[$0.upperBound...]) } }
     }
 
-    /// The lines of Swift without imports, which tests have at their top.
+    /// The lines of a Swift block without imports, which are at the top of test files.
     var statements: [String] {
         Array(lines.filter { !$0.hasPrefix("import ") }.drop { $0.isEmpty })
     }
 
-    /// The blocks of a text of Markdown, whose lines may have a prefix.
+    /// Returns the code blocks in Markdown text whose lines may have a prefix.
     static func all(in text: String, of file: String) -> [CodeBlock] {
         var blocks: [CodeBlock] = []
         var open: (language: String, start: Int, indentation: Int)?
@@ -51,10 +51,10 @@ struct CodeBlock: CustomStringConvertible {
     }
 }
 
-/// What is written for users: the catalog, the README, the comments of public declarations.
+/// All text for users: the catalogs, the README, and the comments of public declarations.
 enum Documentation {
-    /// The catalogs, without the pages of the Lua reference, whose examples ReferenceTests run, and without those of scenarios, whose
-    /// examples are scenarios.
+    /// The catalogs without the pages of the Lua reference, whose examples ReferenceTests runs, and without the pages about
+    /// scenarios, whose examples are scenarios.
     static let catalog = files(in: "Sources", ["md"]).filter {
         !$0.path.contains("/Reference/") && !$0.path.contains("/PeriluneScenarios.docc/")
     }.flatMap(blocks(of:))
@@ -79,10 +79,10 @@ enum Documentation {
     }
 }
 
-/// The files that the catalog shows, in a folder that is removed when the tests end.
+/// The files that the catalog shows, in a temporary folder that is removed when the tests end.
 let folder = try! makeExampleFiles(in: TemporaryFolder.makeFolder("examples"))
 
-/// Writes the files that the catalog shows into a folder.
+/// Writes the files that the catalog shows to a folder.
 @discardableResult
 func makeExampleFiles(in folder: String) throws -> String {
     for block in Documentation.catalog {

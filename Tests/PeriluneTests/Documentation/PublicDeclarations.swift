@@ -1,6 +1,6 @@
 import Foundation
 
-/// The public declarations of Swift source text, with their comments, found by reading the text alone.
+/// The public declarations in Swift source text, with their comments, found by a simple text scan.
 struct PublicDeclarations {
     /// One declaration.
     struct Declaration: CustomStringConvertible {
@@ -8,19 +8,19 @@ struct PublicDeclarations {
         let keyword: String
         let name: String
         let line: Int
-        /// Its text from the first modifier up to its body, on one line.
+        /// The text from the first modifier to the body, on one line.
         let signature: String
-        /// The lines of the comment before it, without `///`.
+        /// The lines of the preceding comment, without `///`.
         let comment: [String]
-        /// The type, extension or protocol that it belongs to; empty at the top of a file.
+        /// The enclosing type, extension or protocol; empty at file scope.
         let owner: String
-        /// The protocols and types after the colon of its owner.
+        /// The protocols and types after the colon of the owner.
         let conformances: [String]
         let isRequirement: Bool
 
         var description: String { "\(line): \(signature.prefix(100))" }
 
-        /// Whether a call of it may throw.
+        /// Whether a call may throw.
         var throwsErrors: Bool {
             guard ["func", "init", "subscript", "var"].contains(keyword) else { return false }
             return signature.contains(/\bthrows\b/) && PublicDeclarations.outsideParentheses(signature).contains(/\bthrows\b/)
@@ -28,28 +28,28 @@ struct PublicDeclarations {
 
         var saysWhatItThrows: Bool { comment.contains { $0.contains("- Throws:") } }
 
-        /// Whether it is what a protocol asks for, which describes it.
+        /// Whether it implements a requirement of a protocol, which documents it.
         ///
-        /// - Parameter requirements: Those of the protocols of this package, by the names of the protocols.
+        /// - Parameter requirements: The requirements of this package's protocols, by protocol name.
         func isWitness(of requirements: [String: Set<String>]) -> Bool {
-            // An extension of a protocol implements what the protocol asks for.
+            // A protocol extension implements the requirements of its protocol.
             if !isRequirement, ([owner] + conformances).contains(where: { requirements[$0]?.contains(name) == true }) { return true }
             if PublicDeclarations.witnesses.contains(name) { return true }
             return keyword == "init" && signature.contains(/init\((from decoder: |rawValue: |[a-zA-Z]*Literal )/)
         }
     }
 
-    /// Requirements of protocols of others, which are documented there.
+    /// Requirements of external protocols, which are documented there.
     static let witnesses: Set<String> = [
         "description", "debugDescription", "hash", "==", "<", "encode", "rawValue", "allCases", "errorDescription", "index", "startIndex",
         "endIndex", "makeIterator", "makeAsyncIterator", "next", "Element", "AsyncIterator", "Iterator", "Index", "subscript(position)",
     ]
 
     let declarations: [Declaration]
-    /// What each protocol in the text inherits, also of those that are not public.
+    /// The protocols that each protocol in the text inherits, including protocols that are not public.
     let inherited: [String: [String]]
 
-    /// What the protocols in texts require, with what they inherit, by their names.
+    /// Returns the requirements of the protocols in the texts, including inherited requirements, by protocol name.
     static func requirements(in texts: [PublicDeclarations]) -> [String: Set<String>] {
         var own: [String: Set<String>] = [:]
         let parents = texts.reduce(into: [String: [String]]()) { $0.merge($1.inherited) { $0 + $1 } }
@@ -68,7 +68,7 @@ struct PublicDeclarations {
         inherited = reader.inherited
     }
 
-    /// A signature without what stands in parentheses, where closures may throw.
+    /// Returns a signature without the parts in parentheses, where closures may throw.
     fileprivate static func outsideParentheses(_ text: String) -> String {
         var depth = 0
         return String(text.filter { character in
@@ -79,13 +79,13 @@ struct PublicDeclarations {
     }
 }
 
-/// What members belong to.
+/// An owner of members.
 private struct Owner {
     let name: String
     let conformances: [String]
     let isPublic, isProtocol, isEnum, isPublicExtension: Bool
 
-    /// The name, and the names after the colon: `Name` and `A`, `B` in `extension Name: A, B where ...`.
+    /// Returns the name and the names after the colon: `Name` and `A`, `B` in `extension Name: A, B where ...`.
     static func names(in signature: String, keyword: String) -> (String, [String]) {
         let text = signature.split(separator: " where ").first.map(String.init) ?? signature
         guard let match = text.firstMatch(of: try! Regex("\\b\(keyword) +([\\w.]+)(?:<[^>]*>)?(?: *: *(.*))?$")),
@@ -97,9 +97,9 @@ private struct Owner {
     }
 }
 
-/// Goes through source text line by line, and keeps which braces are open.
+/// Reads source text line by line and tracks the open braces.
 private struct Reader {
-    /// What an open brace belongs to.
+    /// The kinds of open braces.
     enum Scope {
         /// A type, an extension or a protocol, whose members may be public.
         case members(Owner)
@@ -108,9 +108,9 @@ private struct Reader {
     }
 
     private let lines: [String]
-    /// The lines without text in quotes and comments.
+    /// The lines without string literals and comments.
     private let code: [String]
-    /// The number in the text of each of them.
+    /// The original line number of each line.
     private let numbers: [Int]
     private var scopes: [Scope] = []
     private var comment: [String] = []
@@ -128,7 +128,8 @@ private struct Reader {
         (self.lines, self.code, self.numbers) = (lines, code, numbers)
     }
 
-    /// A line, and as a line of its own what follows the brace of a type that begins there: `func f() {} }` of `extension A { func f() {} }`.
+    /// Splits a line after the opening brace of a type, so that its members are on a line of their own: `func f() {} }` in
+    /// `extension A { func f() {} }`.
     private static func apart(_ line: String) -> [String] {
         guard let brace = line.firstIndex(of: "{"), let head = Head(line.trimmingCharacters(in: .whitespaces)), head.hasMembers else { return [line] }
         let members = line[line.index(after: brace)...]
@@ -147,7 +148,7 @@ private struct Reader {
                 continue
             }
             let text = code[index].trimmingCharacters(in: .whitespaces)
-            // Attributes and conditions stand between a comment and its declaration.
+            // Attributes and conditions may separate a comment from its declaration.
             if text.isEmpty && !line.hasPrefix("//") { comment = [] }
             if text.isEmpty || text.hasPrefix("#") || text.wholeMatch(of: /@\w+(\(.*\))?/) != nil {
                 index += 1
@@ -184,7 +185,7 @@ private struct Reader {
         return owner.isPublic && (owner.isProtocol || (owner.isEnum && head.keyword == "case") || owner.isPublicExtension)
     }
 
-    /// The text of a declaration up to its body, and its last line.
+    /// Returns the text of a declaration up to its body, and its last line.
     private func wholeSignature(from start: Int) -> (String, Int) {
         var parts: [String] = [], depth = 0
         for index in start..<min(start + 20, code.count) {
@@ -207,7 +208,7 @@ private struct Reader {
             if "([".contains(character) { depth += 1 }
             if ")]".contains(character) { depth -= 1 }
             if character == "{" && depth == 0 {
-                // What the accessors say belongs to the signature of a variable: `{ get throws }`.
+                // The effects of accessors belong to the signature of a variable: `{ get throws }`.
                 let rest = text.dropFirst(offset)
                 return String(rest.contains("get") && rest.contains("throws") ? text[...] : text.prefix(offset))
                     .trimmingCharacters(in: .whitespaces)
@@ -245,12 +246,12 @@ private struct Reader {
     }
 }
 
-/// The beginning of a declaration: its modifiers and its keyword.
+/// The start of a declaration: its modifiers and its keyword.
 private struct Head {
     let keyword: String
     let isPublic: Bool
 
-    /// Whether it is a type, an extension or a protocol.
+    /// Whether the declaration is a type, an extension or a protocol.
     var hasMembers: Bool { ["struct", "class", "actor", "enum", "extension", "protocol"].contains(keyword) }
 
     private static let modifiers: Set<String> = [
@@ -265,7 +266,7 @@ private struct Head {
 
     init?(_ text: String) {
         let withoutAttributes = text.hasPrefix("@") ? text.replacing(/^(@\w+(\([^)]*\))? +)+/, with: "") : text
-        // Most lines declare nothing, which their first word says.
+        // Most lines declare nothing, which their first word shows.
         let letters = withoutAttributes.drop { !Self.isInWord($0) }
         let first = String(letters.prefix(while: Self.isInWord))
         guard Self.modifiers.contains(first) || Self.keywords.contains(first) else { return nil }
@@ -273,7 +274,7 @@ private struct Head {
         var isPublic = false
         for (index, word) in words.enumerated() {
             let plain = word.prefix { $0 != "(" }
-            // `class func` is a method, `class Name` a type.
+            // `class func` is a method, `class Name` is a type.
             let isModifier = Self.modifiers.contains(String(plain)) && !(plain == "class" && !isFollowed(words, index))
             if isModifier {
                 if word == "public" || word == "open" { isPublic = true }
@@ -294,7 +295,7 @@ private struct Head {
         character == "_" || (character.isASCII && character.isLetter)
     }
 
-    /// The name of what a signature declares.
+    /// Returns the name that a signature declares.
     func name(in signature: String) -> String {
         if keyword == "init" || keyword == "subscript" { return keyword }
         let pattern = "\\b\(keyword) +`?([\\w]+|[-+*/=<>!&|^~%]+)"
@@ -302,7 +303,7 @@ private struct Head {
         return String(signature[range])
     }
 
-    /// The names of the cases on a line: `a` and `b` in `case a(Int), b`.
+    /// Returns the names of the cases on a line: `a` and `b` in `case a(Int), b`.
     static func caseNames(_ signature: String) -> [String] {
         PublicDeclarations.outsideParentheses(signature).replacing(/^.*\bcase +/, with: "").split(separator: ",").map {
             $0.trimmingCharacters(in: .whitespaces).prefix { $0 != " " && $0 != "=" && $0 != ":" }.description
@@ -310,9 +311,9 @@ private struct Head {
     }
 }
 
-/// Source text of Swift.
+/// Swift source text.
 enum SourceText {
-    /// The same text with spaces in place of what stands in quotes and in comments; line ends stay.
+    /// Returns the same text with spaces in place of string literals and comments; line ends are kept.
     static func withoutStringsAndComments(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []

@@ -4,7 +4,7 @@ import PeriluneTestSupport
 import Synchronization
 import Testing
 
-/// What the examples use without defining it.
+/// Declarations that the examples use without defining them.
 struct Mailer: Sendable {
     let send: @Sendable (_ to: String, _ body: String) async throws -> Void
 
@@ -16,7 +16,7 @@ struct Mailer: Sendable {
     static let discarding = Mailer { _, _ in }
 }
 
-/// Keeps what was sent.
+/// Keeps all letters that were sent.
 final class Outbox: Sendable {
     private let list = Mutex<[String]>([])
     var letters: [String] { list.withLock { $0 } }

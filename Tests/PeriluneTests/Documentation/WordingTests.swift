@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// Counts phrases that read like a literal translation in comments, documents and test names. In no file may the count rise.
+/// Counts phrases that read like a literal translation in comments, documents and test names. The count may not rise in any file.
 ///
-/// `prose_marks.txt` beside this file has the counts. After a file has improved, record them with
-/// `PERILUNE_RECORD_PROSE=1 scripts/test --filter WordingTests`. The article Glossary explains what to write instead.
+/// `prose_marks.txt` in the same folder has the counts. After a file has improved, record them with `PERILUNE_RECORD_PROSE=1
+/// scripts/test --filter WordingTests`. The article Glossary suggests replacements.
 @Suite struct WordingTests {
     private static let record = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "prose_marks.txt")
 
-    /// The paths of all files with prose and the number of marks in each.
+    /// The number of marks in each file with prose, by path.
     private static let counts: [String: Int] = {
         let files =
             Documentation.files(in: "Sources", ["swift", "c", "h", "md"]) + Documentation.files(in: "lib", ["lua"])
@@ -110,7 +110,7 @@ private struct Prose {
         return (1..<match.numberOfRanges).lazy.compactMap { Range(match.range(at: $0), in: line) }.first.map { String(line[$0]) }
     }
 
-    /// Phrases by the habit that they belong to.
+    /// Phrases, by habit.
     private static let habits: [(name: String, pattern: NSRegularExpression)] = [
         ("a clause in place of a noun", #"(?:^|[.:;,] |\b(?:of|is|are|for|by|to|with|from|that|as|than|all) )[Ww]hat (?!is (?:wrong|new|different|missing)|to\b)\w+"#),
         ("that of, those of", #"\b(?:those|that) (?:of|which|who)\b|\bthose that\b"#),

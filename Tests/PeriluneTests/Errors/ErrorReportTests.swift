@@ -21,7 +21,7 @@ import Testing
         return report
     }
 
-    @Test func `a report says what, where, why and what to do`() {
+    @Test func `a report gives the error, its location, its cause and a remedy`() {
         #expect(
             full.text == """
                 error: no such column: totl_cents
@@ -36,12 +36,12 @@ import Testing
                 """)
     }
 
-    @Test func `lines of a message that Lua indents by tabs are indented by spaces`() {
+    @Test func `tabs at the start of message lines become spaces`() {
         let report = ErrorReport("module 'm' not found:\n\tno file './m.lua'\n\tno \t'", kind: "runtime")
         #expect(report.text == "error: module 'm' not found:\n    no file './m.lua'\n    no \\t'\n")
     }
 
-    @Test func `a report in colors says the same`() {
+    @Test func `a colored report has the same text`() {
         let text = full.text { part, text in part == .error ? "\u{1B}[1;31m\(text)\u{1B}[0m" : "\u{1B}[2m\(text)\u{1B}[0m" }
         #expect(text.hasPrefix("\u{1B}[1;31merror:\u{1B}[0m no such column"))
         #expect(text.replacing(#/\u{1B}\[[0-9;]*m/#, with: "") == full.text)
@@ -57,13 +57,13 @@ import Testing
                 + #"{"name":"main","file":"scripts/close_month.lua","line":31}]}"# + "\n")
     }
 
-    @Test func `what is not known is left out`() {
+    @Test func `unknown parts are left out`() {
         let report = ErrorReport("cannot", kind: "io")
         #expect(report.text == "error: cannot\n")
         #expect(report.json == #"{"kind":"io","message":"cannot"}"# + "\n")
     }
 
-    @Test func `a trace of the failing line alone is left out`() {
+    @Test func `a traceback with only the failing line is left out`() {
         var report = ErrorReport("bad", kind: "runtime")
         report.file = "a.lua"
         report.line = 3
@@ -73,11 +73,11 @@ import Testing
         #expect(report.text.contains("trace main (a.lua:5)"))
     }
 
-    @Test func `a message of several lines is indented, and cannot harm a terminal`() {
+    @Test func `a multiline message is indented and cannot harm a terminal`() {
         #expect(ErrorReport("one\ntwo\u{1B}[2J", kind: "runtime").text == "error: one\n  two\\x1B[2J\n")
     }
 
-    @Test func `a long trace is cut`() {
+    @Test func `a long traceback is shortened`() {
         var report = ErrorReport("deep", kind: "runtime")
         report.trace = (1...50).map { ErrorReport.Frame(name: "f\($0)", file: "a.lua", line: $0) }
         #expect(report.text.hasSuffix(" < f10 (a.lua:10) < ... 40 more\n"))
@@ -92,28 +92,28 @@ import Testing
         return String(report.text.dropFirst("error: x\n".count))
     }
 
-    @Test func `the caret counts characters as they are shown, not bytes`() {
+    @Test func `the caret counts displayed characters, not bytes`() {
         let sql = "select 'é日👍', oops"
         let offset = sql.utf8.count - 4
         #expect(sqlLines(sql, offset) == "  SQL   select 'é日👍', oops\n" + String(repeating: " ", count: 8 + 16) + "^\n")
     }
 
-    @Test func `the caret finds its line`() {
+    @Test func `the caret is below the right line`() {
         #expect(sqlLines("select a,\n\t  oops\nfrom t", 13) == "  SQL:2 oops\n        ^\n")
         #expect(sqlLines("\n\n  select oops\n", 11) == "  SQL   select oops\n               ^\n")
         #expect(sqlLines("select a\r\nfrom oops\r\n", 15) == "  SQL:2 from oops\n             ^\n")
     }
 
-    @Test func `the caret moves with a label that is wider`() {
+    @Test func `the caret moves with a wider label`() {
         let sql = String(repeating: "-- x\n", count: 1000) + "select oops"
         #expect(sqlLines(sql, 5007) == "  SQL:1001 select oops\n                  ^\n")
     }
 
-    @Test func `tabs are spaces, so that the caret is right`() {
+    @Test func `tabs become spaces so that the caret is aligned`() {
         #expect(sqlLines("select\toops", 7) == "  SQL   select    oops\n                  ^\n")
     }
 
-    @Test func `a long line is cut around the caret`() throws {
+    @Test func `a long line is shortened around the caret`() throws {
         let sql = "select " + String(repeating: "a, ", count: 500) + "oops" + String(repeating: ", b", count: 500)
         let lines = sqlLines(sql, 1507).split(separator: "\n")
         #expect(lines.count == 2)
@@ -128,17 +128,17 @@ import Testing
         #expect(sqlLines("select oops", offset) == "  SQL   select oops\n")
     }
 
-    @Test func `an offset at the end points behind the text`() {
+    @Test func `an offset at the end points after the text`() {
         #expect(sqlLines("select (", 8) == "  SQL   select (\n                ^\n")
         #expect(sqlLines("", 0) == "  SQL   \n        ^\n")
     }
 
-    @Test func `an offset inside of a character points to it`() {
+    @Test func `an offset inside a character points to it`() {
         #expect(sqlLines("日本", 1) == "  SQL   日本\n        ^\n")
         #expect(sqlLines("日本", 4) == "  SQL   日本\n          ^\n")
     }
 
-    @Test func `without an offset the first lines are shown`() {
+    @Test func `without an offset, the first lines are shown`() {
         #expect(
             sqlLines("\n    insert into t\n      values (1)\n", nil) == "  SQL   insert into t\n          values (1)\n")
         let long = (1...10).map { "line \($0)" }.joined(separator: "\n")

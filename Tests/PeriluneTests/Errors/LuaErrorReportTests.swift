@@ -2,7 +2,7 @@ import GRDB
 import Perilune
 import Testing
 
-/// What `LuaError.report` says of errors that a host has thrown.
+/// The reports of `LuaError.report` for errors from hosts.
 @Suite struct LuaErrorReportTests {
     private func report(of source: String, in host: ScriptHost? = nil) async throws -> ErrorReport {
         let host = try host ?? ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
@@ -12,7 +12,7 @@ import Testing
 
     private let table = "db:execute('CREATE TABLE invoice (id INTEGER PRIMARY KEY, total_cents INTEGER)')"
 
-    @Test func `names that there are not get the nearest, as in the command`() async throws {
+    @Test func `unknown names get the nearest suggestion, as in the command`() async throws {
         let report = try await report(of: "\(table)\ndb:fetch_all('SELECT totl_cents FROM invoice')")
         #expect((report.kind, report.file, report.line) == ("sql", "a.lua", 2))
         #expect(report.sourceLine == "db:fetch_all('SELECT totl_cents FROM invoice')")
@@ -29,7 +29,7 @@ import Testing
         #expect(report.json.contains(#""suggestions":["total_cents"]"#))
     }
 
-    @Test func `a function that was defined before is quoted, and calls are listed`() async throws {
+    @Test func `a function from an earlier run is quoted, and calls are listed`() async throws {
         let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
         try await host.run(source: "function outer()\n  inner()\nend\nfunction inner()\n  error('no')\nend", named: "defined.lua")
         let error = await #expect(throws: LuaError.self) { try await host.call("outer") }
@@ -38,7 +38,7 @@ import Testing
         #expect(report.trace.map(\.line) == [5, 2])
     }
 
-    @Test func `what is no error of SQL has no SQL, and what is not known is left out`() async throws {
+    @Test func `an error outside SQL has no SQL, and unknown parts are left out`() async throws {
         let report = try await report(of: "perilune.quue()")
         #expect(report.sql == nil)
         #expect(report.help == "did you mean `queue`?")
@@ -47,13 +47,13 @@ import Testing
         #expect(syntax.text.hasPrefix("error: "))
     }
 
-    @Test func `a function that a table of the script lacks is not suggested from perilune`() async throws {
+    @Test func `a missing function of the script's own table gets no suggestion from perilune`() async throws {
         let report = try await report(of: "local rates = { rate = 1 } rates.rat()")
         #expect(report.message.contains("(field 'rat')"))
         #expect(report.help == nil && report.suggestions == [])
     }
 
-    @Test func `errors that no host has thrown are reported with what is in them`() throws {
+    @Test func `errors that do not come from a host are reported with their own contents`() throws {
         let state = try LuaState()
         let error = #expect(throws: LuaError.self) { try state.run("error('plain')") }
         let report = try #require(error).report
@@ -61,7 +61,7 @@ import Testing
         #expect(report.sourceLine == nil)
     }
 
-    @Test func `the error itself is what it was`() async throws {
+    @Test func `a report does not change the error`() async throws {
         let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "db:fetch_all('SELECT 1 FROM nowhere')") }
         #expect(error?.message == "no such table: nowhere")

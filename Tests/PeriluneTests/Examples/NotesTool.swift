@@ -8,7 +8,7 @@ private let notesSchema = Migrations.closure { db in
     try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL, tags TEXT NOT NULL)")
 }
 
-/// A command-line tool whose users may hook into it.
+/// A command-line tool with hooks for its users.
 enum NotesExample {
     // example
     struct Note: Codable, Sendable, Equatable {
@@ -66,12 +66,12 @@ enum NotesExample {
             #expect(try await database.value("SELECT group_concat(text || tags) FROM note", as: String.self) == "buy teashop,call Ada")
         }
 
-        @Test func `without hooks notes are kept as they are`() async throws {
+        @Test func `without hooks, notes are kept unchanged`() async throws {
             let tool = try await NotesTool(hooks: "\(folder)/nowhere.lua")
             #expect(await tool.run(["buy tea #shop"]) == ["kept: buy tea #shop []"])
         }
 
-        @Test(.timeLimit(.minutes(60))) func `a hook that never ends ends, and the tool goes on`() async throws {
+        @Test(.timeLimit(.minutes(60))) func `an endless hook is ended, and the tool keeps running`() async throws {
             try await withTemporaryFolder { folder in
                 try "function will_keep(note) while note.text == 'wait' do end return note end"
                     .write(toFile: "\(folder)/hooks.lua", atomically: true, encoding: .utf8)

@@ -10,7 +10,7 @@ private let quotesSchema = Migrations.closure { db in
         """)
 }
 
-/// A service that runs for long, and answers by scripts.
+/// A long-running service that computes its answers with scripts.
 enum QuoteExample {
     // example
     struct QuoteRequest: Codable, Sendable {
@@ -53,7 +53,7 @@ enum QuoteExample {
 
     @Suite(.defaultDatabase(.pool("quotes.sqlite", migrations: quotesSchema, usesFilesInTests: true)), .timeLimit(.minutes(60)))
     struct Tests {
-        @Test func `requests are answered in parallel, and one that goes wrong disturbs no other`() async throws {
+        @Test func `requests are answered in parallel, and a failing request does not affect the others`() async throws {
             let service = try await QuoteService(rules: "\(folder)/rules.lua")
             let quotes = try await withThrowingTaskGroup(of: Quote.self) { group in
                 for count in 1...60 {
@@ -75,7 +75,7 @@ enum QuoteExample {
             #expect(quote == Quote(total: 8, discount: nil))
         }
 
-        @Test func `rules that do not run are not taken`() async throws {
+        @Test func `invalid rules are rejected`() async throws {
             try await withTemporaryFolder { folder in
                 try makeExampleFiles(in: folder)
                 let service = try await QuoteService(rules: "\(folder)/rules.lua")

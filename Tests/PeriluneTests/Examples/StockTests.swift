@@ -4,7 +4,7 @@ import Perilune
 import PeriluneTestSupport
 import Testing
 
-/// A program that runs no scripts, but for its tests: they fill the database, and look at what has become of it.
+/// A program that runs scripts only in its tests: they fill the database and check the result.
 enum StockExample {
     // example
     /// The program: it knows GRDB only.

@@ -5,7 +5,7 @@ import PeriluneDependencies
 import PeriluneTestTools
 import Testing
 
-/// A program that offers an asynchronous function to an automation, and watches what a request of the script fetches.
+/// A program that offers an asynchronous function to an automation and observes a script's request.
 enum StockWatchExample {
     private static let script = """
         local supplier = require "supplier"
@@ -28,7 +28,7 @@ enum StockWatchExample {
         }
         """
 
-    /// What the program does with what it learns.
+    /// The observations of the program.
     private actor Shop {
         private(set) var orders: [String] = []
         private(set) var shown: [[String]] = []
@@ -42,7 +42,7 @@ enum StockWatchExample {
     }
 
     @Suite(.timeLimit(.minutes(60))) struct Tests {
-        @Test func `a script orders by a function of the program, which watches the stock`() async throws {
+        @Test func `a script orders goods through a function of the program, which observes the stock`() async throws {
             try await Dependencies.inProcess(.live) {
                 try await withTemporaryFolder { folder in
                     try StockWatchExample.script.write(toFile: "\(folder)/stock.lua", atomically: true, encoding: .utf8)

@@ -8,7 +8,8 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// The configuration of a database holds in both places where scripts run, or is refused as the host is made.
+/// A database configuration applies both in the host's process and in an isolated process, or the host refuses it when it is
+/// created.
 @Suite(.patience) struct ConfigurationTests {
     private func values(
         _ source: String, _ place: ScriptPlace, _ database: ScriptHost.Configuration.Database, quota: Int? = nil
@@ -29,7 +30,7 @@ import Testing
         }
         """
 
-    /// One change for each field of GRDB's configuration that scripts can notice.
+    /// One change for each field of GRDB's configuration that scripts can observe.
     private static let changes: [(name: String, change: @Sendable (inout Configuration) -> Void)] = [
         ("nothing", { _ in }),
         ("foreignKeysEnabled", { $0.foreignKeysEnabled = false }),
@@ -46,7 +47,7 @@ import Testing
         ("persistentReadOnlyConnections", { $0.persistentReadOnlyConnections = true }),
     ]
 
-    @Test(arguments: changes.indices) func `each field of a configuration has the same effect in both places`(_ index: Int) async throws {
+    @Test(arguments: changes.indices) func `each configuration field has the same effect in both processes`(_ index: Int) async throws {
         var found: [[ScriptValue]] = []
         for place in ScriptPlace.allCases {
             try await withTemporaryFolder { folder in
@@ -60,11 +61,11 @@ import Testing
         #expect(found[0] == found[1], "\(Self.changes[index].name)")
     }
 
-    @Test func `each field of a configuration is known`() {
+    @Test func `the tests cover every configuration field`() {
         let known = Set(Self.changes.map(\.name)).union([
-            // Refused.
+            // Refused by isolated hosts.
             "setups", "schemaSource",
-            // Only Swift sees them.
+            // Visible to Swift only.
             "transactionClock", "_readQoS", "_writeQoS", "readQoS", "writeQoS", "targetQueue", "writeTargetQueue", "_targetQueue",
             "_writeTargetQueue", "readonlyBusyMode", "threadingMode", "SQLiteConnectionDidOpen", "SQLiteConnectionWillClose",
             "SQLiteConnectionDidClose",
@@ -74,7 +75,7 @@ import Testing
         #expect(Set(fields).subtracting(known) == [])
     }
 
-    @Test func `what another process cannot have is refused as the host is made`() async throws {
+    @Test func `settings that an isolated process cannot have are refused when the host is created`() async throws {
         let changes: [(String, @Sendable (inout Configuration) -> Void)] = [
             ("prepareDatabase", { $0.prepareDatabase { db in try db.execute(sql: "PRAGMA max_page_count = 20") } }),
             ("busy mode", { $0.busyMode = .callback { _ in false } }),
@@ -99,7 +100,7 @@ import Testing
         #expect(error?.message.contains("extensions") == true)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a quota bounds the database`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a quota limits the size of the database`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             let pool = try DatabasePool(path: "\(folder)/shop.sqlite")
             let fill = """
@@ -138,7 +139,7 @@ import Testing
     }
 }
 
-/// A logger that keeps its lines.
+/// A logger that keeps its messages.
 private final class LogLines: Sendable {
     private let kept = Mutex<[String]>([])
 

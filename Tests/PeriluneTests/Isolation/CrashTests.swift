@@ -6,9 +6,9 @@ import PeriluneLua
 import PeriluneTestTools
 import Testing
 
-/// The ends of processes that run scripts.
+/// Processes that die while they run scripts.
 @Suite struct CrashTests {
-    @Test func `a process that dies while its script runs is an error with the signal and the place`() async throws {
+    @Test func `the death of a process during a run is an error with the signal and the location`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/crash.sqlite"
             let host = try await makeIsolatedHost { $0.database = .file(path) }
@@ -19,7 +19,7 @@ import Testing
                 try await host.run(source: "db:write(function(db)\n db:execute('INSERT INTO t VALUES (1)')\n require('test').began()\n while true do os.time() end\nend)", named: "@crash.lua")
             }
             await began.wait()
-            // Until it is in its loop again.
+            // Waits until the script is in its loop.
             #expect(kill(try #require(host.workerProcessID), SIGSEGV) == 0)
             let error = try #require(await #expect(throws: LuaError.self) { try await task.value })
             #expect(error.code == .crashed)
@@ -27,7 +27,7 @@ import Testing
             #expect(error.fields["signal"] == .integer(Int64(SIGSEGV)))
             #expect(error.message.contains("SIGSEGV"))
             #expect(error.fields["host_call"] == "test.began")
-            // The host says so from then on; SQLite has rolled back; another host works.
+            // The host reports the crash from then on; SQLite has rolled back; another host works.
             #expect(await (#expect(throws: LuaError.self) { try await host.run(source: "return 1") })?.code == .crashed)
             let other = try await makeIsolatedHost { $0.database = .file(path) }
             #expect(try await other.run(source: "return db:fetch_value('SELECT COUNT(*) FROM t')") == 0)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a process that does not end by its limit is killed, and the error names the place`() async throws {
+    @Test func `a process that exceeds its limit is killed, and the error names the limit`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/stopped.sqlite"
             let host = try await makeIsolatedHost {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a host that is gone leaves no process behind`() async throws {
+    @Test func `a released host leaves no process behind`() async throws {
         func run() async throws -> Int32 {
             let host = try await makeIsolatedHost()
             #expect(try await host.run(source: "return 1") == 1)
@@ -64,7 +64,7 @@ import Testing
         #expect(await eventually { kill(id, 0) != 0 })
     }
 
-    @Test func `the layers that the system has are on, and a process without a required one is refused`() async throws {
+    @Test func `the available sandbox layers are active, and a process without a required layer is refused`() async throws {
         let host = try await makeIsolatedHost()
         let layers = host.isolationLayers
         #expect(layers.isSuperset(of: [.limits, .privileges]))
@@ -79,7 +79,7 @@ import Testing
         #expect(try await ScriptHost(ScriptHost.Configuration(database: .inMemory)).isolationLayers.isEmpty)
     }
 
-    @Test func `a host in a pool that has crashed is replaced`() async throws {
+    @Test func `a crashed host in a pool is replaced`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/pool.sqlite"
             var configuration = ScriptHost.Configuration(database: .file(path))
@@ -96,7 +96,7 @@ import Testing
             #expect(error?.code == .crashed)
             #expect(try await pool.call("f", 3) == 3)
             #expect(try await pool.withHost { $0.workerProcessID } != id)
-            // One that ends while nothing uses it is replaced before its next call.
+            // A host that crashes while it is idle is replaced before its next call.
             let former = try await pool.withHost { host in
                 kill(try #require(host.workerProcessID), SIGKILL)
                 #expect(await eventually { host.hasCrashed })
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `the spare of a pool takes the place of a host at once, and another one is made`() async throws {
+    @Test func `the spare host of a pool replaces a host at once, and a new spare is created`() async throws {
         try await withTemporaryFolder { folder in
             let made = Tally()
             var configuration = ScriptHost.Configuration(database: .file(folder + "/pool.sqlite"))

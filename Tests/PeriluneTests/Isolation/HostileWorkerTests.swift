@@ -6,7 +6,7 @@ import Testing
 @testable import PeriluneIsolation
 @testable import PeriluneLua
 
-/// The process of scripts may send anything once a script has taken it over: the host goes on, with a value or an error.
+/// A script that has taken over its process may send anything. The host keeps working and returns values or errors.
 @Suite(.patience) struct HostileWorkerTests {
     private static let program: String = {
         let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -15,7 +15,7 @@ import Testing
 
     private static let ready = Frame(.ready, 0, [.list([.text("limits")])])
 
-    /// Makes a host whose process sends these bytes.
+    /// Creates a host whose process sends the given bytes.
     private func withHost(
         sending bytes: [UInt8], late: [UInt8] = [], named name: String = "bytes", grace: Duration = .milliseconds(20),
         _ body: nonisolated(nonsending) (ScriptHost) async throws -> Void
@@ -33,13 +33,13 @@ import Testing
         }
     }
 
-    /// Does what takes a while.
+    /// Keeps the thread busy.
     private static func occupyThread(for duration: Duration) {
         let end = ContinuousClock.now + duration
         while ContinuousClock.now < end { sched_yield() }
     }
 
-    /// Runs something, which may end in any way but by harm to the host.
+    /// Runs a script with any outcome that does not harm the host.
     private func outcome(of host: ScriptHost) async throws -> LuaError.Code? {
         do {
             let _: ScriptValue = try await host.run(source: "return 1")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a process that answers no greeting, or garbage, is an error as the host is made`() async throws {
+    @Test func `a process that sends a wrong greeting or garbage makes the host's creation fail`() async throws {
         var generator = SeededGenerator(state: 11)
         for _ in 0..<20 {
             let bytes = generator.bytes(upTo: 200) + [255, 255, 255, 255]
@@ -63,14 +63,14 @@ import Testing
         }
     }
 
-    @Test func `frames at random, of any kind and number, end in values and errors`() async throws {
+    @Test func `random frames end in values and errors`() async throws {
         var outcomes: [LuaError.Code?: Int] = [:]
         for seed in 0..<80 {
             var generator = SeededGenerator(state: UInt64(seed))
             var bytes = try Self.ready.encoded()
             for _ in 0..<30 {
                 let kind = UInt8.random(in: seed.isMultiple(of: 4) ? 0...255 : 66...76, using: &generator)
-                // The first request has the number 1.
+                // The first request has number 1.
                 let number = UInt32.random(in: 0...3, using: &generator)
                 var values = generator.values()
                 if Bool.random(using: &generator) { values.insert(.integer(Int64.random(in: 0...2, using: &generator)), at: 0) }
@@ -95,7 +95,7 @@ import Testing
         #expect(outcomes.values.reduce(0, +) == 80, "\(outcomes)")
     }
 
-    @Test func `one that breaks the rules is killed, and the error says so`() async throws {
+    @Test func `a process that violates the protocol is killed, and the error reports it`() async throws {
         for frame in [Frame(.ready, 0, []), Frame(.result, 77, []), Frame(.print, 0, []), Frame(.callFunction, 1, [])] {
             try await withHost(sending: Self.ready.encoded() + frame.encoded()) { host in
                 #expect(await eventually { host.hasCrashed })
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [WorkerMessage.callFunction, .callAtOnce])
-    func `one that asks without end and reads no answer is killed, and the host's threads stay free`(_ message: WorkerMessage) async throws {
+    func `a process that sends endless requests and reads no answers is killed, and the host's threads stay free`(_ message: WorkerMessage) async throws {
         var bytes = try Self.ready.encoded()
         let argument = WireValue.list([.text(String(repeating: "x", count: 2000))])
         for number in 1...60_000 {
@@ -117,13 +117,13 @@ import Testing
             try await host.register(module: "m") { m in m.function("f") { (text: String) -> String in text } }
             let code = try await outcome(of: host)
             #expect([.timeout, .crashed].contains(code))
-            // Others go on meanwhile.
+            // Other hosts keep running.
             #expect(try await makeIsolatedHost().run(source: "return 1") == 1)
         }
     }
 
     @Test(arguments: [WorkerMessage.callFunction, .callAtOnce])
-    func `what one asks before its host is made is answered, and holds up no limit`(_ message: WorkerMessage) async throws {
+    func `a request that arrives before its host is complete is answered and delays no limit`(_ message: WorkerMessage) async throws {
         let bytes = try Self.ready.encoded() + Frame(message, 1, [.integer(0), .text("m"), .text("f"), .list([])]).encoded()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -132,15 +132,15 @@ import Testing
                     #expect(code == .timeout)
                 }
             }
-            // The task goes on after all these, when its process has long been ready.
+            // The task resumes after all of these, long after its process was ready.
             for _ in 0..<150 { group.addTask { Self.occupyThread(for: .milliseconds(3)) } }
             try await group.waitForAll()
         }
     }
 
-    @Test func `one that calls a function that never returns, and gives it up for no limit, is killed`() async throws {
+    @Test func `a process whose function call never returns is killed at the limit`() async throws {
         let call = try Frame(.callFunction, 1, [.integer(1), .text("m"), .text("never"), .list([])]).encoded()
-        // The call comes within it.
+        // The call arrives within the grace period.
         try await withHost(sending: Self.ready.encoded(), late: call, grace: .milliseconds(300)) { host in
             let began = Tally()
             try await host.register(module: "m") { m in
@@ -154,9 +154,9 @@ import Testing
         }
     }
 
-    @Test func `one that calls a function that does not wait is killed once that has returned`() async throws {
+    @Test func `a process whose synchronous function call outlasts the limit is killed when the call returns`() async throws {
         let call = try Frame(.callAtOnce, 1, [.integer(1), .text("m"), .text("slow"), .list([])]).encoded()
-        // The call comes within it, and takes longer.
+        // The call arrives within the grace period and outlasts it.
         try await withHost(sending: Self.ready.encoded(), late: call, grace: .milliseconds(300)) { host in
             let ended = Tally()
             try await host.register(module: "m") { m in
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `what is decoded of any value is a value or an error`() throws {
+    @Test func `decoding any value gives a value or an error`() throws {
         let state = try LuaState()
         var generator = SeededGenerator(state: 5)
         var made = 0
@@ -185,7 +185,7 @@ import Testing
         #expect(made > 1000)
     }
 
-    @Test func `fields of any type in the place of those that are expected do no harm`() {
+    @Test func `fields with unexpected types do no harm`() {
         var generator = SeededGenerator(state: 6)
         let setup = WorkerSetup().value, error = WireValue(LuaError(.runtime, "m"))
         for original in [setup, error] {

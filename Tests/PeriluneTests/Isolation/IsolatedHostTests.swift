@@ -7,14 +7,14 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// An error of a program.
+/// An error of the program.
 private struct MailError: LuaErrorDescribing, Equatable {
     let luaKind = "mail"
     let luaMessage: String
     var luaFields: [String: LuaScalar] { ["address": "nobody"] }
 }
 
-/// Lines that scripts have printed.
+/// The lines that scripts have printed.
 private final class Lines: Sendable {
     private let lines = Mutex([String]())
 
@@ -31,7 +31,7 @@ private struct Order: Codable, Equatable {
     var due: Date
 }
 
-/// A host whose scripts run in a process of their own.
+/// Creates a host whose scripts run in a separate process.
 func makeIsolatedHost(
     _ change: (inout ScriptHost.Configuration) -> Void = { _ in }
 ) async throws -> ScriptHost {
@@ -41,7 +41,7 @@ func makeIsolatedHost(
 }
 
 @Suite struct IsolatedHostTests {
-    @Test func `a script runs in another process and returns what it returns here`() async throws {
+    @Test func `a script runs in another process and returns the same values`() async throws {
         let host = try await makeIsolatedHost()
         let sum: Int = try await host.run(source: "return 6 * 7")
         #expect(sum == 42)
@@ -54,7 +54,7 @@ func makeIsolatedHost(
         #expect(value["none"] == [])
     }
 
-    @Test func `the example of the article runs`() async throws {
+    @Test func `the example in the article runs`() async throws {
         try await withTemporaryFolder { folder in
             let queue = try DatabaseQueue(path: "\(folder)/shop.sqlite")
             try await queue.write { db in try db.execute(sql: "CREATE TABLE sale AS SELECT 2.5 AS total UNION ALL SELECT 3.0") }
@@ -69,14 +69,14 @@ func makeIsolatedHost(
         }
     }
 
-    @Test func `structures and dates go there and back`() async throws {
+    @Test func `structures and dates cross the process boundary in both directions`() async throws {
         let host = try await makeIsolatedHost()
         let order = Order(id: 1, total: 2.5, lines: ["tea", "ü"], paid: true, due: Date(timeIntervalSince1970: 1_000_000.25))
         let back: Order = try await host.run(source: "local order = ...; assert(order.due:format('%Y') == '1970'); return order", arguments: order)
         #expect(back == order)
     }
 
-    @Test func `what scripts leave is there for calls, by names with dots and colons`() async throws {
+    @Test func `globals of scripts can be called by names with dots and colons`() async throws {
         let host = try await makeIsolatedHost()
         try await host.run(source: "orders = { rate = 2 }; function orders:total(n) return self.rate * n end; function fail() error('no') end")
         #expect(try await host.call("orders:total", 21) == 42)
@@ -87,7 +87,7 @@ func makeIsolatedHost(
         #expect(error.message == "call: no global `order`; did you mean `orders`?")
     }
 
-    @Test func `a file database is the one that Swift reads`() async throws {
+    @Test func `a database in a file is shared with Swift`() async throws {
         try await withTemporaryFolder { folder in
             let queue = try DatabaseQueue(path: folder + "/shop.sqlite")
             try await queue.write { db in try db.execute(sql: "CREATE TABLE author (name TEXT)") }
@@ -100,7 +100,7 @@ func makeIsolatedHost(
         }
     }
 
-    @Test func `errors have all their fields`() async throws {
+    @Test func `errors keep all their fields`() async throws {
         let host = try await makeIsolatedHost()
         let error = try #require(
             await #expect(throws: LuaError.self) {
@@ -120,7 +120,7 @@ func makeIsolatedHost(
         #expect(fields.fields["price"] == .integer(3))
     }
 
-    @Test func `what scripts print comes in order, and before their result`() async throws {
+    @Test func `printed text arrives in order and before the result`() async throws {
         let lines = Lines()
         let host = try await makeIsolatedHost { $0.output = .closure { lines.add($0) } }
         try await host.run(source: "for i = 1, 500 do print('line', i) end")
@@ -129,7 +129,7 @@ func makeIsolatedHost(
         #expect(lines.all.last?.count == 3_000_000)
     }
 
-    @Test func `functions of modules are called in the host, with its errors`() async throws {
+    @Test func `functions of modules run in the host and report its errors`() async throws {
         let host = try await makeIsolatedHost()
         let sent = Lines()
         try await host.register(module: "mail") { mail in
@@ -150,7 +150,7 @@ func makeIsolatedHost(
         #expect(sent.all == ["ann"])
         #expect(try await host.run(source: "return require('mail').wait('hi')") == "hi!")
         #expect(try await host.run(source: "return select('#', require('mail').none())") == 0)
-        // Caught, it is an error object; uncaught, the error of the program.
+        // A caught error is an error object; an uncaught error is the program's error.
         let caught: [String] = try await host.run(
             source: "local ok, e = pcall(require('mail').fail); return { tostring(ok), e.kind, e.message, e.address }")
         #expect(caught == ["false", "mail", "no such address", "nobody"])
@@ -164,7 +164,7 @@ func makeIsolatedHost(
         #expect(missing.message.contains("male"))
     }
 
-    @Test func `a function may run the host that waits for it`() async throws {
+    @Test func `a function may call the host that is waiting for it`() async throws {
         let host = try await makeIsolatedHost()
         try await host.register(module: "again") { again in
             again.function("run") { [unowned host] (n: Int) async throws -> Int in
@@ -174,26 +174,26 @@ func makeIsolatedHost(
         #expect(try await host.run(source: "return require('again').run(5)") == 5)
     }
 
-    @Test func `modules in Lua come from the sources of the host`() async throws {
+    @Test func `Lua modules come from the host's sources`() async throws {
         let host = try await makeIsolatedHost {
             $0.modules = [.closure { name in name == "rates" ? "return { vat = 19 }" : nil }]
         }
         #expect(try await host.run(source: "return require('rates').vat + require('rates').vat") == 38)
     }
 
-    @Test func `limits end runs there, and the host goes on`() async throws {
+    @Test func `limits end runs in the process, and the host keeps working`() async throws {
         let host = try await makeIsolatedHost { $0.limits = LuaLimits(memoryInBytes: 16 << 20, time: .milliseconds(300)) }
         let late = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "while true do end") })
         #expect(late.code == .timeout)
         #expect(late.line == 1)
-        // A busy machine may need longer for the other limit.
+        // A busy machine may need more time to reach the other limit.
         await host.limitTime(to: .seconds(600))
         let large = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end") })
         #expect(large.code == .memory)
         #expect(try await host.run(source: "return 1") == 1)
     }
 
-    @Test func `what is cancelled ends, by its task and by the host`() async throws {
+    @Test func `cancellation by the task or the host ends a run`() async throws {
         let host = try await makeIsolatedHost { $0.limits = LuaLimits(isCancellable: true) }
         let began = Tally()
         try await host.register(module: "test") { test in test.function("began") { () -> Void in began.add() } }
@@ -208,7 +208,7 @@ func makeIsolatedHost(
         #expect(try await host.run(source: "return 1") == 1)
     }
 
-    @Test func `timers run until the scripts wait for nothing, and their errors are thrown`() async throws {
+    @Test func `timers run until scripts are idle, and their errors are thrown`() async throws {
         let lines = Lines()
         let host = try await makeIsolatedHost {
             $0.output = .closure { lines.add($0) }
@@ -224,7 +224,7 @@ func makeIsolatedHost(
         #expect(error.message == "no")
     }
 
-    @Test func `clock, random numbers and UUIDs are those of the container`() async throws {
+    @Test func `clock, random numbers and UUIDs come from the container`() async throws {
         func values() async throws -> [String] {
             try await Dependencies.inProcess(.test) {
                 let source = "return { perilune.now():iso8601(), perilune.uuid(), tostring(math.random(1000000)) }"
@@ -234,11 +234,11 @@ func makeIsolatedHost(
         let first = try await values()
         #expect(first[0].hasPrefix("2000-01-01"))
         #expect(first[1] == "00000000-0000-0000-0000-000000000000")
-        // Those of tests begin with the same one.
+        // All tests start with the same random number.
         #expect(try await values()[2] == first[2])
     }
 
-    @Test func `sources that a program gives are asked as in one process, whatever the context is`() async throws {
+    @Test func `custom sources are used as in one process, in every context`() async throws {
         func values(in isolation: Isolation) async throws -> [String] {
             try await Dependencies.inProcess(.live) {
                 try await Dependencies.with {
@@ -260,7 +260,7 @@ func makeIsolatedHost(
         static func describe(_ stamp: ScriptObjectType<Stamp>) {}
     }
 
-    @Test func `objects of Swift are refused as arguments, also within others`() async throws {
+    @Test func `Swift objects are refused as arguments, even if they are nested`() async throws {
         let host = try await makeIsolatedHost()
         for error in [
             await #expect(throws: LuaError.self) { try await host.run(source: "", arguments: Stamp()) },
@@ -268,7 +268,7 @@ func makeIsolatedHost(
         ] { #expect(error?.code == .conversion && error?.message.contains("which cannot go to another process") == true) }
     }
 
-    @Test func `what cannot be had in another process is refused with a reason`() async throws {
+    @Test func `features that an isolated process lacks are refused with a reason`() async throws {
         func refusal(_ change: (inout ScriptHost.Configuration) -> Void) async throws -> String? {
             await (#expect(throws: LuaError.self) { _ = try await makeIsolatedHost(change) })?.message
         }
@@ -279,7 +279,7 @@ func makeIsolatedHost(
         #expect(try await refusal { $0.isolation = .process(program: "/nonexistent") }?.contains("/nonexistent") == true)
     }
 
-    @Test func `scripts migrate the database there, once, and an error names the migration`() async throws {
+    @Test func `scripts in the process migrate the database once, and an error names the migration`() async throws {
         try await withTemporaryFolder { folder in
             let migrate = """
                 local migrator = perilune.migrator()
@@ -300,7 +300,7 @@ func makeIsolatedHost(
         }
     }
 
-    @Test func `what Swift does with the state of a host is refused by name`() async throws {
+    @Test func `Swift APIs that need the host's state are refused with the feature's name`() async throws {
         let host = try await makeIsolatedHost()
         try await host.run(source: "db:execute('CREATE TABLE author (id INTEGER PRIMARY KEY)') Author = perilune.record('author')")
         func refusal(_ operation: () async throws -> Void) async -> String? {
@@ -320,7 +320,7 @@ func makeIsolatedHost(
         }
     }
 
-    @Test func `results and arguments that are too large are errors, and the host goes on`() async throws {
+    @Test func `oversized results and arguments are errors, and the host keeps working`() async throws {
         let host = try await makeIsolatedHost()
         let large = try #require(await #expect(throws: LuaError.self) { let _: String = try await host.run(source: "return ('x'):rep(20 << 20)") })
         #expect(large.code == .conversion)

@@ -15,7 +15,7 @@ import Testing
         return try await place.host(configuration)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `what scripts leave behind is called after they have ended`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `callbacks of a script are called after the script has ended`(_ place: ScriptPlace) async throws {
         let host = try await Self.makeHost(place)
         try await host.run(source: """
             calls = 0
@@ -29,9 +29,9 @@ import Testing
         #expect(try await host.call("get") == 3)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `an error of a task is not copied on the way to who handles it`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `the error of a task reaches its handler without a copy`(_ place: ScriptPlace) async throws {
         let host = try await Self.makeHost(place) { $0.limits = LuaLimits(memoryInBytes: 36 << 20) }
-        // 20 MB, of which there cannot be two.
+        // The message has 20 MB; two copies exceed the limit.
         try await host.run(source: """
             local half = ("x"):rep(10 << 20)
             local message = half .. half
@@ -47,7 +47,7 @@ import Testing
 
     // MARK: - Time of tests
 
-    @Test(arguments: ScriptPlace.allCases) func `in tests time passes only where something waits for it, and at once`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `in tests, time advances only while something waits, and without delay`(_ place: ScriptPlace) async throws {
         let host = try await Self.makeHost(place)
         let start = ContinuousClock.now
         let times: [String] = try await host.run(source: """
@@ -64,7 +64,7 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(1800))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a clock that is set calls the timers that are due by then`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `advancing a manual clock calls the timers that are due`(_ place: ScriptPlace) async throws {
         let clock = ManualClock()
         try await Dependencies.with { $0.date = .manual(clock) } operation: {
             let host = try await Self.makeHost(place)
@@ -78,7 +78,7 @@ import Testing
             clock.advance(by: 3599)
             #expect(try await host.call("get") == "")
             clock.advance(by: 1)
-            // The call is the host's next piece of work, before this one.
+            // The callback is queued on the host before this call.
             #expect(try await eventually { try await host.call("get") == "hour" })
             clock.set(clock.now - 86_400)
             clock.advance(by: 86_400 + 3600)
@@ -96,7 +96,7 @@ import Testing
         ("15/20 3 * * 7", "10d", "2000-01-02 03:15, 2000-01-02 03:35, 2000-01-02 03:55, 2000-01-09 03:15, 2000-01-09 03:35, "
             + "2000-01-09 03:55"),
     ])
-    func `schedules come at their times`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
+    func `schedules fire at their times`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
         let (schedule, duration, times) = values
         let host = try await Self.makeHost(place)
         let found: String = try await host.run(
@@ -110,7 +110,7 @@ import Testing
         #expect(found == times)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a clock that jumps brings no schedule twice, and what it passes over once`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `after a clock jumps, no schedule fires twice, and missed times fire once`(_ place: ScriptPlace) async throws {
         let clock = ManualClock()
         try await Dependencies.with { $0.date = .manual(clock) } operation: {
             let host = try await Self.makeHost(place)
@@ -123,7 +123,7 @@ import Testing
             #expect(try await eventually { try await host.call("get") == 1 })
             clock.advance(by: -600)
             clock.advance(by: 600)
-            // What the jump back would have called again would be called before these.
+            // Calls that the jump back had repeated would come before these.
             clock.advance(by: 3600)
             #expect(try await eventually { try await host.call("get") >= 2 })
             clock.advance(by: 3600)
@@ -133,12 +133,12 @@ import Testing
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases, ["perilune.sleep('1s')", "pcall(perilune.sleep, '1s')", "perilune.sleep(0)"])
-    func `a script that sleeps for ever where time passes at once lets others have the thread of its host`(_ place: ScriptPlace, sleep: String) async throws {
+    func `a script that sleeps forever in virtual time lets other calls use the host's thread`(_ place: ScriptPlace, sleep: String) async throws {
         let (started, start) = AsyncStream<Void>.makeStream()
         let host = try await Self.makeHost(place) { $0.output = .closure { _ in start.yield() } }
         let script = Task { try await host.run(source: "print('it has begun') while true do \(sleep) end") }
         for await _ in started { break }
-        // Each of these needs the thread.
+        // Each of these calls needs the thread.
         for _ in 1...100 { #expect(await !host.isIdle) }
         host.cancel()
         await #expect(throws: LuaError.self) { try await script.value }
@@ -146,7 +146,7 @@ import Testing
 
     // MARK: - Errors
 
-    @Test(arguments: ScriptPlace.allCases) func `errors of what is called later go to the program`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `errors in callbacks go to the program`(_ place: ScriptPlace) async throws {
         let errors = Mutex<[String]>([])
         let host = try await Self.makeHost(place) { configuration in
             configuration.callbackErrors = .handle { error in errors.withLock { $0.append("\(error.message)") } }
@@ -159,7 +159,7 @@ import Testing
         #expect(errors.withLock { $0 } == ["one", "two"])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `or end the wait for them`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `errors in callbacks end the wait for callbacks on request`(_ place: ScriptPlace) async throws {
         let host = try await Self.makeHost(place) { $0.callbackErrors = .fail }
         try await host.run(source: "perilune.after(1, function() error('one', 0) end) perilune.every(5, function() end)")
         let error = await #expect(throws: LuaError.self) { try await host.waitUntilIdle() }
@@ -170,7 +170,7 @@ import Testing
 
     // MARK: - Limits
 
-    @Test(arguments: ScriptPlace.allCases) func `each call has limits of its own`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `each callback has separate limits`(_ place: ScriptPlace) async throws {
         let errors = Mutex<[LuaError.Code]>([])
         let host = try await Self.makeHost(place) { configuration in
             configuration.limits = LuaLimits(instructions: 200_000)
@@ -188,7 +188,7 @@ import Testing
         #expect(errors.withLock { $0 } == [.budget])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `the time of a run that waits goes on`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `the time limit of a run includes its waits`(_ place: ScriptPlace) async throws {
         try await Dependencies.inProcess(.live) {
             let host = try await Self.makeHost(place) { $0.limits = LuaLimits(time: .seconds(2)) }
             let start = ContinuousClock.now
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a program that does not pass signals on says so`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `signals are refused if the program does not deliver them`(_ place: ScriptPlace) async throws {
         let host = try await Self.makeHost(place)
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "perilune.on_signal('TERM', print)") }
         #expect(error?.kind == "forbidden")
@@ -211,7 +211,7 @@ import Testing
 
     // MARK: - Ending
 
-    /// What a script can reach as long as it is there.
+    /// A value that a script can reach while its host exists.
     private final class Token: Sendable {}
 
     private struct Weak: Sendable {
@@ -219,7 +219,7 @@ import Testing
         weak let token: Token?
     }
 
-    /// Runs a script in a host that nothing keeps afterwards.
+    /// Runs a script in a host that has no references afterwards.
     private func leave(_ source: String, in place: ScriptPlace) async throws -> Weak {
         let host = try await Self.makeHost(place) { $0.limits = LuaLimits(isCancellable: true) }
         let token = Token()
@@ -257,21 +257,21 @@ import Testing
         end)
         """,
     ])
-    func `a host that nothing keeps is gone, whatever its scripts do or wait for`(_ place: ScriptPlace, _ source: String) async throws {
+    func `a host without references is released, whatever its scripts do or wait for`(_ place: ScriptPlace, _ source: String) async throws {
         try await Dependencies.inProcess(.live) {
             let left = try await leave(source, in: place)
             #expect(await eventually { left.host == nil && left.token == nil })
         }
     }
 
-    @Test func `a host that nothing keeps ends its wait for a function of Swift`() async throws {
+    @Test func `a host without references stops waiting for a Swift function`() async throws {
         try await Dependencies.inProcess(.live) {
             let left = try await leave("perilune.spawn(function() while true do pcall(token.wait) end end)", in: .here)
             #expect(await eventually { left.host == nil && left.token == nil })
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a cancelled task ends its own run only`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a cancelled task ends only its own run`(_ place: ScriptPlace) async throws {
         try await Dependencies.inProcess(.live) {
             let host = try await Self.makeHost(place), begun = Tally()
             try await host.register(module: "test") { $0.function("begin") { () in begun.add() } }
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `cancelling the host ends what runs, and the wait`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `cancelling the host ends the current run and the wait for callbacks`(_ place: ScriptPlace) async throws {
         try await Dependencies.inProcess(.live) {
             let host = try await Self.makeHost(place)
             try await host.run(source: "perilune.every(0.01, function() perilune.sleep(60) end)")
@@ -297,7 +297,7 @@ import Testing
                 defer { isOver.store(true, ordering: .releasing) }
                 try await host.waitUntilIdle()
             }
-            // Nothing tells that the wait has begun.
+            // It cannot be observed when the wait begins.
             #expect(await eventually {
                 host.cancel()
                 return isOver.load(ordering: .acquiring)
@@ -319,16 +319,16 @@ import Testing
             }
             #expect(try await eventually { former == nil })
             let count = calls.withLock { $0 }
-            // As many calls of another host as its own would have had by now.
+            // Waits for as many callbacks of another host as this host would have had.
             let other = try await Self.makeHost(place)
             try await other.run(source: "n = 0 perilune.every(0.005, function() n = n + 1 end) function get() return n end")
             #expect(try await eventually { try await other.call("get") >= 3 })
-            // One that was under way may have come since.
+            // A callback that was in progress may have finished.
             #expect(calls.withLock { $0 } <= count + 1)
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `many timers and tasks at once are all called`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `many concurrent timers and tasks are all called`(_ place: ScriptPlace) async throws {
         let host = try await Self.makeHost(place)
         let count: Int = try await host.run(source: """
             local count, tasks = 0, {}

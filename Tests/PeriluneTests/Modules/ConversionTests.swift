@@ -2,7 +2,7 @@ import Foundation
 import Perilune
 import Testing
 
-/// Whatever a script gives to a function of Swift, or gets from it, is converted or an error: it never ends the process.
+/// Values that scripts exchange with Swift functions are converted or cause an error. They never crash the process.
 @Suite struct ConversionTests {
     private enum Color: Int, Codable { case red = 1, blue = 255 }
     private enum Tiny: Int8, Codable { case greatest = 127 }
@@ -23,7 +23,7 @@ import Testing
         ]
     }
 
-    /// In Lua.
+    /// The value in Lua.
     private static let values = [
         "0", "-0.0", "-1", "1.5", "127", "128", "-128", "-129", "255", "256", "32768", "65536", "1 << 31", "1 << 32", "(1 << 53) + 1",
         "math.maxinteger", "math.mininteger", "2.0^63", "-2.0^63", "2.0^64", "2.0^127", "2.0^128", "1e39", "1e300", "-1e300", "5e-324",
@@ -37,7 +37,7 @@ import Testing
         "perilune.date('2026-01-01')", "setmetatable({}, { __index = error })",
     ]
 
-    @Test(arguments: ScriptPlace.allCases) func `every value is converted, or refused by an error of its argument`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `every value is converted or refused with an argument error`(_ place: ScriptPlace) async throws {
         let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
         try await host.register(module: "swift") { m in
             m.function("take") { (value: Everything) in value }
@@ -70,7 +70,7 @@ import Testing
         ("decimal('12345678901234567890.12')", "12345678901234567890.12"), ("url('')", nil), ("url(5)", nil), ("greatest()", nil), ("unsigned()", nil),
         ("indexes()", nil), ("characters()", nil), ("far()", nil), ("nowhere()", nil),
     ])
-    func `values of Foundation are what scripts write, and what Lua cannot hold is an error`(_ place: ScriptPlace, _ values: (String, String?)) async throws {
+    func `Foundation values have their natural form in Lua, and values without one are errors`(_ place: ScriptPlace, _ values: (String, String?)) async throws {
         let (call, text) = values
         let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
         try await host.register(module: "swift") { m in
@@ -94,7 +94,7 @@ import Testing
         #expect(try await host.run(source: source) as String == text)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `null is nil and a blob its bytes, wherever Swift wants plain values`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `null becomes nil and a blob becomes its bytes if Swift expects plain values`(_ place: ScriptPlace) async throws {
         struct Letter: Codable {
             let to: String?
             let body: Data

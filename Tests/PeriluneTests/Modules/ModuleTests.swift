@@ -13,7 +13,7 @@ struct Refused: Error, Equatable {
 
 @Suite(.defaultDatabase())
 struct ModuleTests {
-    @Test(arguments: ScriptPlace.allCases) func `functions of all shapes are offered to scripts`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `functions with any signature can be offered to scripts`(_ place: ScriptPlace) async throws {
         let sent = Mutex<[String]>([])
         let host = try await place.host()
         try await host.register(module: "mail") { mail in
@@ -43,7 +43,7 @@ struct ModuleTests {
         #expect(sent.withLock { $0 } == ["ada: hello", "x"])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `arguments that do not fit are errors that name the function and what was expected`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `mismatched arguments are errors with the function and the expected type`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.register(module: "m") { m in
             m.function("small") { (value: Int8) -> Int8 in value }
@@ -71,7 +71,7 @@ struct ModuleTests {
         try await host.run(source: "local n = require('m').nan() assert(n ~= n)")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `what a function throws can be caught by the script, and reaches Swift as itself`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a script can catch the error of a function, and Swift receives it unchanged`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.register(module: "m") { m in
             m.function("sync") { () throws -> Int in throw Refused(reason: "sync") }
@@ -87,7 +87,7 @@ struct ModuleTests {
         }
     }
 
-    @Test(.patience, arguments: ScriptPlace.allCases) func `a function that never returns ends with the deadline, and with cancellation`(_ place: ScriptPlace) async throws {
+    @Test(.patience, arguments: ScriptPlace.allCases) func `a function that never returns ends at the deadline and when it is cancelled`(_ place: ScriptPlace) async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.time = .milliseconds(200)
         let host = try await place.host(configuration)
@@ -106,9 +106,9 @@ struct ModuleTests {
             try await host.run(source: "pcall(require('m').forever) while true do pcall(require('m').forever) end")
         }
         #expect(error?.code == .timeout)
-        // On a busy machine the time may be up before the function begins.
+        // On a busy machine, the time may be over before the function begins.
         #expect(await eventually { wasCancelled.withLock { $0 } == began.withLock { $0 } })
-        // The host goes on.
+        // The host is still usable.
         await host.limitTime(to: .seconds(600))
         let seven: Int = try await host.run(source: "return 7")
         #expect(seven == 7)
@@ -132,7 +132,7 @@ struct ModuleTests {
         #expect(eight == 8)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `asynchronous functions are refused where Lua cannot wait`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `asynchronous functions are refused if Lua cannot wait`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.register(module: "m") { m in m.function("wait") { () async in } }
         let error = await #expect(throws: LuaError.self) {
@@ -151,7 +151,7 @@ struct ModuleTests {
         #expect(result == 42)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a task that a function has left behind takes its turn`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a task that a function has started waits for its turn`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let entered = AsyncStream.makeStream(of: Void.self), seen = AsyncStream.makeStream(of: Bool.self)
         let leave = AsyncStream.makeStream(of: Void.self)
@@ -160,7 +160,7 @@ struct ModuleTests {
                 Task {
                     await entered.stream.first { _ in true }
                     async let isInside: Bool = host.run(source: "return inside")
-                    // It waits, and the run that goes on is not over.
+                    // The task waits while the run continues.
                     for _ in 0..<200 { await Task.yield() }
                     leave.continuation.yield()
                     seen.continuation.yield(try await isInside)
@@ -176,7 +176,7 @@ struct ModuleTests {
         #expect(await seen.stream.first { _ in true } == false)
     }
 
-    @Test func `objects of Swift are held by scripts as they are`() async throws {
+    @Test func `scripts can hold Swift objects`() async throws {
         let host = try await ScriptHost()
         try await host.register(module: "mail") { mail in
             mail.function("letter") { (to: String) -> Letter in Letter(to: to) }
@@ -199,7 +199,7 @@ struct ModuleTests {
         #expect(error?.message == "mail.read: argument 1: expected letter, got an integer")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `modules come from folders, bundles and closures, in this order`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `modules are searched in folders, bundles and closures, in this order`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             try FileManager.default.createDirectory(atPath: "\(folder)/shop", withIntermediateDirectories: true)
             try "return 'file'".write(toFile: "\(folder)/shop/orders.lua", atomically: true, encoding: .utf8)
@@ -226,7 +226,7 @@ struct ModuleTests {
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a folder of modules gives its own files, and no links out of it, folders and pipes`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a module folder provides its own files, but no links out of it, folders or pipes`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { root in
             let files = FileManager.default, folder = root + "/modules"
             try files.createDirectory(atPath: folder + "/folder.lua", withIntermediateDirectories: true)
@@ -236,7 +236,7 @@ struct ModuleTests {
             try files.createSymbolicLink(atPath: folder + "/outside.lua", withDestinationPath: root + "/secret.lua")
             try files.createSymbolicLink(atPath: folder + "/above", withDestinationPath: root)
             #expect(mkfifo(folder + "/pipe.lua", 0o600) == 0)
-            // The folder itself may be behind a link.
+            // The folder itself may be a symbolic link.
             try files.createSymbolicLink(atPath: root + "/link", withDestinationPath: folder)
             var configuration = ScriptHost.Configuration(database: .inMemory)
             configuration.modules = [.folder(root + "/link")]
@@ -251,7 +251,7 @@ struct ModuleTests {
         }
     }
 
-    @Test func `effects outside are recorded, not done, in a preview and where they are recorded`() async throws {
+    @Test func `external effects are recorded instead of performed in a preview and on request`() async throws {
         let done = Mutex(0)
         let records = LogRecords()
         @Sendable func define(_ mail: ScriptModule) {
@@ -281,7 +281,7 @@ struct ModuleTests {
         #expect(done.withLock { $0 } == 1)
     }
 
-    /// A host whose effects are recorded, with a module `mail`; what was done for real is an issue.
+    /// Creates a host with a module `mail` that records effects. Performing an effect is reported as an issue.
     private func recordingHost(_ recorder: EffectRecorder) async throws -> ScriptHost {
         var configuration = ScriptHost.Configuration(database: .inMemory)
         configuration.effects = recorder
@@ -317,7 +317,7 @@ struct ModuleTests {
         var description: String { "there is nobody" }
     }
 
-    @Test func `in a preview functions with effects outside answer what their preview says`() async throws {
+    @Test func `in a preview, functions with external effects return the results of their preview closures`() async throws {
         let recorder = EffectRecorder()
         let host = try await recordingHost(recorder)
         try await host.run(source: """
@@ -333,7 +333,7 @@ struct ModuleTests {
         #expect(recorder.effects.first?.arguments == ["\"ada\""])
     }
 
-    @Test func `in a preview arguments and places are checked as live, and what is refused is not recorded`() async throws {
+    @Test func `in a preview, arguments and contexts are checked as in live, and refused calls are not recorded`() async throws {
         let recorder = EffectRecorder()
         let host = try await recordingHost(recorder)
         try await host.run(source: """
@@ -354,7 +354,7 @@ struct ModuleTests {
         #expect(recorder.effects.isEmpty)
     }
 
-    @Test func `a result that a preview does not have fails where it is used, and says what to do`() async throws {
+    @Test func `a result that a preview lacks fails where it is used, with advice`() async throws {
         let recorder = EffectRecorder()
         let host = try await recordingHost(recorder)
         for use in [
@@ -374,11 +374,11 @@ struct ModuleTests {
             try await host.run(source: "db:fetch_value('SELECT ?', require('mail').send('a'))")
         }
         #expect(bound?.message.contains("the result of mail.send, which is not called in a preview") == true, "\(String(describing: bound))")
-        // Kept and thrown away it does no harm.
+        // The result may be stored and discarded.
         try await host.run(source: "local result = require('mail').send('a') local list = { result }")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a module that a script has is not registered again`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a module that a script has required cannot be registered again`(_ place: ScriptPlace) async throws {
         let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
         for number in 1...2 { try await host.register(module: "m") { $0.function("number") { () -> Int in number } } }
         let number: Int = try await host.run(source: "return require('m').number()")
@@ -391,7 +391,7 @@ struct ModuleTests {
         try await host.register(module: "n") { $0.function("number") { () -> Int in 4 } }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `no module takes the name of what scripts have`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a module cannot have the name of a built-in library`(_ place: ScriptPlace) async throws {
         let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
         for name in ["string", "os", "perilune"] {
             let error = await #expect(throws: LuaError.self) { try await host.register(module: name) { _ in } }
@@ -401,7 +401,7 @@ struct ModuleTests {
         #expect(try await host.run(source: "return require('perilune') == perilune and require('string') == string"))
     }
 
-    @Test func `an object that is handed over twice is equal to itself`() async throws {
+    @Test func `an object that is passed twice is equal to itself`() async throws {
         let host = try await ScriptHost()
         let (one, other) = (Letter(to: "a"), Letter(to: "a"))
         try await host.register(module: "mail") { mail in
@@ -421,7 +421,7 @@ struct ModuleTests {
             """)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `what is registered documents itself`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `registered modules have annotations`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.register(module: "mail", "Letters to customers.") { mail in
             mail.function("send", "Queues a letter.", parameters: ["to", "copies"], effect: .external) {
@@ -455,7 +455,7 @@ struct ModuleTests {
             """)
     }
 
-    @Test func `what documents a module is Lua, whatever the names`() async throws {
+    @Test func `annotations of a module are valid Lua, whatever the names`() async throws {
         let host = try await ScriptHost()
         try await host.register(module: "odd") { odd in
             odd.function("and", parameters: ["end", "a b", "1st", "..."]) { (_: Int, _: Int, _: Int, _: Int) -> Int in 1 }
@@ -471,7 +471,7 @@ struct ModuleTests {
         #expect(same)
     }
 
-    @Test func `an error that describes itself is reported in its words`() async throws {
+    @Test func `the description of an error is its message`() async throws {
         struct Refusal: LocalizedError { let errorDescription: String? }
         let host = try await ScriptHost()
         try await host.register(module: "m") { m in
@@ -527,7 +527,7 @@ private struct Mark: ScriptObject {
     static func describe(_ mark: ScriptObjectType<Mark>) {}
 }
 
-/// A record of GRDB that scripts hold as an object.
+/// A GRDB record that scripts hold as an object.
 private struct Customer: Codable, FetchableRecord, PersistableRecord, ScriptObject, Equatable {
     var id: Int64
     var name: String
@@ -539,7 +539,7 @@ private struct Customer: Codable, FetchableRecord, PersistableRecord, ScriptObje
     }
 }
 
-/// Something that acts outside.
+/// An object with external effects.
 private final class Sender: ScriptHandle {
     static let scriptName = "sender"
     let sent = Mutex<[String]>([])
@@ -577,7 +577,7 @@ private final class Sender: ScriptHandle {
 }
 
 @Suite(.defaultDatabase()) struct ScriptObjectTests {
-    @Test func `a record of GRDB is a script object`() async throws {
+    @Test func `a GRDB record is a script object`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(sql: "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT)")
@@ -594,7 +594,7 @@ private final class Sender: ScriptHandle {
         #expect(throws: LuaError.self) { try JSONEncoder().encode(Letter(to: "x")) }
     }
 
-    @Test func `methods may wait, and properties be set`() async throws {
+    @Test func `methods can be asynchronous, and properties can be set`() async throws {
         let sender = Sender()
         let host = try await ScriptHost()
         let result: [Int] = try await host.run(
@@ -612,7 +612,7 @@ private final class Sender: ScriptHandle {
         #expect(error?.message.contains("sender:wait: expected sender, got a string") == true)
     }
 
-    @Test func `objects act on nothing outside in a preview`() async throws {
+    @Test func `objects have no external effects in a preview`() async throws {
         let sender = Sender()
         let preview = try await ScriptPreview(of: .empty)
         try await preview.host.register(module: "m") { $0.function("sender") { sender } }

@@ -2,7 +2,7 @@ import Foundation
 import Perilune
 import Testing
 
-/// Values of scripts whose shape Swift does not know.
+/// Script values whose type Swift does not know in advance.
 @Suite struct ScriptValueTests {
     @Test(arguments: ScriptPlace.allCases, [
         ("nil", .nil), ("perilune.null", .null), ("true", true), ("-7", -7), ("2.5", 2.5), ("1 << 62", .integer(1 << 62)), ("'é'", "é"),
@@ -11,7 +11,7 @@ import Testing
         ("{}", []), ("{ 1, 'a', { x = perilune.null } }", [1, "a", ["x": .null]]), ("{ a = { b = {} } }", ["a": ["b": []]]),
         ("print", .other("a function")),
     ] as [(String, ScriptValue)])
-    func `values of all kinds come out of scripts`(_ place: ScriptPlace, _ values: (String, ScriptValue)) async throws {
+    func `Swift receives values of all kinds from scripts`(_ place: ScriptPlace, _ values: (String, ScriptValue)) async throws {
         let (source, expected) = values
         let value: ScriptValue = try await place.host().run(source: "return \(source)")
         #expect(value == expected)
@@ -21,13 +21,13 @@ import Testing
         (.nil, "nil", "nil"), (.null, "userdata", "null"), (true, "boolean", "true"), (7, "number", "7"), (2.0, "number", "2.0"),
         ("é", "string", "é"), (.bytes(Data([0x61, 0])), "string", "a\0"), (.date(Date(timeIntervalSince1970: 0)), "userdata", "1970-01-01 00:00:00.000"),
     ] as [(ScriptValue, String, String)])
-    func `values of all kinds go into scripts`(_ place: ScriptPlace, _ values: (ScriptValue, String, String)) async throws {
+    func `scripts receive values of all kinds from Swift`(_ place: ScriptPlace, _ values: (ScriptValue, String, String)) async throws {
         let (value, type, text) = values
         let found: [String] = try await place.host().run(source: "local v = ... return { type(v), tostring(v) }", arguments: value)
         #expect(found == [type, text])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `integers and floats stay what they are, and are equal as in Lua`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `integers and floats keep their types and are equal as in Lua`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let kinds: [String] = try await host.run(
             source: "local a, b = ... return { math.type(a), math.type(b) }", arguments: ScriptValue.integer(2), ScriptValue.number(2))
@@ -35,12 +35,12 @@ import Testing
         #expect(ScriptValue.integer(2) == .number(2) && ScriptValue.integer(2) != .number(2.5) && ScriptValue.integer(.max) != .number(1e300))
     }
 
-    /// Trees of tables that are one, and a list of one text: little in Lua, more than the machine holds as copies.
+    /// A tree that shares its tables and a list that repeats one string: small in Lua, but too large for memory as copies.
     @Test(arguments: ScriptPlace.allCases, [
         "local t = { 1 } for i = 1, 40 do t = { t, t } end return t",
         "local text, list = ('x'):rep(1 << 20), {} for i = 1, 100000 do list[i] = text end return list",
     ])
-    func `what is in a value many times is not copied for ever`(_ place: ScriptPlace, _ source: String) async throws {
+    func `copying a value with shared parts ends with an error`(_ place: ScriptPlace, _ source: String) async throws {
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: source) }
         #expect(error?.code == .conversion)
@@ -49,7 +49,7 @@ import Testing
         #expect(shared[2]?[0] == .string(String(repeating: "-", count: 100)))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `keys that Swift finds equal are not taken for one`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `keys that only Swift considers equal are an error`(_ place: ScriptPlace) async throws {
         let host = try await place.host(), source = #"return { ["\u{E9}"] = 1, ["e\u{301}"] = 2 }"#
         for code in [
             await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: source) }?.code,
@@ -57,7 +57,7 @@ import Testing
         ] { #expect(code == .conversion) }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `records and rows are fields`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `records and rows become their fields`(_ place: ScriptPlace) async throws {
         let value: ScriptValue = try await place.host().run(source: """
             db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, day DATE, cover BLOB, pages INTEGER)")
             perilune.record("book"){ title = "Typee", day = perilune.date("1846-02-26") }:insert()
@@ -69,7 +69,7 @@ import Testing
         #expect(value["rows"]?[0]?["title"] == "Typee")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `functions of Swift take and give them`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `Swift functions accept and return script values`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.register(module: "echo") { echo in
             echo.function("back") { (value: ScriptValue) -> ScriptValue in value }
@@ -91,7 +91,7 @@ import Testing
         ("{ [true] = 1 }", "with the key true"), ("{ ['\\xFF'] = 1 }", "with the key that is not UTF-8"),
         ("(function() local t = {} t.t = t return t end)()", "nested too deeply"),
     ])
-    func `what has no such form is an error that says why`(_ place: ScriptPlace, _ values: (String, String)) async throws {
+    func `a value without a Swift form is an error with a reason`(_ place: ScriptPlace, _ values: (String, String)) async throws {
         let (source, message) = values
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: "return \(source)") }
@@ -99,7 +99,7 @@ import Testing
         #expect(error?.message.contains(message) == true, "\(String(describing: error))")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `what stays in Lua, and a hole in a list, cannot go in`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `opaque Lua values and lists with holes cannot be passed to Lua`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         for value in [ScriptValue.other("a function"), [1, .nil]] {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: "return", arguments: value) }
@@ -109,14 +109,14 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test func `they are written and read as JSON`() throws {
+    @Test func `script values are encoded and decoded as JSON`() throws {
         let value: ScriptValue = ["a": [1, 2.5, "x", true, .null], "b": ["c": -1]]
         let data = try JSONEncoder().encode(value)
         #expect(try JSONDecoder().decode(ScriptValue.self, from: data) == ["a": [1, 2.5, "x", true, .null], "b": ["c": -1]])
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([ScriptValue.other("a function")]) }
     }
 
-    @Test func `readers give what a value is`() throws {
+    @Test func `accessors return the value in each type`() throws {
         let value: ScriptValue = ["n": 12, "x": 12.5, "whole": 3.0, "s": "text", "b": true, "list": [1, "a"], "none": nil]
         #expect(value["n"]?.int == 12 && value["n"]?.double == 12 && value["x"]?.int == nil && value["x"]?.double == 12.5)
         #expect(value["whole"]?.int == 3 && value["s"]?.string == "text" && value["b"]?.bool == true && value["s"]?.int == nil)
@@ -128,7 +128,7 @@ import Testing
         #expect(throws: LuaError.self) { try value.decode(as: [Int].self) }
     }
 
-    @Test func `values that are equal have the same hash`() {
+    @Test func `equal values have equal hashes`() {
         let values: Set<ScriptValue> = [1, 1.0, 2.5, "a", nil, .null, [1, 2], [1.0, 2.0], ["a": 1], ["a": 1.0]]
         #expect(values.count == 7)
         #expect(values.contains(.number(1)) && values.contains(.fields(["a": .number(1)])))

@@ -6,7 +6,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Observations in hosts: values reach them from every writer, and nothing comes after the end.
+/// Observations in hosts: they receive changes from every writer and nothing after they end.
 @Suite(.patience) struct ObservationTests {
     private func makePool() throws -> DatabasePool {
         let path = NSTemporaryDirectory() + "/perilune-observation-\(UUID().uuidString).sqlite"
@@ -23,12 +23,12 @@ import Testing
         return try await ScriptHost(configuration)
     }
 
-    /// The hosts may still have it open.
+    /// Hosts may still have the database open.
     private func remove(_ pool: DatabasePool) throws {
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: pool.path + suffix) }
     }
 
-    /// Waits until a global function of a host returns true.
+    /// Waits until a global function in a host returns true.
     private func wait(for condition: String, in host: ScriptHost) async throws {
         #expect(try await eventually { try await host.call(condition) }, "\(condition) has not come true")
     }
@@ -42,7 +42,7 @@ import Testing
         function has_third() return #values == 3 end
         """
 
-    @Test func `a script is notified of what Swift and other scripts write`() async throws {
+    @Test func `a script is notified of writes by Swift and other scripts`() async throws {
         let pool = try makePool()
         let host = try await makeHost(over: pool), other = try await makeHost(over: pool)
         try await host.run(source: Self.counting)
@@ -58,9 +58,9 @@ import Testing
         try remove(pool)
     }
 
-    @Test func `a script in a process of its own is notified of what Swift and other processes write, if it looks for that`() async throws {
+    @Test func `an isolated script is notified of writes by Swift and other processes if it polls`() async throws {
         let pool = try makePool()
-        // Time of tests passes while something waits for it.
+        // The virtual time of tests advances while something waits.
         let looking = Self.counting.replacing("values[#values + 1] = count end)", with: "values[#values + 1] = count end, { poll = '5ms' })")
             .replacing("() return #", with: "() perilune.sleep('10ms') return #")
         func isolate(_ configuration: inout ScriptHost.Configuration) { configuration.isolation = .process() }
@@ -72,7 +72,7 @@ import Testing
         try await other.run(source: "db:write(function(db) db:execute('INSERT INTO item DEFAULT VALUES; INSERT INTO item DEFAULT VALUES') end)")
         try await wait(for: "has_third", in: host)
         #expect(try await host.run(source: "return values[3]") == 3)
-        // What it writes itself needs no look.
+        // A script's own writes need no polling.
         try await host.run(source: "observation:cancel() values = {} observation = db:observe(function(db) return db:fetch_value('SELECT COUNT(*) FROM item') end, function(count) values[#values + 1] = count end)")
         try await wait(for: "has_first", in: host)
         try await host.run(source: "db:execute('DELETE FROM item')")
@@ -83,14 +83,14 @@ import Testing
         try remove(pool)
     }
 
-    @Test func `Swift observes no values of a script in a process of its own, and the error says why`() async throws {
+    @Test func `Swift cannot observe values of an isolated script, and the error gives the reason`() async throws {
         let host = try await makeIsolatedHost()
         try await host.run(source: "function count() return db:fetch_value('SELECT 1') end")
         let error = await #expect(throws: LuaError.self) { for try await value: Int in host.values(of: "count") { _ = value } }
         #expect(error?.message == "scripts in a process of their own cannot have observations by Swift; make a host without isolation")
     }
 
-    @Test func `observers of transactions are notified later of those of Swift and of other scripts`() async throws {
+    @Test func `transaction observers are notified later of transactions by Swift and other scripts`() async throws {
         let pool = try makePool()
         let host = try await makeHost(over: pool), other = try await makeHost(over: pool)
         try await host.run(source: """
@@ -125,7 +125,7 @@ import Testing
             end)
             """)
         #expect(try await told() == "delete 1 9, insert 3 10, commit 2")
-        // What Swift does in savepoints is known when they are released, without values.
+        // Swift's changes inside savepoints are known when the savepoints are released, and have no values.
         try await pool.write { db in
             try db.execute(sql: "INSERT INTO item (amount) VALUES (11)")
             try db.inSavepoint {
@@ -144,7 +144,7 @@ import Testing
         try remove(pool)
     }
 
-    @Test func `more changes than can wait are reported as many`() async throws {
+    @Test func `changes that exceed the queue are reported as "many"`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
         let host = try await makeHost(over: queue)
@@ -163,7 +163,7 @@ import Testing
         #expect(last == "many")
     }
 
-    @Test func `Swift takes the values of a function as a sequence`() async throws {
+    @Test func `Swift receives the values of a function as a sequence`() async throws {
         struct Total: Decodable, Sendable, Equatable { var count: Int, sum: Int? }
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
@@ -185,7 +185,7 @@ import Testing
         #expect(totals == [Total(count: 0, sum: nil), Total(count: 1, sum: 1), Total(count: 2, sum: 6), Total(count: 3, sum: 7)])
     }
 
-    @Test func `a sequence ends with its task, and throws what the function raises`() async throws {
+    @Test func `a sequence ends with its task and throws the function's error`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
         let host = try await makeHost(over: queue)
@@ -233,7 +233,7 @@ import Testing
         try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (?)", arguments: [amount]) }
     }
 
-    @Test func `several loops share one observation, which fetches once for all and only while there are any`() async throws {
+    @Test func `several loops share one observation, which fetches once for all of them and only while they exist`() async throws {
         let (host, queue) = try await makeCountingHost()
         let counts = host.observation(of: "count", as: Int.self)
         var first = counts.values.makeAsyncIterator()
@@ -250,7 +250,7 @@ import Testing
         #expect(fetches == 3)
     }
 
-    @Test func `a loop that begins again gets the last value, and what has changed since`() async throws {
+    @Test func `a loop that restarts gets the last value and later changes`() async throws {
         let (host, queue) = try await makeCountingHost()
         let counts = host.observation(of: "count", as: Int.self)
         for try await count in counts.values {
@@ -266,7 +266,7 @@ import Testing
         #expect(received == [1] || received == [0, 1])
     }
 
-    @Test func `an observation is paused, goes on and changes to another function`() async throws {
+    @Test func `an observation can be paused, resumed and switched to another function`() async throws {
         let (host, queue) = try await makeCountingHost()
         let values = host.observation(of: "count", as: Int.self)
         var iterator = values.values.makeAsyncIterator()
@@ -277,7 +277,7 @@ import Testing
         try await insert(6, into: queue)
         #expect(try await values.resume())
         #expect(try await !values.resume())
-        // What came in the pause is one value.
+        // Changes during the pause arrive as one value.
         #expect(try await iterator.next() == 2)
         try await values.change(to: "total")
         #expect(try await iterator.next() == 11)
@@ -291,7 +291,7 @@ import Testing
         #expect(try await other.next() == 3)
     }
 
-    @Test func `all loops get what the function raises, and go on; one over no function ends`() async throws {
+    @Test func `all loops get the function's error and continue, and a missing function ends them`() async throws {
         let (host, queue) = try await makeCountingHost()
         let values = host.observation(of: "fails", as: Int.self, duplicates: true)
         var first = values.values.makeAsyncIterator(), second = values.values.makeAsyncIterator()
@@ -308,7 +308,7 @@ import Testing
         #expect(try await none.next() == nil)
     }
 
-    @Test func `a host that goes while callbacks wait leaves the database to the others`() async throws {
+    @Test func `a host that is released while callbacks wait leaves the database usable`() async throws {
         let pool = try makePool()
         for _ in 0..<10 {
             let host = try await makeHost(over: pool)
@@ -329,7 +329,7 @@ import Testing
         try remove(pool)
     }
 
-    @Test func `a callback that loops is ended by its limits, and the observation goes on`() async throws {
+    @Test func `a callback that loops is ended by its limits, and the observation continues`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
         let errors = Mutex<[LuaError.Code]>([])
@@ -356,8 +356,8 @@ import Testing
         try await wait(for: "is_done", in: host)
     }
 
-    /// Two hosts write, ten observations in others look on. Longer with `PERILUNE_SOAK`, in seconds.
-    @Test func `in the end every observation has the final state`() async throws {
+    /// Two hosts write while ten observations in other hosts watch. `PERILUNE_SOAK` sets a longer duration in seconds.
+    @Test func `every observation finally has the last state`() async throws {
         let seconds = ProcessInfo.processInfo.environment["PERILUNE_SOAK"].flatMap(Double.init) ?? 2
         let pool = try makePool()
         let observers = [try await makeHost(over: pool), try await makeHost(over: pool)]
@@ -440,7 +440,7 @@ import Testing
         function is_final() return difference() == "" end
         """
 
-    @Test func `a value that is nil at first is a value`() async throws {
+    @Test func `an initial nil is a value`() async throws {
         let host = try await makeHost(over: DatabaseQueue())
         try await host.run(source: "function nothing(db) db:fetch_value('SELECT 1 FROM sqlite_master') end")
         var optional = host.values(of: "nothing", as: Int?.self).makeAsyncIterator()

@@ -3,13 +3,13 @@ import Perilune
 import PeriluneTestTools
 import Testing
 
-/// Observations for Swift.
+/// Observations in Swift.
 @Suite struct RegionChangesTests {
-    @Test(.patience) func `a change of a region is an element, and one of another table is none`() async throws {
+    @Test(.patience) func `a change in a region is an element, and a change in another table is not`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY); CREATE TABLE tag (id INTEGER PRIMARY KEY)") }
         var changes = queue.changes(in: [Table("book")]).makeAsyncIterator()
-        // The observation has begun before this write, which comes after it on the queue.
+        // The observation began before this write, which follows it in the queue.
         try await queue.write { db in try db.execute(sql: "INSERT INTO tag DEFAULT VALUES") }
         try await queue.write { db in try db.execute(sql: "INSERT INTO book DEFAULT VALUES") }
         #expect(try await changes.next() != nil)
@@ -24,7 +24,7 @@ import Testing
         #expect(try await waiting.value)
     }
 
-    @Test(.patience) func `values of a script are given again if duplicates are wanted`() async throws {
+    @Test(.patience) func `repeated values of a script are delivered on request`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)") }
         let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))

@@ -23,7 +23,7 @@ import Testing
         return decoder.isComplete ? bytes : nil
     }
 
-    @Test func `bytes in pieces of any size become the text that Foundation makes of them`() {
+    @Test func `bytes in pieces of any size are encoded as by Foundation`() {
         let all = (0..<300).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 / 7) }
         for count in [0, 1, 2, 3, 4, 5, 6, 64, 255, 298, 299, 300] {
             let some = Array(all.prefix(count))
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["A", "AA", "AAA", "A===", "====", "=AAA", "AA=A", "AA==AAAA", "AAA=A", "AA=", "AAA==", "AA===", "AA\nAA", "AA-A", "ÄAA"])
-    func `what is not base64 is refused`(text: String) {
+    func `invalid base64 is refused`(text: String) {
         for pieces in [1, 3, 100] { #expect(bytes(text, pieces: pieces) == nil) }
     }
 }

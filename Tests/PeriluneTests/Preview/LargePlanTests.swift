@@ -4,9 +4,9 @@ import Perilune
 import PeriluneLua
 import Testing
 
-/// Plans that are too large for memory.
+/// Plans that do not fit into memory.
 @Suite struct LargePlanTests {
-    /// A table whose changes, where they are a megabyte, go to files.
+    /// A table whose changes are written to files if they exceed a megabyte.
     private static func table(_ count: Int) -> String {
         """
         CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT, c REAL);
@@ -17,7 +17,7 @@ import Testing
 
     private static let sum = "SELECT COUNT(*) || ' ' || SUM(id) || ' ' || SUM(length(a)) || ' ' || SUM(length(b)) || ' ' || SUM(c) FROM t"
 
-    @Test func `a large plan is found, written, read, applied and undone`() async throws {
+    @Test func `a large plan is computed, written, read, applied and undone`() async throws {
         let folder = try PreviewFolder(Self.table(15_000))
         let script = """
             db:execute("UPDATE t SET c = c + 1, a = a || '!'")
@@ -44,13 +44,13 @@ import Testing
         #expect(error?.message.contains("the row of t with id = 14999 has changed") == true)
     }
 
-    @Test func `a plan in other JSON is the same plan, a damaged one is none`() async throws {
+    @Test func `a plan in reformatted JSON is the same plan, and a damaged one is invalid`() async throws {
         let folder = try PreviewFolder(Self.table(5000))
         let plan = try #require(try await folder.preview("db:execute('UPDATE t SET a = ?', ('?'):rep(50))").plan)
         let path = folder.path + "/a.plan"
         try plan.write(to: path)
         let object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path)))
-        // Compact, its keys in another order, slashes escaped.
+        // Compact, with its keys in another order and escaped slashes.
         for options in [JSONSerialization.WritingOptions(), [.sortedKeys, .prettyPrinted]] {
             try JSONSerialization.data(withJSONObject: object, options: options).write(to: URL(filePath: path))
             #expect(try PreviewPlan(contentsOf: path).summary().map(\.counts) == [[0, 5000, 0]])
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `tables that were written to are known even if their changes are too many`() async throws {
+    @Test func `the changed tables are known even if there are too many changes`() async throws {
         let folder = try PreviewFolder(
             Self.table(30_000) + "CREATE TABLE u (id INTEGER PRIMARY KEY); CREATE TABLE v (id INTEGER PRIMARY KEY); CREATE TABLE keyless (a); INSERT INTO keyless VALUES (1), (2)")
         let (report, plan) = try await folder.preview(
@@ -87,7 +87,7 @@ import Testing
         #expect(none == nil)
     }
 
-    @Test func `an observer that comes when the changes are too many already hides none of them`() async throws {
+    @Test func `an observer that is added after the changes became too many hides none of them`() async throws {
         let folder = try PreviewFolder(Self.table(30_000) + "CREATE TABLE u (id INTEGER PRIMARY KEY)")
         for observing in ["local o = db:observe_transactions{ on_change = function() end }", ""] {
             let (report, plan) = try await folder.preview(
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `the limit of disk holds for what is kept of changes, which are counted all the same`() async throws {
+    @Test func `the disk limit applies to recorded changes, which are still counted`() async throws {
         let folder = try PreviewFolder(Self.table(40_000))
         var configuration = ScriptHost.Configuration()
         configuration.limits = LuaLimits(diskInBytes: 2_000_000)
@@ -128,7 +128,7 @@ import Testing
         #expect(try await preview.finish().report["t"]?.counts == [0, 300_000, 0])
     }
 
-    @Test func `trying ends when it is cancelled`() async throws {
+    @Test func `ordering the changes ends when it is cancelled`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) INSERT INTO t SELECT i, i FROM n")
         let preview = try await ScriptPreview(of: .live(folder.database))
@@ -139,7 +139,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await finishing.value }
     }
 
-    @Test func `rows that could wait for each other are tried, others are not in the way`() async throws {
+    @Test func `rows that may depend on each other are tried, and independent rows do not matter`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE, b); INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `keys that replace others which count as the same are found once`() async throws {
+    @Test func `a key that replaces an equal key is reported once`() async throws {
         let folder = try PreviewFolder("CREATE TABLE t (k TEXT COLLATE NOCASE PRIMARY KEY NOT NULL, v)")
         for limit in [0, 64 << 20] {
             let (report, plan) = try await folder.preview(

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `a plan is applied to an open database, whose observers hear of it`(inMemory: Bool) async throws {
+    @Test(arguments: [true, false]) func `a plan is applied to an open database, and its observers are notified`(inMemory: Bool) async throws {
         try await withTemporaryFolder { folder in
             let database: any DatabaseWriter = try inMemory
                 ? DatabaseQueue(configuration: Self.configuration())
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `tests and previews write a plan to no file outside of the temporary folder`() async throws {
+    @Test func `tests and previews write plans only inside the temporary folder`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY)") }
         let preview = try await ScriptPreview(of: .database(queue))

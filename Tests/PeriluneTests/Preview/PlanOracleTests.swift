@@ -3,14 +3,14 @@ import GRDB
 import Perilune
 import Testing
 
-/// Random changes of tables of all kinds: whether they are recorded or found by comparing, the report and the plan are the same, and the
-/// plan makes of the original what the same statements make of it.
+/// Random changes of tables of all kinds. Recording and comparing them must give the same report and the same plan, and the plan
+/// must have the effect of the statements.
 @Suite struct PlanOracleTests {
-    /// More where the environment asks for them.
+    /// The number of rounds; the environment can set more.
     private static let rounds = ProcessInfo.processInfo.environment["PERILUNE_ROUNDS"].flatMap(Int.init) ?? 8
 
     @Test(arguments: 0..<rounds)
-    func `a plan makes what the statements make, however its changes were found`(seed: Int) async throws {
+    func `a plan has the effect of the statements, however the changes were found`(seed: Int) async throws {
         var random = PlanRandom(seed: UInt64(seed))
         let folder = try PreviewFolder(Self.schema + random.rows())
         let statements = (0..<random.below(40)).map { _ in random.statement() }
@@ -32,7 +32,8 @@ import Testing
         }
     }
 
-    /// The rows of the changeset and those that it has seen, in an order that does not depend on how they were found.
+    /// Returns the rows of the changeset and the rows that the plan has seen, in an order that does not depend on how they were
+    /// found.
     private func contents(_ plan: PreviewPlan, _ folder: PreviewFolder) throws -> [String] {
         let path = folder.path + "/contents.plan"
         try plan.write(to: path)
@@ -91,7 +92,7 @@ import Testing
         """
 }
 
-/// Random rows and statements.
+/// Generates random rows and statements.
 private struct PlanRandom {
     private var state: UInt64
 

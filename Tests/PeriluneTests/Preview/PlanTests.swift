@@ -18,7 +18,7 @@ import Testing
             db:execute("UPDATE book SET pages = random() WHERE id < 3; DELETE FROM book WHERE id = 3")
             db:execute("INSERT INTO book VALUES (9, 'x', 0.5)")
             """)
-        // What is changed meanwhile elsewhere does not matter.
+        // Changes to other rows in the meantime do not matter.
         try folder.execute("INSERT INTO book VALUES (20, 'other', 1)")
         try await plan.apply(to: folder.database)
         #expect(try folder.values("SELECT id FROM book ORDER BY id") == ["1", "2", "9", "20"])
@@ -46,7 +46,7 @@ import Testing
             "conflict: the row of book with id = 9 would violate a constraint, such as another row with the same unique value"
         ),
     ])
-    func `a conflict undoes everything and names the row`(sql: String, message: String) async throws {
+    func `a conflict rolls everything back and names the row`(sql: String, message: String) async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT UNIQUE, pages);
@@ -68,7 +68,7 @@ import Testing
         #expect(try folder.contents()["shop.sqlite"] == before["shop.sqlite"])
     }
 
-    @Test func `a conflict tells what was expected and what is there`() async throws {
+    @Test func `a conflict reports the expected and the actual values`() async throws {
         let folder = try PreviewFolder(Self.books)
         let plan = try await plan(folder, "db:execute('UPDATE book SET pages = 1 WHERE id = 2')")
         try folder.execute("UPDATE book SET title = 'Piazza', pages = 5 WHERE id = 2")
@@ -83,7 +83,7 @@ import Testing
         #expect(changed?.conflict?.expected == [2, nil, 322])
     }
 
-    @Test func `a row that has changed in a column that the plan leaves alone is a conflict, unless only the others are compared`()
+    @Test func `a change in a column outside the plan is a conflict unless only changed columns are compared`()
         async throws
     {
         let folder = try PreviewFolder(Self.books)
@@ -109,7 +109,7 @@ import Testing
         #expect(try folder.values("SELECT title || pages FROM book WHERE id = 2") == ["Piazza322"])
     }
 
-    @Test func `values of all kinds are compared as they are stored`() async throws {
+    @Test func `values of all kinds are compared in their stored form`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE "odd ""table" (a TEXT, "b ""c", "n" INTEGER, PRIMARY KEY (a, "b ""c")) WITHOUT ROWID;
@@ -133,7 +133,7 @@ import Testing
         #expect(try folder.values(#"SELECT n FROM "odd ""table" ORDER BY n"#) == ["11", "12", "13", "14"])
     }
 
-    @Test func `a plan of the former version is refused`() async throws {
+    @Test func `a plan in the previous format is refused`() async throws {
         let folder = try PreviewFolder(Self.books)
         let path = folder.path + "/a.plan"
         try Data(#"{"format":"perilune plan","version":1}"#.utf8).write(to: URL(fileURLWithPath: path))
@@ -141,14 +141,14 @@ import Testing
         #expect(error?.message == "\(path) is a plan of version 1; this perilune reads version 2; make the plan again")
     }
 
-    @Test func `a plan is applied once`() async throws {
+    @Test func `a plan can be applied once`() async throws {
         let folder = try PreviewFolder(Self.books)
         let plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
         try await plan.apply(to: folder.database)
         await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
     }
 
-    @Test func `a schema that has changed refuses the plan`() async throws {
+    @Test func `a plan for a changed schema is refused`() async throws {
         let folder = try PreviewFolder(Self.books)
         let plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
         for sql in ["CREATE INDEX i ON book (pages)", "DROP INDEX i; PRAGMA user_version = 3"] {
@@ -160,7 +160,7 @@ import Testing
         try await plan.apply(to: folder.database)
     }
 
-    @Test func `a foreign key that would point nowhere refuses the plan`() async throws {
+    @Test func `a plan that would violate a foreign key is refused`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE author (id INTEGER PRIMARY KEY);
@@ -174,12 +174,12 @@ import Testing
         #expect(error?.code == .foreignKey)
         #expect(error?.message.hasPrefix("conflict: row ") == true)
         #expect(try folder.values("SELECT id FROM book") == ["5"])
-        // The row that pointed nowhere before is not part of the plan.
+        // The row that violated the foreign key before is not part of the plan.
         try folder.execute("INSERT INTO author VALUES (1)")
         try await plan.apply(to: folder.database)
     }
 
-    @Test func `values that move up make a plan, values that change places do not`() async throws {
+    @Test func `shifted values make a plan, but swapped values do not`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
         let plan = try await plan(
@@ -198,7 +198,7 @@ import Testing
 
     // MARK: - Files
 
-    @Test func `a plan survives its file`() async throws {
+    @Test func `a plan can be written to a file and read back`() async throws {
         let folder = try PreviewFolder(Self.books)
         var plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
         plan.scripts = [PreviewPlan.Script(name: "a.lua", bytes: Array("abc".utf8))]
@@ -214,7 +214,7 @@ import Testing
         #expect(try folder.values("SELECT id FROM book") == ["1", "3"])
     }
 
-    @Test func `a file that is no plan is not replaced by one`() async throws {
+    @Test func `a plan does not overwrite other files`() async throws {
         let folder = try PreviewFolder(Self.books)
         let plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
         let before = try folder.contents()
@@ -230,7 +230,7 @@ import Testing
         #expect(try PreviewPlan(contentsOf: path).origin == plan.origin)
     }
 
-    @Test func `a device is written to, and stays one`() async throws {
+    @Test func `a plan can be written to a device without replacing it`() async throws {
         let plan = try await plan(PreviewFolder(Self.books), "db:execute('DELETE FROM book WHERE id = 2')")
         let error = #expect(throws: PlanError.self) { try plan.write(to: "/dev/full") }
         #expect(error?.message == "cannot write the plan /dev/full: No space left on device")
@@ -238,7 +238,7 @@ import Testing
         #expect(try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType == .typeCharacterSpecial)
     }
 
-    @Test func `files that are no plans are refused`() async throws {
+    @Test func `invalid plan files are refused`() async throws {
         let folder = try PreviewFolder(Self.books)
         let path = folder.path + "/a.plan"
         func code(_ text: String) throws -> PlanError.Code? {
@@ -258,7 +258,7 @@ import Testing
         #expect(try code(text.replacing(#""changeset" : "VA"#, with: #""changeset" : "WA"#)) == .format)
         let error = #expect(throws: PlanError.self) { try PreviewPlan(contentsOf: path) }
         #expect(error?.message == "\(path) is a damaged plan file")
-        // The number of columns, with which SQLite would read for ever.
+        // A column count that would make SQLite read forever.
         var plan = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         var changes = try #require(Data(base64Encoded: plan["changeset"] as? String ?? ""))
         changes[1] = 0x83

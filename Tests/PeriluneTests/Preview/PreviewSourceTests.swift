@@ -15,7 +15,7 @@ import Testing
 
     // MARK: - The original is not touched: PreviewFolder.preview compares all files of its folder
 
-    @Test func `a database with an unused write-ahead log gets no files beside it`() async throws {
+    @Test func `previewing a database with an unused WAL creates no files`() async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.one)
         #expect(try folder.contents().keys.sorted() == ["shop.sqlite"])
         let (report, _) = try await folder.preview("db:execute('DELETE FROM t')")
@@ -23,7 +23,7 @@ import Testing
         #expect(try folder.contents().keys.sorted() == ["shop.sqlite"])
     }
 
-    @Test func `what is still in the write-ahead log of another program is seen, and stays there`() async throws {
+    @Test func `data in another program's WAL is visible and stays there`() async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.one)
         let other = try DatabasePool(path: folder.database)
         try await other.write { db in try db.execute(sql: "INSERT INTO t VALUES (2, 'new')") }
@@ -32,12 +32,12 @@ import Testing
         let (report, _) = try await folder.preview(
             "assert(db:fetch_value('SELECT COUNT(*) FROM t') == 2) db:execute('DELETE FROM t')")
         #expect(report["t"]?.counts == [0, 0, 2])
-        // The other program goes on as if nothing had been.
+        // The other program is not affected.
         try await other.write { db in try db.execute(sql: "INSERT INTO t VALUES (3, 'newer')") }
         #expect(try await other.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 3)
     }
 
-    @Test func `another program may write while a script is previewed`() async throws {
+    @Test func `another program may write during a preview`() async throws {
         let folder = try PreviewFolder(Self.one)
         let preview = try await ScriptPreview(of: .live(folder.database))
         try folder.execute("INSERT INTO t VALUES (2, 'new')")
@@ -47,14 +47,14 @@ import Testing
         #expect(try folder.values("SELECT a FROM t") == ["é", "new"])
     }
 
-    @Test func `a file without permission to write can be previewed`() async throws {
+    @Test func `a read-only file can be previewed`() async throws {
         let folder = try PreviewFolder(Self.one)
         try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: folder.database)
         let (report, _) = try await folder.preview("db:execute('DELETE FROM t')")
         #expect(report["t"]?.counts == [0, 0, 1])
     }
 
-    @Test func `names with signs of URLs are names`() async throws {
+    @Test func `file names may contain URL characters`() async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.one)
         let odd = folder.path + "/a%20b?c#d é.sqlite"
         try FileManager.default.moveItem(atPath: folder.database, toPath: odd)
@@ -62,7 +62,7 @@ import Testing
         #expect(try folder.contents().keys.sorted() == ["a%20b?c#d é.sqlite"])
     }
 
-    @Test func `a file that does not exist is not made`() async throws {
+    @Test func `a missing file is not created`() async throws {
         let folder = try PreviewFolder(nil)
         let (report, plan) = try await folder.preview("db:execute('CREATE TABLE t (a)')")
         #expect(report.schema.map(\.name) == ["t"])
@@ -70,14 +70,14 @@ import Testing
         #expect(try folder.contents().isEmpty)
     }
 
-    @Test func `a file that is no database is an error`() async throws {
+    @Test func `a file that is not a database is an error`() async throws {
         let folder = try PreviewFolder(nil)
         try Data("this is not a database, however long it may be".utf8).write(to: URL(fileURLWithPath: folder.database))
         let error = await #expect(throws: DatabaseError.self) { try await folder.preview("") }
         #expect(error?.resultCode == .SQLITE_NOTADB)
     }
 
-    @Test func `what is no file is an error, and not waited for`() async throws {
+    @Test func `a path that is not a regular file is an error and is not waited for`() async throws {
         let folder = try PreviewFolder(nil)
         try FileManager.default.createDirectory(atPath: folder.database, withIntermediateDirectories: false)
         let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.database)) }
@@ -87,7 +87,7 @@ import Testing
         #expect(other?.message == "it is not a regular file")
     }
 
-    @Test func `what a program left in the write-ahead log when it was killed is seen, and nothing is made beside it`() async throws {
+    @Test func `the WAL of a killed program is read, and no files are created`() async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL; \(Self.one)")
         let killed = try PreviewFolder(nil)
         let other = try DatabaseQueue(path: folder.database)
@@ -101,9 +101,9 @@ import Testing
         #expect(try killed.contents().keys.sorted() == ["shop.sqlite", "shop.sqlite-wal"])
     }
 
-    @Test func `a transaction that a program left behind when it was killed is reported, and left to the next program`() async throws {
+    @Test func `the open transaction of a killed program is reported and left to the next program`() async throws {
         let folder = try PreviewFolder(Self.one)
-        // As it is while a program writes: some pages are in the file, the journal says what was there.
+        // A copy taken during a write: the file has some of the new pages, and the journal has their originals.
         let other = try DatabaseQueue(path: folder.database)
         try await other.writeWithoutTransaction { [database = folder.database, path = folder.path] db in
             try db.execute(sql: "PRAGMA cache_size = 1; BEGIN")
@@ -120,7 +120,7 @@ import Testing
         #expect(try folder.contents() == before)
     }
 
-    @Test func `a database that is locked is an error`() async throws {
+    @Test func `a locked database is an error`() async throws {
         let folder = try PreviewFolder(Self.one)
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -146,13 +146,13 @@ import Testing
 
     // MARK: - Other sources
 
-    @Test func `a preview may begin with nothing`() async throws {
+    @Test func `a preview can start with an empty database`() async throws {
         let report = try await preview(.empty, "db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1)')")
         #expect(report.schema.map(\.name) == ["t"])
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
-    @Test func `what a seed does is not reported`() async throws {
+    @Test func `changes by a seed are not reported`() async throws {
         let seed = "db:execute([[\(Self.one)]])"
         let report = try await preview(.seed(seed), "db:execute('INSERT INTO t VALUES (2, 2)')")
         #expect(report.schema.isEmpty)
@@ -171,7 +171,7 @@ import Testing
 
     // MARK: - What scripts may not do
 
-    @Test func `other database files are not opened`() async throws {
+    @Test func `other database files cannot be opened`() async throws {
         let folder = try PreviewFolder(Self.one)
         for script in [
             "perilune.queue('\(folder.path)/x.sqlite')", "perilune.pool('\(folder.database)')",
@@ -203,7 +203,7 @@ import Testing
         #expect(plan != nil)
     }
 
-    @Test func `functions with effects outside are refused, unless they are allowed`() async throws {
+    @Test func `functions with external effects are refused unless they are allowed`() async throws {
         let folder = try PreviewFolder(Self.one)
         let file = folder.path + "/out.txt"
         for script in [
@@ -237,7 +237,7 @@ import Testing
         return options
     }
 
-    @Test func `what failed half-way is reported as far as it was committed`() async throws {
+    @Test func `a failed script's report includes the committed changes`() async throws {
         let folder = try PreviewFolder(Self.one)
         let preview = try await ScriptPreview(of: .live(folder.database))
         await #expect(throws: LuaError.self) {

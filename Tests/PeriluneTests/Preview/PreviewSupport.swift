@@ -4,19 +4,19 @@ public import Perilune
 import PeriluneLua
 import Testing
 
-/// A folder with a database; removed with the value.
+/// A temporary folder with a database. It is removed with the value.
 final class PreviewFolder {
     let path: String
     let database: String
 
-    /// - Parameter sql: Makes the database; `nil` if there is to be none.
+    /// - Parameter sql: The SQL that creates the database; `nil` for no database.
     init(_ sql: String?) throws {
         path = NSTemporaryDirectory() + "/perilune-tests-" + UUID().uuidString
         database = path + "/shop.sqlite"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         if let sql {
             let queue = try DatabaseQueue(path: database)
-            // Not in the transaction of `write`: for PRAGMAs.
+            // Not in the transaction of `write`, because of PRAGMAs.
             try queue.writeWithoutTransaction { db in try db.execute(sql: sql) }
             try queue.close()
         }
@@ -26,7 +26,8 @@ final class PreviewFolder {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The files of the folder with their bytes; the shared memory of a write-ahead log by name only, since readers write to it.
+    /// Returns the files in the folder with their bytes. The shared memory of a WAL is listed by name only, since readers write to
+    /// it.
     func contents() throws -> [String: Data] {
         var files: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
@@ -36,7 +37,7 @@ final class PreviewFolder {
         return files
     }
 
-    /// Previews a script on the database; nothing in the folder may be different afterwards.
+    /// Previews a script on the database and checks that no file in the folder changes.
     func preview(
         _ script: String, trusted: Bool = false, _ configure: (inout ScriptPreview.Options) -> Void = { _ in }
     ) async throws -> (report: PreviewReport, plan: PreviewPlan?) {
@@ -53,7 +54,7 @@ final class PreviewFolder {
         return result
     }
 
-    /// The first column of a query on the database itself.
+    /// Returns the first column of a query on the original database.
     func values(_ sql: String) throws -> [String] {
         let queue = try DatabaseQueue(path: database)
         return try queue.read { db in
@@ -61,7 +62,7 @@ final class PreviewFolder {
         }
     }
 
-    /// Runs SQL on the database itself.
+    /// Runs SQL on the original database.
     func execute(_ sql: String) throws {
         let queue = try DatabaseQueue(path: database)
         try queue.writeWithoutTransaction { db in try db.execute(sql: sql) }
@@ -75,7 +76,7 @@ extension PreviewReport {
 }
 
 extension TableChanges {
-    /// Inserted, updated, deleted.
+    /// The numbers of inserted, updated and deleted rows.
     var counts: [Int] { [inserted, updated, deleted] }
 }
 

@@ -11,7 +11,7 @@ import Testing
         INSERT INTO book VALUES (1, 'Typee', 326), (2, 'Omoo', 322), (3, 'Mardi', NULL);
         """
 
-    @Test func `rows are reported before and after, sorted by key`() async throws {
+    @Test func `changed rows are reported with old and new values, sorted by key`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, plan) = try await folder.preview(
             """
@@ -41,7 +41,7 @@ import Testing
             """)
     }
 
-    @Test func `a script that observes changes is previewed as any other`() async throws {
+    @Test func `a script that observes changes can be previewed`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, plan) = try await folder.preview(
             """
@@ -57,7 +57,7 @@ import Testing
         #expect(plan != nil)
     }
 
-    @Test func `a script that changes nothing in the end has an empty report`() async throws {
+    @Test func `a script whose changes cancel out has an empty report`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, plan) = try await folder.preview(
             """
@@ -73,7 +73,7 @@ import Testing
         #expect(plan?.summary().isEmpty == true)
     }
 
-    @Test func `numbers are right where rows are left out`() async throws {
+    @Test func `counts are right if rows are left out`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
         let (report, _) = try await folder.preview(
@@ -88,7 +88,7 @@ import Testing
         #expect(table.hiddenCount == 4995)
     }
 
-    @Test func `deleting everything is noticed`() async throws {
+    @Test func `deleting everything is reported`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, plan) = try await folder.preview("db:execute('DELETE FROM book')")
         #expect(report["book"]?.counts == [0, 0, 3])
@@ -105,7 +105,7 @@ import Testing
 
     // MARK: - All kinds of tables
 
-    @Test func `triggers and cascades are part of the report`() async throws {
+    @Test func `changes by triggers and cascades are part of the report`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE author (id INTEGER PRIMARY KEY);
@@ -118,7 +118,7 @@ import Testing
         let (report, plan) = try await folder.preview("db:execute('DELETE FROM author WHERE id = 1')")
         #expect(report.tables.map(\.name) == ["author", "book", "log"])
         #expect(report.tables.map(\.counts) == [[0, 0, 1], [0, 0, 2], [2, 0, 0]])
-        // Neither the trigger nor the foreign key may run a second time.
+        // Applying must not run the trigger or the foreign key action again.
         try await #require(plan).apply(to: folder.database)
         #expect(try folder.values("SELECT what FROM log") == ["book 1", "book 2"])
         #expect(try folder.values("SELECT id FROM book") == ["3"])
@@ -146,7 +146,7 @@ import Testing
         #expect(try folder.values("SELECT x || y || z FROM a") == ["q12"])
     }
 
-    @Test func `tables that sessions cannot record are compared, and named`() async throws {
+    @Test func `tables that sessions cannot record are compared and named`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE keyless (a, b); INSERT INTO keyless VALUES (1, 'x'), (1, 'x'), (2, 'y');
@@ -182,7 +182,7 @@ import Testing
         #expect(report.obstacles.contains("keyless cannot be recorded: it has no PRIMARY KEY"))
     }
 
-    @Test func `names may be anything`() async throws {
+    @Test func `any table or column name works`() async throws {
         let folder = try PreviewFolder(
             #"""
             CREATE TABLE "a""b'c" (id INTEGER PRIMARY KEY, "x""y" TEXT); INSERT INTO "a""b'c" VALUES (1, 2);
@@ -198,7 +198,7 @@ import Testing
         #expect(report["no\"key"]?.rows == [RowChange(kind: .updated, before: [1], after: [2])])
     }
 
-    @Test func `names that SQLite holds apart are not one`() async throws {
+    @Test func `names that only Unicode considers equal are kept apart`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE "Ä" (id INTEGER PRIMARY KEY, a); CREATE TABLE "ä" (id INTEGER PRIMARY KEY, b);
@@ -214,7 +214,7 @@ import Testing
         #expect(report.tables.flatMap(\.rows).map(\.after) == [[1, 2], [3, 4], [5, 6]])
     }
 
-    @Test func `keys that change to others which count as the same are reported, and make no plan`() async throws {
+    @Test func `keys that change to equal keys are reported and prevent a plan`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE named (name TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO named VALUES ('A', 1), ('b', 2);
@@ -233,7 +233,7 @@ import Testing
         #expect(otherPlan != nil)
     }
 
-    @Test func `keys that change to others which count as the same, and back, change nothing`() async throws {
+    @Test func `keys that change to equal keys and back are unchanged`() async throws {
         let folder = try PreviewFolder("CREATE TABLE named (name TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO named VALUES ('A', 1), ('b', 2)")
         let (report, _) = try await folder.preview("db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE named SET name = 'A' WHERE v = 1]]")
         #expect(report["named"]?.rows ?? [] == [])
@@ -245,7 +245,7 @@ import Testing
     }
 
     @Test(arguments: ["(q REAL PRIMARY KEY, v)", "(q DOUBLE NOT NULL, v, PRIMARY KEY (q)) WITHOUT ROWID"])
-    func `a whole number that is inserted as a REAL key is the key that it becomes`(definition: String) async throws {
+    func `a whole number that is inserted as a REAL key is reported as a float`(definition: String) async throws {
         let folder = try PreviewFolder("CREATE TABLE t \(definition); INSERT INTO t VALUES (1, 'a')")
         #expect(try await folder.preview("db:execute[[INSERT INTO t VALUES (2, 'x'); DELETE FROM t WHERE q = 2]]").report.tables.isEmpty)
         let (report, plan) = try await folder.preview(
@@ -258,7 +258,7 @@ import Testing
         #expect(try folder.values("SELECT q || v FROM t ORDER BY q") == ["1.0b", "2.0y"])
     }
 
-    @Test func `changes that break foreign keys make no plan, since none would be applied`() async throws {
+    @Test func `changes that violate foreign keys prevent a plan`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE author (id INTEGER PRIMARY KEY); INSERT INTO author VALUES (1), (2);
@@ -272,7 +272,7 @@ import Testing
         #expect(try await folder.preview("db:execute('DELETE FROM author WHERE id = 2')").plan != nil)
     }
 
-    @Test func `virtual tables of other programs are not in the way`() async throws {
+    @Test func `virtual tables of missing modules do not prevent a preview`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE t (id INTEGER PRIMARY KEY);
@@ -284,7 +284,7 @@ import Testing
         #expect(plan != nil)
     }
 
-    @Test func `touching a table that cannot be recorded without changing it leaves nothing to report`() async throws {
+    @Test func `an update without effect in an unrecordable table is not reported`() async throws {
         let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
         let (report, plan) = try await folder.preview("db:execute('UPDATE t SET a = a')")
         #expect(!report.hasChanges)
@@ -293,7 +293,7 @@ import Testing
 
     // MARK: - Schemas
 
-    @Test func `a migration is reported: objects and rows`() async throws {
+    @Test func `a migration is reported as schema objects and rows`() async throws {
         let folder = try PreviewFolder(
             Self.books + """
                 CREATE TABLE old (a); INSERT INTO old VALUES (1), (2);
@@ -332,7 +332,7 @@ import Testing
         #expect(report.obstacles.first == "the schema would change, and a plan holds only row changes")
     }
 
-    @Test func `a table that is made anew, as migrations do, is the same table`() async throws {
+    @Test func `a table that a migration rebuilds counts as the same table`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, _) = try await folder.preview(
             """
@@ -347,7 +347,7 @@ import Testing
         #expect(report["book"]?.counts == [0, 0, 1])
     }
 
-    @Test func `a schema that is changed and changed back keeps the plan possible`() async throws {
+    @Test func `a schema that is changed and restored allows a plan`() async throws {
         let folder = try PreviewFolder(Self.books)
         for script in [
             "db:execute('VACUUM')",
@@ -371,7 +371,7 @@ import Testing
         }
     }
 
-    @Test func `rows of a table without key keep their identity over VACUUM by what they hold`() async throws {
+    @Test func `rows of a table without a key are matched by their values after VACUUM`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (2), (3); DELETE FROM t WHERE a = 1")
         let (report, _) = try await folder.preview("db:execute('VACUUM') db:execute('INSERT INTO t VALUES (2)')")
@@ -379,7 +379,7 @@ import Testing
         #expect(report["t"]?.rows == [RowChange(kind: .inserted, after: [2])])
     }
 
-    @Test func `a script may copy another database over the one that is previewed`() async throws {
+    @Test func `a script may copy another database over the previewed one`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, _) = try await folder.preview(
             """
@@ -392,7 +392,7 @@ import Testing
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
-    @Test func `rows that only functions of the script can read are not counted, and that is said`() async throws {
+    @Test func `rows that only the script's functions can read are not counted but mentioned`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, plan) = try await folder.preview("""
             db:add_function("twice", { arguments = 1, deterministic = true }, function(x) return x * 2 end)
@@ -408,13 +408,13 @@ import Testing
     @Test(arguments: [
         "for i = 1, 10 do db:execute([[ATTACH ':memory:' AS x]] .. i) end", "rows = db:rows('SELECT * FROM t') rows()",
     ])
-    func `what a script leaves attached or open is not in the way`(leaving: String) async throws {
+    func `attached databases and open cursors of a script do not prevent a report`(leaving: String) async throws {
         let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
         let (report, _) = try await folder.preview("\(leaving) db:execute('INSERT INTO t VALUES (3)')", trusted: true)
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
-    @Test(.patience) func `a preview that goes does not wait for its scripts`() async throws {
+    @Test(.patience) func `a released preview does not wait for its scripts`() async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits = LuaLimits(isCancellable: true)
         var preview: ScriptPreview? = try await ScriptPreview(of: .empty, configuration: configuration)
@@ -430,7 +430,7 @@ import Testing
         await #expect(throws: LuaError.self) { try await script.value }
     }
 
-    @Test func `a host may be there longer than its preview`() async throws {
+    @Test func `a host may outlive its preview`() async throws {
         let folder = try PreviewFolder(Self.books)
         let before = try folder.contents()
         let host = try await ScriptPreview(of: .live(folder.database)).host
@@ -439,7 +439,7 @@ import Testing
         #expect(try folder.contents() == before)
     }
 
-    @Test func `the changes are looked at once`() async throws {
+    @Test func `the changes are collected once`() async throws {
         let preview = try await ScriptPreview(of: .seed("db:execute('CREATE TABLE t (a)')"))
         try await preview.host.run(source: "db:execute('INSERT INTO t VALUES (1)')")
         let first = try await preview.finish().report
@@ -450,7 +450,7 @@ import Testing
 
     // MARK: - Bounds
 
-    @Test func `changes that are too many to record are compared`() async throws {
+    @Test func `too many changes to record are compared`() async throws {
         let folder = try PreviewFolder("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)")
         let (report, plan) = try await folder.preview(
             """
@@ -467,7 +467,7 @@ import Testing
     }
 
     @Test(arguments: [0, 64 << 20])
-    func `large copies are files, which are removed`(limit: Int) async throws {
+    func `large copies are written to files, which are removed`(limit: Int) async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.books)
         try folder.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         let before = try previewFolders()
@@ -487,7 +487,7 @@ import Testing
         return Set(try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix("-preview") })
     }
 
-    /// Other tests may preview at the same time: theirs go, too, in the end.
+    /// Other tests may run previews at the same time. Their files are removed in the end, too.
     private func previewFoldersAreGone(_ before: Set<String>) -> Bool {
         let deadline = Date(timeIntervalSinceNow: 20)
         while Date() < deadline {

@@ -3,7 +3,7 @@ import Perilune
 import PeriluneTestSupport
 import Testing
 
-/// What scripts define is used from Swift.
+/// Records and requests that scripts define, used from Swift.
 @Suite(.defaultDatabase())
 struct RecordTests {
     struct Book: Codable, Sendable, Equatable {
@@ -54,7 +54,7 @@ struct RecordTests {
         return host
     }
 
-    @Test func `a method of a record is called`() async throws {
+    @Test func `a record method can be called`() async throws {
         let host = try await makeHost()
         let verne = host.record("Author", key: 1)
         let label: String = try await verne.call("label", "Hello")
@@ -64,7 +64,7 @@ struct RecordTests {
         #expect(renamed == "Hello, Jules Verne")
     }
 
-    @Test func `a record is decoded, with dates, booleans and JSON as they are meant`() async throws {
+    @Test func `a record is decoded with its dates, booleans and JSON`() async throws {
         let host = try await makeHost()
         let verne = try await host.record("Author", key: 1).decoded(as: Author.self)
         let born = Date(timeIntervalSince1970: -4_477_852_800)
@@ -74,7 +74,7 @@ struct RecordTests {
         #expect(stay.place == "Amiens")
     }
 
-    @Test func `a named request is run, derived and decoded`() async throws {
+    @Test func `a named request can be run, refined and decoded`() async throws {
         let host = try await makeHost()
         let french = host.request("Author:from", "France")
         #expect(try await french.fetchCount() == 2)
@@ -88,7 +88,7 @@ struct RecordTests {
         #expect(try await host.records("Author").fetchAll(as: Author.self).count == 3)
     }
 
-    @Test func `functions that return requests, and associations, are requests`() async throws {
+    @Test func `functions that return requests and associations can be used as requests`() async throws {
         let host = try await makeHost()
         let authors = try await host.request("reports.with_books").fetchAll(as: Author.self)
         #expect(authors.map { $0.books?.map(\.title) } == [[], ["Omoo", "Typee"], ["The Plague"]])
@@ -96,7 +96,7 @@ struct RecordTests {
         #expect(titles == [Book(title: "Omoo"), Book(title: "Typee")])
     }
 
-    @Test func `classes of a module that was required are found`() async throws {
+    @Test func `classes in a required module are found`() async throws {
         var configuration = ScriptHost.Configuration()
         configuration.modules = [
             .closure { name in name == "models" ? Self.models + " local m = { Author = Author } Author = nil return m" : nil }
@@ -107,7 +107,7 @@ struct RecordTests {
         #expect(label == "Hello, Camus")
     }
 
-    @Test func `mistakes are reported as to scripts`() async throws {
+    @Test func `mistakes cause the same errors as in scripts`() async throws {
         let host = try await makeHost()
         let missing = await #expect(throws: LuaError.self) {
             try await host.record("Author", key: 99).decoded(as: Author.self)
