@@ -1,7 +1,7 @@
 import PeriluneLua
 import Testing
 
-/// What scripts have tried to crash the process or to get out. None of it may do more than fail.
+/// Attempts of scripts to crash the process or to leave the sandbox. At most, the script itself may fail.
 @Suite struct AttackTests {
     private func makeState(_ libraries: LuaLibraries = .sandboxed, limits: LuaLimits = .none) throws -> LuaState {
         let state = try LuaState(libraries: libraries, limits: limits)
@@ -47,7 +47,7 @@ import Testing
         "local c = coroutine.create(function() local x <close> = setmetatable({}, {__close = function() coroutine.yield() error('later') end}) end) coroutine.resume(c) coroutine.close(c)",
         "call(coroutine.yield)", "call(coroutine.wrap(function() call(coroutine.yield) end))",
         "local t = {} for i = 1, 5000 do t[i] = coroutine.wrap(function() call(function() end) coroutine.yield(t) end) t[i]() end",
-        // Host calls from everywhere.
+        // Calls of host functions from everywhere.
         "load(function() call(fail) end)", "load(function() return call(load, function() return nil end) and nil end)",
         "table.sort({3, 2, 1, 5, 4}, function(a, b) call(table.sort, {2, 1}, function() return true end) return true end)",
         "local t = setmetatable({}, {__lt = function() fail() end, __le = function() fail() end, __eq = function() fail() end}) return t < t",
@@ -56,7 +56,7 @@ import Testing
         "local x <close> = setmetatable({}, {__close = function() call(function() local y <close> = setmetatable({}, {__close = fail}) fail() end) end}) fail()",
         "warn('@on') warn('x', 'y') warn('@off')",
         "print(setmetatable({}, {__tostring = function() call(error, 'in print') end}))",
-        // Absurd numbers.
+        // Extreme numbers.
         "string.rep('x', -1) string.rep('', math.maxinteger) return string.rep('ab', math.maxinteger)",
         "return ('x'):sub(math.mininteger, math.maxinteger), ('x'):byte(math.mininteger, math.maxinteger)",
         "return utf8.char(0x7FFFFFFF), utf8.codepoint('\\xFF', 1, 1)", "return utf8.char(-1)", "return utf8.offset('x', math.mininteger)",
@@ -108,7 +108,7 @@ import Testing
         #expect(value == [1])
     }
 
-    @Test func `finalizers may call functions of the host that have been released`() throws {
+    @Test func `finalizers may call host functions that have been released`() throws {
         let state = try makeState()
         for isCollected in [true, false] {
             try state.run(
@@ -120,7 +120,7 @@ import Testing
                 end})
                 """)
             do {
-                // Made later, so finalized earlier.
+                // Created later, so finalized earlier.
                 let type: LuaUserdataType<Int> = try state.makeUserdataType("late")
                 try type.method("text") { _, _ in [] }
                 let guardTable: LuaTable = try state.evaluate("return guard")
@@ -136,7 +136,7 @@ import Testing
         state.close()
     }
 
-    @Test func `a finalizer may change the table that Swift goes through`() throws {
+    @Test func `a finalizer may change the table that Swift is traversing`() throws {
         let state = try makeState()
         try state.run("t = {} for i = 1, 2000 do t['k' .. i] = {i} end")
         let table: LuaTable = try state.evaluate("return t")
@@ -148,12 +148,12 @@ import Testing
                 end
                 """)
             #expect(try table.pairs().count > 0, "\(round)")
-            // The finalizers may have taken values away, and put tables for keys.
+            // The finalizers may have removed values and added tables as keys.
             try expectSurvives(state) { _ = try LuaDecoder().decode([String: [Int]].self, from: .table(table)) }
         }
     }
 
-    @Test func `a finalizer may close the state, raise, and start runs`() throws {
+    @Test func `a finalizer may close the state, raise errors and start runs`() throws {
         let state = try makeState()
         try state.define("shut") { try $0.state.close(); return [] }
         try state.run("for i = 1, 100 do setmetatable({}, {__gc = function() call(function() local t = {} end) shut() error('x') end}) end")
@@ -161,7 +161,7 @@ import Testing
         #expect(throws: LuaError.self) { for _ in 0..<100 { _ = try state.makeTable() } }
     }
 
-    @Test func `a long chain of fields that fails does not overflow a script thread`() throws {
+    @Test func `a failing chain of many fields does not overflow a script thread`() throws {
         let source = "local a = {} return a" + String(repeating: ".b", count: 500_000)
         try LuaThread().run {
             let state = try makeState(limits: LuaLimits(time: .seconds(60)))
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `objects that a Swift deinitialiser calls back from do no harm`() throws {
+    @Test func `a Swift deinitializer may call back into the state`() throws {
         final class Caller {
             let state: LuaState
             init(_ state: LuaState) { self.state = state }
@@ -189,7 +189,7 @@ import Testing
 }
 
 extension LuaError {
-    /// An error of the host that tells what it was given.
+    /// An error from the host that describes its argument.
     fileprivate static func describing(_ value: LuaValue) -> any Error {
         struct Described: LuaErrorDescribing {
             let value: String

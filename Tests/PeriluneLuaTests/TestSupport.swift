@@ -1,7 +1,7 @@
 import PeriluneLua
 import Testing
 
-/// Runs a chunk that must fail, and returns how.
+/// Runs a chunk that must fail, and returns its error.
 func failure(
     of source: String, in state: LuaState, sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> LuaError {
@@ -11,7 +11,7 @@ func failure(
     return try #require(error, sourceLocation: sourceLocation)
 }
 
-/// Does what may end in any error, but not the process: the state works afterwards.
+/// Runs code that may throw any error, and checks that the state works afterwards.
 func expectSurvives(
     _ state: LuaState, sourceLocation: SourceLocation = #_sourceLocation, _ attack: () throws -> Void
 ) throws {
@@ -27,13 +27,13 @@ extension LuaState {
         try Value.fromLua(run(source, named: "test.lua").first ?? .nil)
     }
 
-    /// Makes a Swift function a global.
+    /// Defines a global Swift function.
     func define(_ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]) throws {
         try globals.setFunction(name, body)
     }
 }
 
-/// An asynchronous function out of a closure, which must have no capture list: see ``LuaAsyncOperation``.
+/// An asynchronous function from a closure, which must not have a capture list: see ``LuaAsyncOperation``.
 struct Operation: LuaAsyncOperation {
     private let body: nonisolated(nonsending) ([LuaValue]) async throws -> [LuaValue]
 
@@ -44,10 +44,10 @@ struct Operation: LuaAsyncOperation {
     func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] { try await body(arguments) }
 }
 
-/// An error of the host's own.
+/// An error from the host.
 struct HostError: Error, Equatable {
     var number = 1
 }
 
-/// An object whose release can be watched.
+/// An object whose release is observed.
 final class Watched {}

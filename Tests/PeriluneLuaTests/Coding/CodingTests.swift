@@ -79,14 +79,14 @@ private final class Dog: Animal {
         #expect(throws: LuaError.self) { try self.decode(type, source) }?.message
     }
 
-    /// What Lua makes of an encoded value.
+    /// Returns Lua's representation of an encoded value.
     private func inLua(_ value: some Encodable, _ source: String) throws -> LuaValue {
         try state.load("local v = ... return " + source).call([state.encode(value)]).first ?? .nil
     }
 
     // MARK: - Both ways
 
-    @Test func `structures, lists, dictionaries and enums come back as they were`() throws {
+    @Test func `structures, lists, dictionaries and enums round-trip`() throws {
         let order = Order(
             id: .max, state: .paid, lines: [.init(name: "tea", price: 2.5, count: 3), .init(name: "\0ß", price: 1, count: nil)],
             notes: ["7": "seven", "a b": ""], parent: Box(1, Box(2)))
@@ -102,7 +102,7 @@ private final class Dog: Animal {
         #expect(try roundTrip(UUID(uuidString: "9F7C5B7E-3C6E-4D3F-9A57-0123456789AB")!).uuidString.hasPrefix("9F7C"))
     }
 
-    @Test func `superclasses come back`() throws {
+    @Test func `superclasses round-trip`() throws {
         let dog = Dog()
         dog.name = "Rex"
         dog.tricks = ["sit"]
@@ -140,13 +140,13 @@ private final class Dog: Animal {
         #expect(try decode([UInt8].self, "{1, 2}") == [1, 2])
     }
 
-    @Test func `what is nil is absent`() throws {
+    @Test func `nil values are left out`() throws {
         #expect(try inLua(["a": Int?.none, "b": 1], "v.a == nil and v.b") == 1)
         #expect(try inLua(Box(1), "next(v) == 'value' and next(v, 'value') == nil") == true)
         #expect(try decode(Box.self, "{value = 1}") == Box(1))
     }
 
-    @Test func `dictionary keys are strings or integers, as their type says`() throws {
+    @Test func `dictionary keys are strings or integers, depending on their type`() throws {
         #expect(try inLua(["7": 1], "v['7']") == 1)
         #expect(try inLua([7: 1], "v[7]") == 1)
         #expect(message([String: Int].self, "{5}") == "expected string keys, got the key 1")
@@ -155,7 +155,7 @@ private final class Dog: Animal {
         #expect(message([String: Int].self, "{['\\255'] = 5}")?.hasPrefix("expected string keys") == true)
     }
 
-    @Test func `coding keys with integers are integer keys`() throws {
+    @Test func `coding keys with integers become integer keys`() throws {
         struct Pair: Codable, Equatable {
             enum CodingKeys: Int, CodingKey { case first = 1, second }
             var first: String
@@ -166,7 +166,7 @@ private final class Dog: Animal {
         #expect(try decode(Pair.self, "{first = 'a', second = 'b'}") == Pair(first: "a", second: "b"))
     }
 
-    @Test func `an empty table is what is asked for`() throws {
+    @Test func `an empty table is decoded as the requested type`() throws {
         struct Options: Codable, Equatable { var size: Int? }
         #expect(try decode([Int].self, "{}") == [])
         #expect(try decode([String: Int].self, "{}") == [:])
@@ -176,7 +176,7 @@ private final class Dog: Animal {
         #expect(try inLua(Options(), "type(v)") == "table")
     }
 
-    @Test func `tables of arrays get the metatable that the encoder has for them`() throws {
+    @Test func `arrays get the encoder's list metatable`() throws {
         var encoder = LuaEncoder(state: state)
         encoder.arrayMetatable = try state.evaluate("return {__name = 'list'}")
         let value = try encoder.encode(["a": [Int](), "b": [1]])
@@ -184,7 +184,7 @@ private final class Dog: Animal {
             .call([value]) == ["listlistnil"])
     }
 
-    @Test func `handles pass through`() throws {
+    @Test func `handles are passed through`() throws {
         struct Job: Codable {
             var name: LuaString
             var run: LuaFunction
@@ -200,7 +200,7 @@ private final class Dog: Animal {
         #expect(try JSONDecoder().decode([LuaString].self, from: JSONEncoder().encode(["x" as LuaString])) == ["x"])
     }
 
-    @Test func `types find the user info`() throws {
+    @Test func `types can read the user info`() throws {
         struct Probe: Codable {
             init() {}
             init(from decoder: any Decoder) throws {
@@ -234,7 +234,7 @@ private final class Dog: Animal {
             == "expected an integer, got a table")
     }
 
-    @Test func `a Swift function decodes its arguments and blames what does not fit`() throws {
+    @Test func `a Swift function decodes its arguments and reports the argument that does not fit`() throws {
         try state.define("book") { [.integer(try $0.decode(1, as: Order.self).id)] }
         #expect(try state.evaluate("return book({id = 4, state = 'open', lines = {}, notes = {}})") == 4)
         #expect(try failure(of: "book({id = 4, state = 'open', lines = {{name = 5}}, notes = {}})", in: state).message
@@ -243,7 +243,7 @@ private final class Dog: Animal {
 
     // MARK: - What does not fit
 
-    @Test func `an error begins with the path`() {
+    @Test func `an error begins with the coding path`() {
         let orders = "{orders = {{total = 1.5}, {total = 'x'}}}"
         #expect(message([String: [[String: Double]]].self, orders) == "orders[2].total: expected a number, got a string")
         #expect(message([Int: Int].self, "{[42] = 'x'}") == "[42]: expected an integer, got a string")
@@ -286,7 +286,7 @@ private final class Dog: Animal {
         #expect(try decode(Box.self, deep).value == 90)
     }
 
-    @Test func `objects that refer to each other end with an error`() throws {
+    @Test func `objects with circular references end with an error`() throws {
         let box = Box(1)
         box.inner = box
         #expect(#expect(throws: LuaError.self) { try state.encode(box) }?.message.contains("nested deeper than 100 levels") == true)
@@ -296,7 +296,7 @@ private final class Dog: Animal {
         #expect(state.memoryInBytes < top + 4096)
     }
 
-    @Test func `types that encode wrongly are errors, not traps`() throws {
+    @Test func `types that encode incorrectly are errors instead of traps`() throws {
         struct Both: Encodable {
             func encode(to encoder: any Encoder) throws {
                 var list = encoder.unkeyedContainer()
@@ -331,7 +331,7 @@ private final class Dog: Animal {
         var list: [Int128]
     }
 
-    @Test func `wide integers are integers in structures and lists, too`() throws {
+    @Test func `wide integers stay integers in structures and lists`() throws {
         let state = try LuaState(), decoder = LuaDecoder()
         let wide = Wide(one: -5, two: 7, list: [1, 2])
         let value = try state.encode(wide)
@@ -345,7 +345,7 @@ private final class Dog: Animal {
         var right: Branch?
     }
 
-    @Test func `structures that share their parts in Lua are not made for ever`() throws {
+    @Test func `decoding structures with shared parts ends with an error`() throws {
         let state = try LuaState()
         let value = try state.run("local t = {} for i = 1, 40 do t = { left = t, right = t } end return t")[0]
         let error = #expect(throws: LuaError.self) { try LuaDecoder().decode(Branch.self, from: value) }

@@ -29,7 +29,7 @@ import Testing
         #expect(error.line == 4)
     }
 
-    @Test func `an error has a traceback with the functions, files and lines it came through`() throws {
+    @Test func `an error has a traceback with functions, files and lines`() throws {
         let error = try failure(
             of: "local function inner()\n  error('broken')\nend\nlocal function outer()\n  inner()\n  return 1\nend\nouter()\nreturn 1",
             in: state)
@@ -39,7 +39,7 @@ import Testing
         #expect(traceback.contains("test.lua:8: in main chunk"))
     }
 
-    @Test func `a message that is raised without position has none, but a traceback`() throws {
+    @Test func `a message that is raised without a position has no position but a traceback`() throws {
         let error = try failure(of: "\nerror('plain', 0)", in: state)
         #expect(error.message == "plain")
         #expect(error.file == nil)
@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: ["error()", "error(nil)", "error(false)", "error(12)", "error(1.5)", "error(print)",
         "error(coroutine.create(print))", "error(setmetatable({}, {__tostring = function() error('again') end}))",
         "error(setmetatable({}, {__index = function() error('again') end}))", "error('\\0\\255')", "error('')"])
-    func `whatever is raised arrives as an error and can be raised again`(source: String) throws {
+    func `any raised value arrives as an error and can be raised again`(source: String) throws {
         let error = try failure(of: source, in: state)
         #expect(error.code == .runtime)
         try state.define("again") { _ in throw error }
@@ -71,7 +71,7 @@ import Testing
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `a raised value comes back to Lua as itself`() throws {
+    @Test func `a raised value returns to Lua unchanged`() throws {
         let same: Bool = try state.evaluate(
             "local t = {}; local ok, e = pcall(call, function() error(t) end); return rawequal(t, e)")
         #expect(same)
@@ -96,7 +96,7 @@ import Testing
         "local co; local function f() co = coroutine.wrap(f) return co() end f()",
         "return string.rep('x', 1 << 50)",
     ])
-    func `recursion and absurd sizes end with an error, and the state goes on`(source: String) throws {
+    func `recursion and extreme sizes end with an error, and the state stays usable`(source: String) throws {
         _ = try failure(of: source, in: state)
         #expect(try state.evaluate("return 1") == 1)
     }
@@ -109,7 +109,7 @@ import Testing
 
     // MARK: - Errors of Swift
 
-    @Test func `a Swift error comes out as itself, with the traceback`() throws {
+    @Test func `a Swift error is thrown unchanged, with the traceback`() throws {
         let error = try failure(of: "local function f()\n  fail(7)\nend\nf()\nreturn 1", in: state)
         #expect(error.code == .host)
         #expect(error.underlying as? HostError == HostError(number: 7))
@@ -151,20 +151,20 @@ import Testing
         "string.gsub('x', '.', function() fail(5) end)",
         "for _ in fail, 5 do end",
     ])
-    func `a Swift error is the same error after any way through Lua`(source: String) throws {
+    func `a Swift error keeps its identity on any path through Lua`(source: String) throws {
         let error = try failure(of: source, in: state)
         #expect(error.underlying as? HostError == HostError(number: 5))
         #expect(error.traceback != nil)
     }
 
-    @Test func `a Swift error that is thrown on keeps the traceback of where it began`() throws {
+    @Test func `a rethrown Swift error keeps the traceback of its origin`() throws {
         let error = try failure(
             of: "local function deep()\n  fail(1)\nend\ncall(function()\n  deep()\n  return 1\nend)\nreturn 1", in: state)
         #expect(error.traceback?.contains("test.lua:2") == true)
         #expect(error.line == 2)
     }
 
-    @Test func `the traceback of a coroutine goes on where it was resumed`() throws {
+    @Test func `the traceback of a coroutine continues in its resumer`() throws {
         let error = try failure(
             of: "local inner = coroutine.wrap(function()\n fail(1)\nend)\nlocal outer = coroutine.wrap(function()\n inner()\n return 1\nend)\nouter()\nreturn 1",
             in: state)
@@ -172,14 +172,14 @@ import Testing
         #expect(error.line == 2)
     }
 
-    @Test func `a caught error leaves no trace on the next one with the same message`() throws {
+    @Test func `a caught error does not affect the next one with the same message`() throws {
         let error = try failure(
             of: "pcall(call, function()\n error('same', 0)\nend)\nlocal x = 1\nerror('same', 0)", in: state)
         #expect(error.traceback?.contains("test.lua:5") == true)
         #expect(error.traceback?.contains("test.lua:2") == false)
     }
 
-    @Test func `an error that describes itself gives the script its fields`() throws {
+    @Test func `a self-describing error provides fields for the script`() throws {
         struct Missing: LuaErrorDescribing {
             var luaKind: String { "record_not_found" }
             var luaMessage: String { "there is no user 7" }
@@ -194,7 +194,7 @@ import Testing
         #expect(error.underlying is Missing)
     }
 
-    @Test func `error objects can be read but not changed or taken apart`() throws {
+    @Test func `error objects are read-only`() throws {
         #expect(try state.evaluate("local _, e = pcall(fail) return getmetatable(e)") == false)
         #expect(try state.evaluate("local _, e = pcall(fail) return (pcall(function() e.kind = 'x' end))") == false)
         #expect(try state.evaluate(
@@ -203,14 +203,14 @@ import Testing
             "local _, e = pcall(fail) local _, t = pairs(e) t.kind = 'x' return e.kind") == "host")
     }
 
-    @Test func `the iterator of an error object takes tables only`() throws {
+    @Test func `the iterator of an error object accepts only tables`() throws {
         for value in ["5", "nil", "print", "e", "coroutine.create(print)", "''"] {
             let error = try failure(of: "local _, e = pcall(fail) local next = pairs(e) next(\(value))", in: state)
             #expect(error.code == .runtime, "\(value)")
         }
     }
 
-    @Test func `an error in a finalizer is a warning, not an error`() throws {
+    @Test func `an error in a finalizer is a warning`() throws {
         #expect(try state.evaluate(
             "setmetatable({}, {__gc = function() error('late') end}) collectgarbage() return 1") == 1)
     }
@@ -220,13 +220,13 @@ import Testing
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `an error thrown by Swift while another one unwinds replaces it`() throws {
+    @Test func `an error that Swift throws during unwinding replaces the first error`() throws {
         let error = try failure(
             of: "local c <close> = setmetatable({}, {__close = function() fail(2) end}) error('first')", in: state)
         #expect(error.underlying as? HostError == HostError(number: 2))
     }
 
-    @Test func `errors raised in a library of the host are blamed on the script that called it`() throws {
+    @Test func `errors in a host library are attributed to the calling script`() throws {
         let library = try state.loadLibrary(
             "return { check = function(x)\n\n if not x then error({ message = 'needs x' }) end end }", named: "checks")
         try state.globals.set("checks", library.call([])[0])
@@ -235,12 +235,12 @@ import Testing
         #expect(error.line == 2)
     }
 
-    @Test func `a cancellation thrown by Swift has the kind cancelled`() throws {
+    @Test func `a cancellation that Swift throws has the kind cancelled`() throws {
         try state.define("wait") { _ in throw CancellationError() }
         #expect(try state.evaluate("local _, e = pcall(wait) return e.kind") == "cancelled")
     }
 
-    @Test func `the value of an error is what a script would have caught`() throws {
+    @Test func `the value of an error is the value that a script would have caught`() throws {
         let state = try LuaState()
         guard case .table(let raised)? = try state.run("raised = {} return raised").first else { throw HostError() }
         let error = try failure(of: "error(raised)", in: state)
@@ -252,7 +252,7 @@ import Testing
     }
 
     @Test(arguments: ["error(('x'):rep(3 << 20), 0)", "error({ message = ('x'):rep(3 << 20) })"])
-    func `of a message a megabyte is kept under limits, and all of it without`(_ source: String) throws {
+    func `with limits, a message is cut to a megabyte; without limits, it is complete`(_ source: String) throws {
         #expect(try failure(of: source, in: LuaState()).message.utf8.count == 3 << 20)
         #expect(try failure(of: source, in: LuaState(limits: LuaLimits(time: .seconds(60)))).message.utf8.count == 1 << 20)
     }

@@ -9,7 +9,7 @@ import Testing
         let luaMessage = "too late"
     }
 
-    /// An error whose object C makes.
+    /// An error whose object is created in C.
     private struct Pushed: LuaErrorPushing {
         let underlying: any Error = Late()
 
@@ -26,7 +26,7 @@ import Testing
         return state
     }
 
-    @Test func `a field that is added to an error object is seen by scripts and by Swift`() throws {
+    @Test func `scripts and Swift see a field that is added to an error object`() throws {
         let state = try makeState { state in
             let value = state.errorValue(of: Late())
             try state.errorFields(of: value)?.rawSet("migration", "0001")
@@ -39,7 +39,7 @@ import Testing
         #expect(error?.file == "a.lua")
     }
 
-    @Test func `the value that a script has raised is raised again as itself`() throws {
+    @Test func `the value that a script has raised is raised again unchanged`() throws {
         let state = try LuaState()
         try state.globals.setFunction("again") { arguments in
             do {
@@ -56,7 +56,7 @@ import Testing
         #expect(results == [true, true])
     }
 
-    @Test func `an error object that C makes gets its place, and comes out with what is behind it`() throws {
+    @Test func `an error object from C gets its position and keeps its underlying error`() throws {
         let state = try makeState { _ in Pushed() }
         let error = #expect(throws: LuaError.self) { try state.run("\nfail()", named: "a.lua") }
         #expect(error?.kind == "pushed")
@@ -65,7 +65,7 @@ import Testing
         #expect(error?.line == 2)
     }
 
-    @Test func `only error objects have fields, and only errors out of Lua have a value`() throws {
+    @Test func `only error objects have fields, and only errors from Lua have a value`() throws {
         let state = try LuaState()
         #expect(try state.errorFields(of: "text").map { LuaValue.table($0) } == nil)
         #expect(try state.errorFields(of: .table(state.makeTable())).map { LuaValue.table($0) } == nil)

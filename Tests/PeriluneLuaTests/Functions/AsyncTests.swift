@@ -14,7 +14,7 @@ import Testing
 
         func currentThread() -> UInt { threadIdentity() }
 
-        /// The threads before a script, at each of its calls of `note`, and after it.
+        /// Returns the threads before a script, at each of its calls of `note`, and after it.
         func threads(while source: String, in makeState: @Sendable () throws -> LuaState) async throws -> [UInt] {
             let state = try makeState()
             var threads = [threadIdentity()]
@@ -42,7 +42,7 @@ import Testing
     }
     // end
 
-    /// A state with `later(...)`, which returns its arguments after a suspension, and `fail_later()`.
+    /// Creates a state with `later(...)`, which returns its arguments after a suspension, and `fail_later()`.
     fileprivate static func makeState(limits: LuaLimits = .none) throws -> LuaState {
         let state = try LuaState(limits: limits)
         try state.globals.set("later", .function(state.makeAsyncFunction("later", Echo())))
@@ -97,12 +97,12 @@ import Testing
     ]
 
     @Test(arguments: results)
-    func `a script waits for an asynchronous function wherever Lua can suspend`(source: String, result: String) async throws {
+    func `a script can wait for an asynchronous function wherever Lua can suspend`(source: String, result: String) async throws {
         #expect(try await evaluate(source) == result)
         #expect(try await evaluate(source, limits: LuaLimits(time: .seconds(600), instructions: 10_000_000)) == result)
     }
 
-    @Test func `an error of an asynchronous function is the same error with a traceback`() async throws {
+    @Test func `an error of an asynchronous function is thrown unchanged, with a traceback`() async throws {
         for source in ["\nfail_later()", "\ncoroutine.wrap(fail_later)()", "\nlocal ok, e = pcall(fail_later) error(e)"] {
             let error = try await failure(source)
             #expect(error.underlying as? HostError == HostError(number: 8))
@@ -122,12 +122,12 @@ import Testing
     ]
 
     @Test(arguments: impossible)
-    func `where Lua cannot suspend the script gets an error of kind yield`(source: String) async throws {
+    func `waiting where Lua cannot suspend is an error of kind yield`(source: String) async throws {
         let error = try await failure("local ok, e = pcall(function() \(source) end) if not ok then error(e) end")
         #expect(error.kind == "yield", "\(error)")
     }
 
-    @Test func `in a synchronous run an asynchronous function is an error of kind yield`() throws {
+    @Test func `an asynchronous function in a synchronous run is an error of kind yield`() throws {
         let state = try Self.makeState()
         let error = #expect(throws: LuaError.self) { try state.run("later(1)") }
         #expect(error?.kind == "yield")
@@ -135,7 +135,7 @@ import Testing
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `a function of Swift knows where the script can wait`() async throws {
+    @Test func `a Swift function knows whether the script can wait`() async throws {
         let source = """
             local inside
             table.sort({ 2, 1 }, function(a, b) inside = can_wait() return a < b end)
@@ -157,7 +157,7 @@ import Testing
         #expect(try await failure("later(1) coroutine.yield(1)").message.contains("yield"))
     }
 
-    @Test func `results of another state are an error in the script`() async throws {
+    @Test func `results from another state are an error in the script`() async throws {
         let kind: String = try await Host().run {
             let state = try LuaState()
             let other = try LuaState()
@@ -205,12 +205,12 @@ import Testing
         "coroutine.wrap(function() while true do pcall(wait) end end)()",
         "local c <close> = setmetatable({}, {__close = wait}) wait()",
     ])
-    func `cancelling the task ends the script, with limits or without`(source: String) async throws {
+    func `cancelling the task ends the script, with and without limits`(source: String) async throws {
         #expect(try await cancelling(source)?.code == .cancelled)
         #expect(try await cancelling(source, limits: LuaLimits(isCancellable: true))?.code == .cancelled)
     }
 
-    @Test func `a task that is cancelled already runs nothing`() async throws {
+    @Test func `an already cancelled task runs nothing`() async throws {
         let ran: Bool = try await Host().run {
             let state = try LuaState()
             nonisolated(unsafe) let running = state
@@ -224,12 +224,12 @@ import Testing
         #expect(!ran)
     }
 
-    @Test func `the time limit holds over suspensions`() async throws {
+    @Test func `the time limit includes suspensions`() async throws {
         let error = try await failure("while true do later() end", limits: LuaLimits(time: .milliseconds(50)))
         #expect(error.code == .timeout)
     }
 
-    /// Runs scripts in one state, one task for each.
+    /// Runs scripts in one state, each in its own task.
     private actor Turns {
         private let thread = LuaThread()
         nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -253,7 +253,7 @@ import Testing
         #expect(total == 55 * 20)
     }
 
-    @Test func `a state that is let go of while a script waits is closed after its end`() async throws {
+    @Test func `a state that is released while a script waits is closed when the script ends`() async throws {
         let result: Int = try await Host().run {
             var state: LuaState? = try Self.makeState()
             let function = try #require(try state?.load("local x = later(20) drop() return x + later(1)"))
@@ -268,7 +268,7 @@ import Testing
         #expect(result == 21)
     }
 
-    @Test func `a script stays on the thread of its actor, before and after a suspension`() async throws {
+    @Test func `a script stays on its actor's thread across suspensions`() async throws {
         let host = Host()
         let threads = try await host.threads(while: "note() later(1) note() coroutine.wrap(later)() note()") {
             try Self.makeState()
@@ -277,7 +277,7 @@ import Testing
         #expect(threads == Array(repeating: own, count: 5))
     }
 
-    /// Waits twice, and notes its threads.
+    /// Waits twice and records its threads.
     private struct Notes: LuaAsyncOperation {
         let note: (UInt) -> Void
         unowned let core: LuaCore
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    @Test func `what an operation keeps does not take it off the thread of the actor`() async throws {
+    @Test func `captured values of an operation do not move it off the actor's thread`() async throws {
         let host = Host()
         let threads = try await host.run {
             let state = try LuaState()
@@ -306,7 +306,7 @@ import Testing
         #expect(threads == Array(repeating: own, count: 6))
     }
 
-    @Test func `the body of an asynchronous function runs on the thread of the actor`() async throws {
+    @Test func `the body of an asynchronous function runs on the actor's thread`() async throws {
         let host = Host()
         let threads = try await host.threads(while: "note_later()") { try Self.makeState() }
         let own = await host.currentThread()

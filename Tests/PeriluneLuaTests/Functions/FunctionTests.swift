@@ -9,7 +9,7 @@ import Testing
         state = try LuaState()
     }
 
-    // MARK: - Functions of Lua
+    // MARK: - Lua functions
 
     @Test func `a function returns all its results`() throws {
         let values = try state.load("return 1, nil, 'x', nil").call([])
@@ -29,7 +29,7 @@ import Testing
         #expect(error?.code == .conversion)
     }
 
-    @Test func `half a million arguments and results pass, more is an error`() throws {
+    @Test func `half a million arguments and results are allowed, and more are an error`() throws {
         let function = try state.load("return ...")
         let values = [LuaValue](repeating: 1, count: 300_000)
         #expect(try function.call(values).count == 300_000)
@@ -38,7 +38,7 @@ import Testing
         #expect(try function.call([2]) == [2])
     }
 
-    @Test func `a million results of a script are an error or arrive`() throws {
+    @Test func `a million results of a script arrive or are an error`() throws {
         try state.define("count") { [.integer(Int64($0.values.count))] }
         #expect(try state.evaluate("return select('#', table.unpack({}, 1, 900000))") == 900_000)
         #expect(try state.evaluate("return count(table.unpack({}, 1, 900000))") == 900_000)
@@ -46,19 +46,19 @@ import Testing
         try expectSurvives(state) { try state.run("return table.unpack({}, 1, 999970)") }
     }
 
-    // MARK: - Functions of Swift
+    // MARK: - Swift functions
 
-    @Test func `a Swift function gets its arguments and returns results`() throws {
+    @Test func `a Swift function receives its arguments and returns results`() throws {
         try state.define("swap") { [$0[2], $0[1]] }
         #expect(try state.run("return swap(1, 'x')") == ["x", 1])
     }
 
-    @Test func `arguments beyond the last are nil, and the count knows`() throws {
+    @Test func `arguments beyond the last are nil, and the count is exact`() throws {
         try state.define("probe") { [.integer(Int64($0.count)), $0[5]] }
         #expect(try state.run("return probe(nil, nil)") == [2, .nil])
     }
 
-    @Test func `a typed function gets Swift values`() throws {
+    @Test func `a typed function receives Swift values`() throws {
         try state.globals.set("add", .function(state.makeFunction("add") { (a: Int, b: Int) in a + b }))
         try state.globals.set("shout", .function(state.makeFunction("shout") { (s: String) in s.uppercased() }))
         #expect(try state.evaluate("return shout('a') .. add(1, 2)") == "A3")
@@ -71,7 +71,7 @@ import Testing
         #expect(seen == ["x"])
     }
 
-    @Test func `an argument that does not fit is blamed by function, position and type`() throws {
+    @Test func `an argument that does not fit is reported with function, position and type`() throws {
         try state.globals.set("add", .function(state.makeFunction("math.add") { (a: Int, b: Int) in a + b }))
         let error = try failure(of: "add(1, 'x')", in: state)
         #expect(error.message == "math.add: argument 2: expected an integer, got a string")
@@ -81,14 +81,14 @@ import Testing
         #expect(try failure(of: "add(1, 2^70)", in: state).message.contains("argument 2: expected an integer from"))
     }
 
-    @Test func `a mismatch tells no value from nil`() throws {
+    @Test func `a type mismatch distinguishes no value from nil`() throws {
         try state.define("f") { throw $0.mismatch(1, expected: "a date") }
         #expect(try failure(of: "f()", in: state).message == "f: argument 1: expected a date, got no value")
         #expect(try failure(of: "f(nil)", in: state).message.hasSuffix("got nil"))
         #expect(try failure(of: "f(setmetatable({}, {__name = 'a moon'}))", in: state).message.hasSuffix("got a moon"))
     }
 
-    @Test func `a Swift function may call back, and call itself through Lua`() throws {
+    @Test func `a Swift function can call back and call itself through Lua`() throws {
         try state.define("apply") { arguments in
             let function: LuaFunction = try arguments.get(1)
             return try function.call([arguments[2]])
@@ -116,7 +116,7 @@ import Testing
             "local r; do local c <close> = setmetatable({}, {__close = function() r = up('c') end}) end return r") == "C")
     }
 
-    @Test func `results of another state are refused`() throws {
+    @Test func `results from another state are refused`() throws {
         let other = try LuaState()
         let foreign = try other.makeTable()
         try state.define("f") { _ in [.table(foreign)] }
@@ -124,14 +124,14 @@ import Testing
         #expect(error.message.contains("another Lua state"))
     }
 
-    @Test func `the arguments know their state`() throws {
+    @Test func `the arguments have a reference to their state`() throws {
         try state.define("make") { [.table(try $0.state.makeTable())] }
         #expect(try state.evaluate("return type(make())") == "table")
     }
 
-    // MARK: - Functions in C
+    // MARK: - C functions
 
-    @Test func `a function in C is called, and returns its results`() throws {
+    @Test func `a C function can be called and returns its results`() throws {
         try state.globals.set("place", .function(state.makeFunction(c: plua_position)))
         #expect(try state.run("\nreturn place()", named: "here.lua") == ["here.lua", 2])
         let table = try state.makeTable()
@@ -140,7 +140,7 @@ import Testing
         #expect(try state.run("\n\nreturn t.place()", named: "here.lua") == ["here.lua", 3])
     }
 
-    @Test func `what a function in C raises is the error of the script, which may catch it`() throws {
+    @Test func `an error that a C function raises can be caught by the script`() throws {
         try state.globals.set("fail", .function(state.makeFunction(c: plua_raise_error)))
         #expect(try state.evaluate("local _, e = pcall(fail, 'odd', 'it failed') return e.kind .. ': ' .. e.message") == "odd: it failed")
         let error = try failure(of: "fail('odd', 'it failed')", in: state)

@@ -4,7 +4,7 @@ import Testing
 @testable import PeriluneLua
 
 @Suite struct UnsafeStackTests {
-    @Test func `functions in C find the values that they are given, and what they leave is removed`() throws {
+    @Test func `C functions find their arguments, and values that they leave are removed`() throws {
         let state = try LuaState()
         let top = lua_gettop(state.core.L)
         let sum = try state.withUnsafeStack([.integer(2), .integer(3)]) { L, index in
@@ -15,7 +15,7 @@ import Testing
         #expect(lua_gettop(state.core.L) == top)
     }
 
-    @Test func `in a function of Swift the arguments stand at the bottom of the stack`() throws {
+    @Test func `in a Swift function, the arguments are at the bottom of the stack`() throws {
         let state = try LuaState()
         let function = try state.makeFunction("second") { arguments in
             [.integer(try arguments.state.withUnsafeStack { L, _ in lua_tointegerx(L, 2, nil) })]
@@ -24,7 +24,7 @@ import Testing
         #expect(try state.run("return second(1, 2), coroutine.wrap(function() return second(3, 4) end)()") == [2, 4])
     }
 
-    @Test func `an error of the closure leaves the stack as it was`() throws {
+    @Test func `an error of the closure leaves the stack unchanged`() throws {
         struct Failure: Error {}
         let state = try LuaState()
         let top = lua_gettop(state.core.L)
@@ -37,7 +37,7 @@ import Testing
         #expect(lua_gettop(state.core.L) == top)
     }
 
-    @Test func `a value is what functions in C push`() throws {
+    @Test func `values that C functions push are returned`() throws {
         let state = try LuaState()
         let value = try state.makeValue { L in
             lua_createtable(L, 1, 0)
@@ -48,7 +48,7 @@ import Testing
         #expect(try table.array() == [7])
     }
 
-    @Test func `values of another state and a closed state are refused`() throws {
+    @Test func `values from another state and a closed state are refused`() throws {
         let (state, other) = (try LuaState(), try LuaState())
         let table = LuaValue.table(try other.makeTable())
         let error = #expect(throws: LuaError.self) { try state.withUnsafeStack([table]) { _, _ in } }
@@ -58,7 +58,7 @@ import Testing
         #expect(throws: LuaError.self) { try state.makeValue { L in lua_pushnil(L) } }
     }
 
-    @Test func `the error of a function in C that returns a status is taken off the stack`() throws {
+    @Test func `the error of a C function that returns a status is popped`() throws {
         let state = try LuaState()
         let failing = try state.load("error({ message = 'no', kind = 'odd' })")
         let error = try state.withUnsafeStack([.function(failing)]) { L, _ in

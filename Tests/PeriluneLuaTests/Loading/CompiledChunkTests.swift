@@ -1,7 +1,7 @@
 import PeriluneLua
 import Testing
 
-/// Chunks that one state has compiled and another one loads.
+/// Chunks that one state has compiled and another state loads.
 @Suite struct CompiledChunkTests {
     private let text = """
         local function fail(count)
@@ -17,7 +17,7 @@ import Testing
         return try #require(try state.loadLibrary(text, named: "part.lua").compiled(named: "=[lib] part.lua"))
     }
 
-    @Test func `a text of the library is a function of each state that loads it, with the state's globals`() throws {
+    @Test func `a library chunk becomes a function of each state that loads it, with that state's globals`() throws {
         let text = LuaLibraryText(named: "part", "local added = ... total = (total or 0) + added return total")
         for _ in 0..<3 {
             let state = try LuaState()
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `an error in a chunk of the library is blamed on the script that called it`() throws {
+    @Test func `an error in a library chunk is attributed to the calling script`() throws {
         let state = try LuaState()
         try state.globals.set("part", state.load(chunk()).call([]).first ?? .nil)
         let error = try failure(of: "\nlocal x = part.call(4)\nreturn x", in: state)
@@ -37,7 +37,7 @@ import Testing
         #expect(error.message.contains("too many"))
     }
 
-    @Test func `a function of a loaded chunk has the source of the chunk`() throws {
+    @Test func `a function in a loaded chunk has the chunk's source`() throws {
         let state = try LuaState(libraries: [.base, .debug])
         try state.globals.set("part", state.load(chunk()).call([]).first ?? .nil)
         #expect(try state.run("return debug.getinfo(part.call, 'S').source", named: "test.lua") == [.string("=[lib] part.lua")])

@@ -10,7 +10,7 @@ import Testing
     ]
 
     @Test(arguments: dangers)
-    func `a sandboxed state has nothing that reaches outside or into the state`(name: String) throws {
+    func `a sandboxed state has no functions that reach outside or into the state`(name: String) throws {
         for limits in [LuaLimits.none, LuaLimits(instructions: 100_000)] {
             let state = try LuaState(limits: limits)
             #expect(try state.run("return \(name)").first == .nil)
@@ -23,7 +23,7 @@ import Testing
         "setmetatable", "getmetatable", "rawget", "rawset", "rawequal", "rawlen", "tostring", "tonumber", "type", "print",
         "collectgarbage", "warn",
     ])
-    func `a sandboxed state has what is harmless`(name: String) throws {
+    func `a sandboxed state has the harmless functions`(name: String) throws {
         let state = try LuaState()
         #expect(try state.evaluate("return type(\(name))") == "function")
     }
@@ -37,13 +37,13 @@ import Testing
         #expect(try LuaState(libraries: .trusted).evaluate("return \(expression)") == "function")
     }
 
-    @Test func `a trusted state loads what it has compiled`() throws {
+    @Test func `a trusted state loads its own bytecode`() throws {
         let state = try LuaState(libraries: .trusted)
         #expect(try state.evaluate("return load(string.dump(function() return 7 end))()") == 7)
         #expect(try state.run("return load(string.dump(function() end), 'x', 't')").first == .nil)
     }
 
-    @Test func `a trusted state sets the collector and has finalizers`() throws {
+    @Test func `a trusted state can configure the collector and use finalizers`() throws {
         let state = try LuaState(libraries: .trusted)
         #expect(try state.evaluate("return collectgarbage('generational')") == "incremental")
         #expect(try state.evaluate("return collectgarbage('isrunning')") == true)
@@ -62,18 +62,18 @@ import Testing
         ("collectgarbage('stop')", "option 'stop' is not allowed here"),
         ("assert(load(string.dump(function() end)))", "attempt to load a binary chunk"),
     ])
-    func `limits take away from a trusted state what would escape them`(source: String, message: String) throws {
+    func `limits remove the functions of a trusted state that could evade them`(source: String, message: String) throws {
         let state = try LuaState(libraries: .trusted, limits: LuaLimits(instructions: 1_000_000))
         let error = try failure(of: source, in: state)
         #expect(error.message.contains(message))
     }
 
-    @Test func `what a state has of a library is what package.loaded has of it`() throws {
+    @Test func `the libraries in package.loaded are the restricted ones`() throws {
         let state = try LuaState(libraries: [.sandboxed, .package])
         #expect(try state.evaluate("return package.loaded.os == os and package.loaded.os.execute == nil") == true)
     }
 
-    @Test func `a state without libraries runs`() throws {
+    @Test func `a state without libraries works`() throws {
         let state = try LuaState(libraries: [])
         #expect(try state.evaluate("return print == nil and 1 + 1") == 2)
     }
@@ -87,7 +87,7 @@ import Testing
         "load(\(bytecode), 'x', 'tb', {})", "load(function() return \(bytecode) end)",
         "load(\(bytecode), 'x', setmetatable({}, {__tostring = function() return 'b' end}))",
     ])
-    func `load refuses bytecode whatever the mode`(source: String) throws {
+    func `load refuses bytecode in every mode`(source: String) throws {
         for limits in [LuaLimits.none, LuaLimits(instructions: 100_000)] {
             let state = try LuaState(libraries: [.sandboxed, .files], limits: limits)
             #expect(try state.evaluate("local ok, f = pcall(function() return (\(source)) end) return not ok or f == nil") == true)
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.message.contains("binary chunk") == true)
     }
 
-    @Test func `load takes text, a reader, a name and an environment`() throws {
+    @Test func `load accepts text, a reader, a name and an environment`() throws {
         for limits in [LuaLimits.none, LuaLimits(instructions: 100_000)] {
             let state = try LuaState(limits: limits)
             #expect(try state.evaluate("return load('return ...')(5)") == 5)
@@ -116,9 +116,9 @@ import Testing
         }
     }
 
-    // MARK: - What scripts of one state cannot do to another
+    // MARK: - Separation of states
 
-    @Test func `libraries of one state are not seen by another`() throws {
+    @Test func `libraries of one state are invisible to another`() throws {
         let first = try LuaState()
         let second = try LuaState()
         try first.run("string.upper = nil string.format = nil string.rep = print")

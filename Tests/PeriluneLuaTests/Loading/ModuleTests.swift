@@ -14,14 +14,14 @@ import Testing
         }
     }
 
-    @Test func `a module runs once, with its name and its file`() throws {
+    @Test func `a module runs once and receives its name and its file`() throws {
         try add(["shop": "runs = (runs or 0) + 1 local name, file = ... return { name = name, file = file }"])
         let values = try state.run(
             "local a, b = require('shop'), require('shop') return rawequal(a, b), a.name, a.file, runs, package.loaded.shop == a")
         #expect(values == [true, "shop", "shop.lua", 1, true])
     }
 
-    @Test func `a module that returns nothing is true`() throws {
+    @Test func `a module that returns nothing has the value true`() throws {
         try add(["quiet": "seen = 1"])
         #expect(try state.evaluate("return require('quiet')") == true)
         #expect(try state.evaluate("return require('quiet')") == true)
@@ -33,7 +33,7 @@ import Testing
         #expect(try state.evaluate("return require('no')") == false)
     }
 
-    @Test func `a module that package.loaded has is not looked for`() throws {
+    @Test func `a module in package.loaded is not searched`() throws {
         try add([:])
         #expect(try state.evaluate("package.loaded.x = 5 return require('x')") == 5)
         #expect(try state.evaluate("return require('string') == string and require('math') == math") == true)
@@ -61,7 +61,7 @@ import Testing
         #expect(try state.evaluate("return require('a')") == true)
     }
 
-    @Test func `an error inside a module comes out as itself and the module can be tried again`() throws {
+    @Test func `an error in a module is thrown unchanged, and the module can be tried again`() throws {
         try add(["bad": "\nif not ready then error('not ready') end return 'good'"])
         let error = try failure(of: "require('bad')", in: state)
         #expect(error.file == "bad.lua")
@@ -78,29 +78,29 @@ import Testing
         #expect(error.file == "bad.lua")
     }
 
-    @Test func `a Swift error of a resolver is the same error`() throws {
+    @Test func `a Swift error of a resolver is thrown unchanged`() throws {
         try state.addModuleResolver { _ in throw HostError(number: 4) }
         #expect(try failure(of: "require('x')", in: state).underlying as? HostError == HostError(number: 4))
     }
 
-    @Test func `resolvers are asked in turn, and may have values ready`() throws {
+    @Test func `resolvers are asked in order and may return values`() throws {
         try state.addModuleResolver { $0 == "one" ? .value(1) : nil }
         try state.addModuleResolver { $0 == "one" || $0 == "two" ? .value(2) : nil }
         #expect(try state.run("return require('one'), require('two')") == [1, 2])
     }
 
-    @Test func `a resolver may hand out bytecode in vain`() throws {
+    @Test func `bytecode from a resolver is refused`() throws {
         try state.addModuleResolver { _ in .source(LuaString([0x1B, 0x4C, 0x75, 0x61, 0x54]), name: "x.luac") }
         #expect(try failure(of: "require('x')", in: state).code == .syntax)
     }
 
     @Test(arguments: ["require()", "require(nil)", "require({})", "require('\\255')", "require(print)"])
-    func `require takes a name only`(source: String) throws {
+    func `require accepts only a name`(source: String) throws {
         try add([:])
         #expect(try failure(of: source, in: state).message.hasPrefix("require: argument 1: expected a string"))
     }
 
-    @Test func `require works inside coroutines, and after its state is gone does no harm`() throws {
+    @Test func `require works in coroutines and does no harm after its state is gone`() throws {
         try add(["m": "return 'here'"])
         #expect(try state.evaluate("return coroutine.wrap(function() return require('m') end)()") == "here")
         do {
@@ -125,19 +125,19 @@ import Testing
         #expect(try state.run("package.preload.other = function() return 2 end return (require 'other')") == [2])
     }
 
-    @Test func `values of the host are modules beside Lua's own require`() throws {
+    @Test func `values from the host are modules alongside Lua's own require`() throws {
         let state = try LuaState(libraries: .trusted)
         try state.addModuleResolver { name in name == "seven" ? .value(7) : nil }
         #expect(try state.run("return (require 'seven'), package.loaded.seven") == [7, 7])
     }
 
-    @Test func `a missing module is Lua's own message, with the places that were searched`() throws {
+    @Test func `a missing module gives Lua's own message with the searched places`() throws {
         let state = try trusted([:])
         let message = try state.run("package.path, package.cpath = './?.x', './?.y' return select(2, pcall(require, 'nowhere'))")
         #expect(message == ["module 'nowhere' not found:\n\tno field package.preload['nowhere']\n\tno file './nowhere.x'\n\tno file './nowhere.y'"])
     }
 
-    @Test func `modules that require each other are an error that shows the cycle, also beside Lua's own require`() throws {
+    @Test func `cyclic modules are an error that shows the cycle, alongside Lua's own require`() throws {
         let state = try trusted(["a": "require('b')", "b": "require('c')", "c": "require('b')"])
         let error = try failure(of: "require('a')", in: state)
         #expect(error.kind == "module_cycle")
@@ -145,7 +145,7 @@ import Testing
         #expect(try state.evaluate("package.loaded.c = {} return require('a')") == true)
     }
 
-    @Test func `an error inside a module has its place, also beside Lua's own require`() throws {
+    @Test func `an error in a module has a position, alongside Lua's own require`() throws {
         let state = try trusted(["bad": "\nerror('not ready')", "wrong": "x ="])
         let error = try failure(of: "require('bad')", in: state)
         #expect((error.file, error.line, error.message) == ("bad.lua", 2, "not ready"))

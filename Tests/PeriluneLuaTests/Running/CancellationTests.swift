@@ -4,7 +4,7 @@ import PeriluneTestTools
 import Testing
 
 @Suite struct CancellationTests {
-    /// Cancels from another thread as soon as a script says that it runs.
+    /// Cancels from another thread as soon as a script reports that it is running.
     private func cancelWhenRunning(_ state: LuaState) throws {
         let cancellation = state.cancellation
         try state.define("running") { _ in
@@ -42,12 +42,12 @@ import Testing
             #expect(error.code == .cancelled)
             #expect(try state.evaluate("local n = 0 for i = 1, 1000000 do n = n + 1 end return n") == 1_000_000)
             state.close()
-            // The handler finds no state any more.
+            // The handler no longer finds a state.
             raise(SIGUSR2)
         }
     }
 
-    @Test func `a signal that comes after the state was closed on another thread finds no state`() throws {
+    @Test func `a signal after another thread has closed the state does no harm`() throws {
         let thread = LuaThread()
         nonisolated(unsafe) var state: LuaState?
         for _ in 0..<20 {
@@ -62,14 +62,14 @@ import Testing
         }
     }
 
-    @Test func `a cancellation before the run ends it as it begins to work`() throws {
+    @Test func `a cancellation before the run ends it when it starts`() throws {
         let state = try LuaState(limits: LuaLimits(isCancellable: true))
         state.cancellation.cancel()
         #expect(try failure(of: "while true do end", in: state).code == .cancelled)
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `a Swift function can ask another one to end the run`() throws {
+    @Test func `a Swift function can cancel its own run`() throws {
         let state = try LuaState()
         try state.define("cancel") { try $0.state.cancellation.cancel(); return [] }
         #expect(try failure(of: "cancel() while true do end", in: state).code == .cancelled)
@@ -77,7 +77,7 @@ import Testing
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `cancelling at any moment does no harm`() throws {
+    @Test func `cancelling at any time does no harm`() throws {
         let state = try LuaState(limits: LuaLimits(isCancellable: true))
         let cancellation = state.cancellation
         let thread = Thread { for _ in 0..<20_000 { cancellation.cancel() } }
@@ -85,7 +85,7 @@ import Testing
         while !thread.isFinished {
             _ = try? state.run("local t = {} for i = 1, 100 do t[i] = coroutine.wrap(function() return tostring(i) end)() end")
         }
-        // The last one may hit the next run.
+        // The last cancellation may affect the next run.
         _ = try? state.run("return 1")
         try expectSurvives(state) {}
     }

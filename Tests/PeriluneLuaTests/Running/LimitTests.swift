@@ -53,7 +53,7 @@ import Testing
         return state
     }
 
-    /// - Note: However busy the machine is: a limit of time that the state has becomes a long one.
+    /// Checks that the state still works. A time limit of the state is replaced by a long one, in case the machine is busy.
     private func expectUsable(_ state: LuaState) throws {
         state.limitTime(to: .seconds(600))
         #expect(try state.evaluate("local n = 0 for i = 1, 10000 do n = n + i end return n") == 50_005_000)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: spinning)
-    func `the time limit ends whatever spins`(source: String) throws {
+    func `the time limit ends every endless loop`(source: String) throws {
         let state = try limited(LuaLimits(time: .milliseconds(150)))
         let start = ContinuousClock.now
         let error = try failure(of: source, in: state)
@@ -74,14 +74,14 @@ import Testing
     }
 
     @Test(arguments: spinning.dropLast())
-    func `the instruction limit ends whatever spins`(source: String) throws {
+    func `the instruction limit ends every endless loop`(source: String) throws {
         let state = try limited(LuaLimits(instructions: 300_000))
         let error = try failure(of: source, in: state)
         #expect(error.code == .budget)
         try expectUsable(state)
     }
 
-    @Test func `a limit that is not reached changes nothing`() throws {
+    @Test func `limits that are not reached change nothing`() throws {
         let limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(60), instructions: 100_000_000)
         let state = try limited(limits)
         #expect(state.limits == limits)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(.unless(.thread, "the sanitizer holds signals back, so that every limit has the hook"))
-    func `only a limit of instructions keeps a hook, which slows Lua down`() throws {
+    func `only an instruction limit keeps a hook, which slows Lua down`() throws {
         for (limits, isHooked) in [
             (LuaLimits(memoryInBytes: 64 << 20, time: .seconds(600), diskInBytes: 1 << 30, isCancellable: true), false),
             (LuaLimits(time: .seconds(600), instructions: 100_000_000), true),
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `of states that call each other, the one whose time is over ends`() throws {
+    @Test func `if states call each other, the time limit ends the state that it belongs to`() throws {
         let outer = try limited(LuaLimits(time: .seconds(600)))
         let inner = try limited(LuaLimits(time: .milliseconds(50)))
         try outer.define("call") { _ in
@@ -141,12 +141,12 @@ import Testing
         #expect(error.code == .budget)
     }
 
-    @Test func `the clock is looked at after each call of Swift`() throws {
+    @Test func `the clock is checked after each call of a Swift function`() throws {
         let state = try limited(LuaLimits(time: .seconds(600)))
         var calls = 0
         try state.define("slow") { _ in
             calls += 1
-            // As if the function had taken its time.
+            // Simulates a function that has used up the time.
             plua_running_context().pointee.deadline = 1
             return []
         }
@@ -154,7 +154,7 @@ import Testing
         #expect(calls == 1)
     }
 
-    @Test func `metamethods that Swift runs are limited`() throws {
+    @Test func `metamethods that Swift calls are limited`() throws {
         let state = try limited(LuaLimits(instructions: 100_000))
         let table: LuaTable = try state.evaluate(
             "local function spin() while true do end end return setmetatable({}, {__index = spin, __newindex = spin, __len = spin})")
@@ -164,7 +164,7 @@ import Testing
         try expectUsable(state)
     }
 
-    @Test func `compiling is limited, in time and in size`() throws {
+    @Test func `compilation is limited in time and in size`() throws {
         let state = try limited(LuaLimits(time: .milliseconds(100)))
         let long = "return " + String(repeating: "1 or ", count: 150_000) + "1"
         #expect(#expect(throws: LuaError.self) { try state.load(long) }?.code == .timeout)
@@ -173,7 +173,7 @@ import Testing
         try expectUsable(state)
     }
 
-    @Test func `a coroutine that a limit has ended is of no more use, others are`() throws {
+    @Test func `a coroutine that a limit has ended is dead, and others are usable`() throws {
         let state = try limited(LuaLimits(instructions: 100_000))
         try state.run("good = coroutine.wrap(function() for i = 1, 1e9 do coroutine.yield(i) end end) good()")
         _ = try failure(of: "bad = coroutine.create(function() while true do end end) coroutine.resume(bad)", in: state)
@@ -203,7 +203,7 @@ import Testing
     ]
 
     @Test(arguments: hoarding)
-    func `the memory limit ends whatever hoards`(source: String) throws {
+    func `the memory limit ends every unbounded allocation`(source: String) throws {
         let state = try limited(LuaLimits(memoryInBytes: 8 << 20))
         let error = try failure(of: source, in: state)
         if source.contains("%99.99f") { return }
@@ -214,13 +214,13 @@ import Testing
         try expectUsable(state)
     }
 
-    @Test func `garbage does not count`() throws {
+    @Test func `garbage does not count toward the limit`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
         #expect(try state.evaluate("local n = 0 for i = 1, 200000 do n = n + #(('x'):rep(500) .. i) end return n") > 0)
         #expect(try state.evaluate("local n = 0 for i = 1, 200 do local s = ('x'):rep(1 << 20) n = n + #s end return n") == 200 << 20)
     }
 
-    /// Fills memory with blocks of one size after the other, from 45 bytes on, and keeps each n-th block.
+    /// Fills memory with blocks of increasing size, starting at 45 bytes, and keeps every n-th block.
     private static func phases(_ count: Int, keeping n: String) -> String {
         """
         local kept = {}
@@ -236,19 +236,19 @@ import Testing
         """
     }
 
-    @Test func `memory is used again for blocks of another size`() throws {
+    @Test func `memory is reused for blocks of another size`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 8 << 20))
         #expect(try state.evaluate(Self.phases(60, keeping: "1 << 40")) == 1)
     }
 
-    @Test func `blocks that keep their pages from being used again count as much as pages`() throws {
+    @Test func `blocks that prevent the reuse of their pages count as whole pages`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 8 << 20))
         #expect(try failure(of: Self.phases(25, keeping: "15000 // size"), in: state).code == .memory)
         try expectUsable(state)
     }
 
     @Test(arguments: [nil, 64 << 20] as [Int?])
-    func `blocks of all sizes keep their contents as they are resized and collected`(limit: Int?) throws {
+    func `blocks of all sizes keep their contents when they are resized and collected`(limit: Int?) throws {
         let state = try LuaState(limits: LuaLimits(memoryInBytes: limit))
         let source = """
             local random, blocks = 7, {}
@@ -268,7 +268,7 @@ import Testing
         #expect(try state.evaluate(source) == "sound")
     }
 
-    @Test func `what Swift hands in counts, and ends the run, not the process`() throws {
+    @Test func `values from Swift count and end the run instead of the process`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
         try state.define("bulk") { _ in [.string(LuaString([UInt8](repeating: 65, count: 32 << 20)))] }
         let error = try failure(of: "local s = bulk() local n = 0 for i = 1, 100000 do n = n + 1 end return #s + n", in: state)
@@ -277,7 +277,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a function of Swift that fills tables ends at the limit`(isRaw: Bool) throws {
+    func `a Swift function that fills tables ends at the limit`(isRaw: Bool) throws {
         let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
         var made: Int64 = 0
         try state.define("tables") { arguments in
@@ -290,13 +290,13 @@ import Testing
             return [.table(list)]
         }
         #expect(try failure(of: "tables()", in: state).code == .memory)
-        // A table takes 56 bytes, and its place in the list 16.
+        // A table takes 56 bytes, and its slot in the list takes 16.
         #expect(made < (8 << 20) / 56)
         try expectUsable(state)
     }
 
     @Test(arguments: [Int.min, -1, 0, 1, .max])
-    func `absurd limits do no harm`(number: Int) throws {
+    func `extreme limits do no harm`(number: Int) throws {
         for limits in [LuaLimits(memoryInBytes: number), LuaLimits(instructions: number),
             LuaLimits(time: .seconds(number)), LuaLimits(time: .nanoseconds(number))] {
             guard let state = try? LuaState(limits: limits) else { continue }
@@ -308,7 +308,7 @@ import Testing
         }
     }
 
-    // MARK: - What scripts are refused
+    // MARK: - Refused operations
 
     @Test func `a finalizer is refused in a limited state`() throws {
         let state = try limited(LuaLimits(instructions: 1_000_000))
@@ -316,7 +316,7 @@ import Testing
         #expect(error.kind == "limited")
     }
 
-    @Test func `the metatable of strings is out of reach in a limited state`() throws {
+    @Test func `the metatable of strings is inaccessible in a limited state`() throws {
         let state = try limited(LuaLimits(instructions: 1_000_000))
         #expect(try state.evaluate("return getmetatable('')") == false)
     }

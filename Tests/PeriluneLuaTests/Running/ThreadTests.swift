@@ -24,7 +24,7 @@ import Testing
         func currentThread() -> UInt { UInt(bitPattern: pthread_self().hashValue) }
     }
 
-    @Test func `an actor runs on the thread, all its calls on the same`() async throws {
+    @Test func `all calls of an actor run on the same thread`() async throws {
         let runner = try Runner(LuaThread())
         #expect(try await runner.evaluate("x = 1 return x") == 1)
         #expect(try await runner.evaluate("return x + 1") == 2)
@@ -36,7 +36,7 @@ import Testing
         #expect(first != UInt(bitPattern: pthread_self().hashValue))
     }
 
-    @Test func `what is enqueued from anywhere is isolated to the actor, in its order`() async throws {
+    @Test func `work that is enqueued from anywhere runs in order, isolated to the actor`() async throws {
         let runner = try Runner(LuaThread())
         for number in 1...100 { runner.evaluateSoon("order = (order or 0) * 3 % 1009 + \(number)") }
         var expected = 0
@@ -44,7 +44,7 @@ import Testing
         #expect(try await runner.evaluate("return order") == expected)
     }
 
-    @Test func `a closure runs on the thread, and its error comes back`() throws {
+    @Test func `a closure runs on the thread, and its error is thrown to the caller`() throws {
         let thread = LuaThread()
         let here = pthread_self()
         #expect(try thread.run { pthread_equal(pthread_self(), here) == 0 })
@@ -52,7 +52,7 @@ import Testing
         #expect(try thread.run { try LuaState().run("return 3") } == [3])
     }
 
-    @Test func `a closure that is run on the thread itself runs at once`() throws {
+    @Test func `a closure that is run from the thread itself runs immediately`() throws {
         let thread = LuaThread()
         #expect(try thread.run { try thread.run { 4 } } == 4)
     }
@@ -64,11 +64,11 @@ import Testing
                 return depth == 0 ? 0 : descend(depth - 1) + Int(buffer[0])
             }
         }
-        // 32 MiB of 64; other threads have 8 or less.
+        // 32 MiB of 64 MiB; other threads have 8 MiB or less.
         #expect(try LuaThread().run { descend(2000) } == 2000)
     }
 
-    @Test func `deep nesting through Swift and Lua fits, and ends with an error`() throws {
+    @Test func `deep nesting through Swift and Lua fits the stack or ends with an error`() throws {
         try LuaThread().run {
             let state = try LuaState()
             try state.define("again") { try $0.get(1, as: LuaFunction.self).call([$0[1]]) }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `many threads begin and end`() throws {
+    @Test func `many threads can start and end`() throws {
         for _ in 0..<200 { #expect(try LuaThread().run { 1 } == 1) }
     }
 }

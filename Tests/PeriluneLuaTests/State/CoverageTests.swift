@@ -2,24 +2,24 @@ import PeriluneLua
 import Testing
 
 struct CoverageTests {
-    /// The lines that have run, by the chunk, with their counts.
+    /// Returns the counts of the lines that have run, by chunk.
     private func lines(of state: LuaState) -> [String: [Int: Int]] {
         var lines: [String: [Int: Int]] = [:]
         state.readCoverage { file, line, count in lines[file, default: [:]][line] = count }
         return lines
     }
 
-    @Test func `each line that runs is counted under the name of its chunk`() throws {
+    @Test func `each executed line is counted under the name of its chunk`() throws {
         let state = try LuaState(limits: LuaLimits(instructions: 1_000_000))
         state.coverLines()
         try state.run("local n = 0\nfor _ = 1, 3 do\n  n = n + 1\nend", named: "a.lua")
         #expect(lines(of: state)["a.lua"]?[3] == 3)
     }
 
-    @Test func `a chunk whose name lies where that of a collected one lay is not taken for it`() throws {
+    @Test func `a chunk name at the address of a collected name is a different chunk`() throws {
         let state = try LuaState(limits: LuaLimits(instructions: 1_000_000))
         state.coverLines()
-        // Long names are not shared between chunks: each is an object of its own, and the next one of its size takes its place.
+        // Long names are not shared between chunks: each is a separate object, and the next object of that size reuses its memory.
         let prefix = String(repeating: "folder/", count: 8)
         for number in 100..<200 {
             try state.run("return 1", named: "\(prefix)\(number).lua")

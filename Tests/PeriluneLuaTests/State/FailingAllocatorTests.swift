@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `operations of Swift survive every failing allocation`() throws {
+    @Test func `Swift operations survive every failing allocation`() throws {
         try failEveryAllocation { state in
             let table = try state.makeTable()
             for i in 1...20 as ClosedRange<Int64> {

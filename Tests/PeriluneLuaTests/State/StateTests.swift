@@ -9,14 +9,14 @@ import Testing
         #expect(result == 3)
     }
 
-    @Test func `globals last from run to run`() throws {
+    @Test func `globals persist between runs`() throws {
         let state = try LuaState()
         try state.run("x = 5")
         #expect(try state.evaluate("return x") == 5)
         #expect(try state.globals.get("x") == 5)
     }
 
-    @Test func `nothing is collected while a state loads, and garbage is from then on`() throws {
+    @Test func `nothing is collected while a state loads, and garbage is collected afterwards`() throws {
         let state = try LuaState()
         let source = """
             local weak = setmetatable({ {} }, { __mode = "v" })
@@ -26,13 +26,13 @@ import Testing
         func isCollected(_ count: Int) throws -> Bool { try state.load(source)(count) }
         #expect(try state.loading { try isCollected(10_000) } == false)
         #expect(try isCollected(100_000) == true)
-        // What fails, too.
+        // A failure in `loading` restarts the collector, too.
         #expect(throws: LuaError.self) { try state.loading { try state.run("error('stop')") } }
         #expect(try isCollected(100_000) == true)
         #expect(throws: LuaError.self) { try state.loading { state.close() } ; try state.loading {} }
     }
 
-    @Test func `a chunk with an environment sees only that`() throws {
+    @Test func `a chunk with an environment sees only the environment`() throws {
         let state = try LuaState()
         let environment = try state.makeTable()
         try environment.set("x", 3)
@@ -43,17 +43,17 @@ import Testing
     }
 
     @Test(arguments: ["#!/usr/bin/env perilune\nreturn ...", "\u{FEFF}return ...", "\u{FEFF}#!x\nreturn ...", "# only\nreturn ..."])
-    func `a first line with a hash and a byte order mark are skipped`(source: String) throws {
+    func `a leading line with a hash and a byte order mark are skipped`(source: String) throws {
         let state = try LuaState()
         #expect(try state.load(source).call([1]) == [1])
     }
 
-    @Test func `line numbers count the skipped line`() throws {
+    @Test func `line numbers include the skipped line`() throws {
         #expect(try failure(of: "#!/usr/bin/env perilune\nerror('x')", in: LuaState()).line == 2)
     }
 
     @Test(arguments: ["", "#", "#!", "\n", "-- nothing", "\0"])
-    func `source text without anything in it runs or is a syntax error`(source: String) throws {
+    func `source text without code runs or is a syntax error`(source: String) throws {
         let state = try LuaState()
         do {
             #expect(try state.run(source).isEmpty)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a chunk keeps its name in errors, also an odd one`() throws {
+    @Test func `a chunk keeps its name in errors, even an unusual one`() throws {
         let state = try LuaState()
         for name in ["a b.lua", "grüße.lua", "C:/x.lua", "=x", "@x", "", String(repeating: "long/", count: 30) + "x.lua"] {
             let error = #expect(throws: LuaError.self) { try state.run("error('broken')", named: name) }
@@ -112,7 +112,7 @@ import Testing
         "table.sort({3, 2, 1}, function() os.exit(2) end) while true do end",
         "pcall(string.gsub, 'x', 'x', function() os.exit(2) end) while true do end",
     ])
-    func `no script survives its exit, with limits or without`(source: String) throws {
+    func `no script survives its exit, with or without limits`(source: String) throws {
         for limits in [LuaLimits.none, LuaLimits(isCancellable: true)] {
             let state = try LuaState(libraries: .trusted, limits: limits)
             let error = try failure(of: source, in: state)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `exiting with something else is an argument error`() throws {
+    @Test func `exiting with an invalid status is an argument error`() throws {
         let error = try failure(of: "os.exit('now')", in: LuaState(libraries: .trusted))
         #expect(error.message == "os.exit: argument 1: expected an integer or a boolean, got a string")
     }

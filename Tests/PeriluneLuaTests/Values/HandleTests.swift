@@ -9,7 +9,7 @@ import Testing
         #expect(try table.get(1) == 7)
     }
 
-    @Test func `a handle that is let go of frees its value`() throws {
+    @Test func `a released handle frees its value`() throws {
         let state = try LuaState()
         try state.run("weak = setmetatable({}, {__mode = 'v'}) weak[1] = {}")
         do {
@@ -22,7 +22,7 @@ import Testing
         #expect(try state.evaluate("return weak[1] == nil") == true)
     }
 
-    @Test func `handles may be let go of on any thread`() async throws {
+    @Test func `handles may be released on any thread`() async throws {
         let state = try LuaState()
         nonisolated(unsafe) var tables = try (0..<1000).map { _ in try state.makeTable() }
         await Task.detached { tables.removeAll() }.value
@@ -55,7 +55,7 @@ import Testing
         state.collectGarbage()
     }
 
-    @Test func `handles outlive the state that is let go of`() throws {
+    @Test func `handles may outlive the release of their state`() throws {
         var state: LuaState? = try LuaState()
         let table = try #require(try state?.makeTable())
         state = nil
@@ -63,7 +63,7 @@ import Testing
         #expect(error?.code == .usage)
     }
 
-    @Test func `handles of another state are refused everywhere`() throws {
+    @Test func `handles from another state are refused everywhere`() throws {
         let state = try LuaState()
         let other = try LuaState()
         let table = try state.makeTable()
@@ -84,7 +84,7 @@ import Testing
         #expect(try table.count() == 0)
     }
 
-    @Test func `an error of another state can be thrown through this one`() throws {
+    @Test func `an error from another state can be thrown through this one`() throws {
         let state = try LuaState()
         let other = try LuaState()
         try state.define("across") { _ in try other.run("error({ kind = 'far', message = 'away' })") }
@@ -94,7 +94,7 @@ import Testing
         #expect(try state.evaluate("local _, e = pcall(across) return e.kind") == "far")
     }
 
-    @Test func `closing a state while a script runs waits for its end`() throws {
+    @Test func `closing a state while a script runs waits for the script`() throws {
         let state = try LuaState()
         try state.define("close") { [unowned state] _ in
             state.close()
@@ -104,7 +104,7 @@ import Testing
         #expect(throws: LuaError.self) { try state.run("return 1") }
     }
 
-    @Test func `letting go of a state while a script runs waits for its end`() throws {
+    @Test func `releasing a state while a script runs waits for the script`() throws {
         var state: LuaState? = try LuaState()
         try state?.define("drop") { _ in
             state = nil
@@ -117,7 +117,7 @@ import Testing
 
     // MARK: - Release
 
-    @Test func `Swift functions and values are released with their last use in Lua`() throws {
+    @Test func `Swift functions and values are released after their last use in Lua`() throws {
         let state = try LuaState()
         let type: LuaUserdataType<Watched> = try state.makeUserdataType("watched")
         weak var inFunction: Watched?
@@ -135,7 +135,7 @@ import Testing
         #expect(inUserdata == nil)
     }
 
-    @Test func `everything is released when the state is`() throws {
+    @Test func `everything is released with the state`() throws {
         weak var object: Watched?
         weak var weakState: LuaState?
         do {
@@ -146,7 +146,7 @@ import Testing
             let type: LuaUserdataType<Watched> = try state.makeUserdataType("watched")
             try type.method("self") { [watched] _, arguments in _ = watched; return [arguments[0 + 1]] }
             let table = try state.makeTable()
-            // A cycle through Lua: the function keeps the table, the table the function.
+            // A cycle through Lua: the function retains the table, and the table retains the function.
             try table.setFunction("f") { _ in [.table(table), .userdata(try type.make(watched))] }
             try state.globals.set("t", .table(table))
             try state.run("t.f()")
@@ -156,7 +156,7 @@ import Testing
         #expect(object == nil)
     }
 
-    @Test func `a state whose last error was caught by the script is released`() throws {
+    @Test func `a state is released even if its last error was caught by the script`() throws {
         weak var core: AnyObject?
         do {
             let state = try LuaState()

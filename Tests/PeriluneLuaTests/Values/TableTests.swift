@@ -12,7 +12,7 @@ import Testing
         try state.evaluate(source)
     }
 
-    @Test func `values are set and got under keys of every kind`() throws {
+    @Test func `values can be set and read with keys of every kind`() throws {
         let table = try state.makeTable()
         for key: LuaValue in ["name", 1, -5, 2.5, true, .string(LuaString([0, 255])), .table(table)] {
             try table.set(key, "value")
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `a float key that is an integer is that integer`() throws {
+    @Test func `a float key with an integer value is the integer key`() throws {
         let table = try table("return {'first'}")
         #expect(try table.get(1.0) == "first")
     }
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `get and set honour metamethods, rawGet and rawSet do not`() throws {
+    @Test func `get and set call metamethods, rawGet and rawSet do not`() throws {
         let table = try table(
             """
             log = {}
@@ -73,7 +73,7 @@ import Testing
         #expect(throws: LuaError.self) { try table.count() }
     }
 
-    @Test func `pairs gives all keys and values without metamethods`() throws {
+    @Test func `pairs returns all keys and values without metamethods`() throws {
         let table = try table("return setmetatable({10, 20, x = 'y'}, {__pairs = error})")
         let pairs = try table.pairs()
         #expect(pairs.count == 3)
@@ -86,7 +86,7 @@ import Testing
         #expect(try table("return {}").array().isEmpty)
     }
 
-    @Test func `the metatable is reached whatever __metatable says`() throws {
+    @Test func `the metatable is accessible despite __metatable`() throws {
         let table = try table("return setmetatable({}, {__metatable = 'locked'})")
         #expect(try table.metatable()?.get("__metatable") == "locked")
         try table.setMetatable(nil)
@@ -97,13 +97,13 @@ import Testing
         #expect(try table.get("anything") == 7)
     }
 
-    @Test func `a conversion that fails says what came`() throws {
+    @Test func `a failed conversion reports the actual value`() throws {
         let error = #expect(throws: LuaError.self) { try self.table("return {1.5}").get(1, as: Int.self) }
         #expect(error?.code == .conversion)
         #expect(error?.message.contains("1.5") == true)
     }
 
-    @Test func `a size hint that is absurd takes no memory`() throws {
+    @Test func `an extreme size hint allocates no memory`() throws {
         let table = try state.makeTable(arrayCount: .max, fieldCount: -1)
         #expect(try table.count() == 0)
         #expect(state.memoryInBytes < 64 << 20)

@@ -30,13 +30,13 @@ private final class Counter {
         try state.globals.set("d", .userdata(type.make(Counter(5))))
     }
 
-    @Test func `methods get the value and arguments from 1`() throws {
+    @Test func `methods receive the value, and arguments start at 1`() throws {
         #expect(try state.evaluate("return c:add(3)") == 8)
         #expect(try state.evaluate("return c:add(-1)") == 7)
         #expect(try state.evaluate("return c:count(nil, nil)") == 2)
     }
 
-    @Test func `properties are read, and set if they have a setter`() throws {
+    @Test func `properties can be read, and set if they have a setter`() throws {
         #expect(try state.evaluate("c.name = 'visits'; return c.name .. c.value") == "visits5")
         let error = try failure(of: "c.value = 1", in: state)
         #expect(error.kind == "readonly_member")
@@ -50,7 +50,7 @@ private final class Counter {
         #expect(try failure(of: "return c[1]", in: state).message.contains("no member 1"))
     }
 
-    @Test func `metamethods work`() throws {
+    @Test func `metamethods can be defined`() throws {
         #expect(try state.evaluate("return c == d") == true)
         #expect(try state.evaluate("return tostring(c)") == "counter 5")
         _ = try failure(of: "return c + 1", in: state)
@@ -58,7 +58,7 @@ private final class Counter {
         _ = try failure(of: "return c()", in: state)
     }
 
-    @Test func `arguments that do not fit name the method`() throws {
+    @Test func `arguments that do not fit are reported with the method's name`() throws {
         #expect(try failure(of: "c:add('x')", in: state).message
             == "counter:add: argument 1: expected an integer, got a string")
         #expect(try failure(of: "c:add()", in: state).message == "counter:add: argument 1: expected an integer, got nil")
@@ -74,21 +74,21 @@ private final class Counter {
         #expect(try failure(of: "c.add()", in: state).message == "counter:add: expected counter, got no value")
     }
 
-    @Test func `the metatable is out of reach and cannot be forged`() throws {
+    @Test func `the metatable cannot be reached or forged`() throws {
         #expect(try state.evaluate("return getmetatable(c)") == false)
         _ = try failure(of: "setmetatable(c, {})", in: state)
         _ = try failure(of: "rawset(c, 'x', 1)", in: state)
         _ = try failure(of: "rawget(c, 'x')", in: state)
     }
 
-    @Test func `the collector's function is not among the members`() throws {
+    @Test func `the finalizer is not among the members`() throws {
         let plain: LuaUserdataType<Int> = try state.makeUserdataType("plain")
         try state.globals.set("plain", .userdata(plain.make(1)))
         #expect(try state.evaluate("return plain.__gc == nil and plain.__index == nil and plain.__name == nil") == true)
         _ = try failure(of: "return c.__gc", in: state)
     }
 
-    @Test func `Swift gets the value back, from its own type only`() throws {
+    @Test func `Swift gets the value back only as its own type`() throws {
         let value = try state.globals.get("c")
         #expect(type.matches(value))
         #expect(try type.value(of: value).value == 5)
@@ -101,13 +101,13 @@ private final class Counter {
         #expect(!type.matches(.userdata(try foreign.make(Counter(1)))))
     }
 
-    @Test func `values work from coroutines`() throws {
+    @Test func `values can be used in coroutines`() throws {
         #expect(try state.evaluate("return coroutine.wrap(function() coroutine.yield() return c:add(1) end)() or c.value") == 5)
         #expect(try state.evaluate(
             "local f = coroutine.wrap(function() c:add(1) coroutine.yield() c:add(1) end) f() f() return c.value") == 7)
     }
 
-    @Test func `a type works after Swift has let go of it`() throws {
+    @Test func `a type works after Swift has released it`() throws {
         do {
             let fleeting: LuaUserdataType<Counter> = try state.makeUserdataType("fleeting")
             try fleeting.method("get") { counter, _ in [.integer(Int64(counter.value))] }
@@ -119,7 +119,7 @@ private final class Counter {
         _ = try failure(of: "return f.nothing", in: state)
     }
 
-    @Test func `values of plain bytes stand in the userdata and need no finalizer`() throws {
+    @Test func `trivial values are stored inside the userdata and need no finalizer`() throws {
         struct Point: BitwiseCopyable {
             var x: Int8
             var y: Double
@@ -148,7 +148,7 @@ private final class Counter {
 
     // MARK: - Scopes
 
-    @Test func `a scoped value dies with its scope, wherever it is kept`() throws {
+    @Test func `a scoped value becomes unusable at the end of its scope, wherever it is stored`() throws {
         try state.withScope { scope in
             try state.globals.set("s", .userdata(type.make(Counter(1), in: scope)))
             #expect(try state.evaluate(
@@ -161,7 +161,7 @@ private final class Counter {
         }
     }
 
-    @Test func `a scope that ends by an error ends its values`() throws {
+    @Test func `a scope that ends with an error invalidates its values`() throws {
         #expect(throws: HostError.self) {
             try state.withScope { scope in
                 try state.globals.set("s", .userdata(type.make(Counter(1), in: scope)))

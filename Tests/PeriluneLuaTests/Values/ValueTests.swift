@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [0.1, -0.0, 1e308, .leastNonzeroMagnitude, .infinity, -.infinity, 1, 0x1p63] as [Double])
-    func `floats keep their bits and stay floats`(number: Double) throws {
+    func `floats keep their bits and their type`(number: Double) throws {
         guard case .number(let result)? = try returned(.number(number)) else {
             Issue.record("not a float")
             return
@@ -41,7 +41,7 @@ import Testing
         #expect(try state.load("local n = ...; return n ~= n")(Double.nan) == true)
     }
 
-    @Test func `booleans and nil stay what they are`() throws {
+    @Test func `booleans and nil are unchanged`() throws {
         #expect(try returned(true) == true)
         #expect(try returned(false) == false)
         #expect(try returned(nil) == .nil)
@@ -54,25 +54,25 @@ import Testing
         #expect(try state.load("return #...")(LuaString(bytes)) == bytes.count)
     }
 
-    @Test func `a string of megabytes survives`() throws {
+    @Test func `a string of several megabytes is unchanged`() throws {
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         #expect(try returned(.string(LuaString(bytes))) == .string(LuaString(bytes)))
     }
 
-    @Test func `text that is not UTF-8 has no Swift string but a description`() {
+    @Test func `a string that is not UTF-8 has a description but no Swift string`() {
         let string = LuaString([0x61, 0xFF])
         #expect(string.string == nil)
         #expect(string.description == "a\u{FFFD}")
     }
 
-    @Test func `0 and the empty string are true`() {
+    @Test func `0 and the empty string are truthy`() {
         #expect(LuaValue.integer(0).isTruthy)
         #expect(LuaValue.string("").isTruthy)
         #expect(!LuaValue.boolean(false).isTruthy)
         #expect(!LuaValue.nil.isTruthy)
     }
 
-    @Test func `integers and floats are equal if they are the same number`() {
+    @Test func `integers and floats are equal if they represent the same number`() {
         #expect(LuaValue.integer(3) == .number(3))
         #expect(LuaValue.integer(3) != .number(3.5))
         #expect(LuaValue.integer(.max) != .number(0x1p63))
@@ -80,7 +80,7 @@ import Testing
         #expect(LuaValue.integer(1) != "1")
     }
 
-    @Test func `handles are equal if they are one object`() throws {
+    @Test func `handles are equal if they refer to the same object`() throws {
         let table = try state.makeTable()
         #expect(try returned(.table(table)) == .table(table))
         #expect(try LuaValue.table(state.makeTable()) != .table(table))
@@ -90,7 +90,7 @@ import Testing
         #expect(values[0] != values[4])
     }
 
-    @Test func `each type has a name with its article`() throws {
+    @Test func `each type has a name with an article`() throws {
         let values = try state.run("return nil, true, 1, 1.5, 's', {}, print, coroutine.create(print)")
         #expect(
             values.map(\.typeName) == [
