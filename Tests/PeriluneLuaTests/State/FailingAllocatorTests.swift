@@ -1,9 +1,9 @@
 import PeriluneLua
 import Testing
 
-/// Everything is run with the first, second, third, ... allocation failing, until it succeeds.
+/// Runs code with the first, second, third, ... allocation failing, until it succeeds.
 @Suite struct FailingAllocatorTests {
-    /// - Parameter prepare: Runs before, with all the memory it wants.
+    /// - Parameter prepare: Runs first, without failing allocations.
     private func failEveryAllocation(
         limits: LuaLimits = .none, prepare: (LuaState) throws -> Void = { _ in }, _ body: (LuaState) throws -> Void
     ) throws {

@@ -5,7 +5,7 @@ import Testing
 struct DateArithmeticTests {
     let date = try! DateTime(parsing: "2015-01-31 10:20:30.123456")
 
-    @Test func `Days and times are added exactly`() throws {
+    @Test func `days and times are added exactly`() throws {
         #expect(try date.adding(days: 1, hours: 2, minutes: 3, seconds: 4).text() == "2015-02-01 12:23:34.123")
         #expect(try date.adding(microseconds: 876_544).text() == "2015-01-31 10:20:31.000")
         #expect(try date.adding(seconds: 0.000_001).microsecond == 123_457)
@@ -15,7 +15,7 @@ struct DateArithmeticTests {
         #expect(try DateTime.earliest.adding(microseconds: 1).adding(microseconds: -1) == .earliest)
     }
 
-    @Test func `A month later than the 31st counts on into the next month, as in SQLite`() throws {
+    @Test func `a month added to the 31st overflows into the next month, as in SQLite`() throws {
         #expect(try date.adding(months: 1).text(as: .ymd) == "2015-03-03")
         #expect(try date.adding(years: 1, months: 1).text(as: .ymd) == "2016-03-02")
         #expect(try date.adding(months: -2).text(as: .ymd) == "2014-12-01")
@@ -24,12 +24,12 @@ struct DateArithmeticTests {
         #expect(try DateTime(parsing: "2016-02-29").adding(years: 1).text(as: .ymd) == "2017-03-01")
     }
 
-    @Test func `Only the sum has to be in range`() throws {
+    @Test func `only the final sum has to be in range`() throws {
         #expect(try DateTime.latest.adding(months: 1, days: -31) == .latest)
         #expect(try DateTime.earliest.adding(years: 14_712, months: -14_712 * 12) == .earliest)
     }
 
-    @Test func `What leads out of range is an error`() {
+    @Test func `a result out of range is an error`() {
         let sums: [() throws -> DateTime] = [
             { try DateTime.latest.adding(microseconds: 1) },
             { try DateTime.earliest.adding(microseconds: -1) },
@@ -50,7 +50,7 @@ struct DateArithmeticTests {
         for sum in sums { #expect(throws: DateError.self) { try sum() } }
     }
 
-    @Test func `Each unit starts at its first instant`() throws {
+    @Test func `each unit starts at its first instant`() throws {
         let starts = try DateTime.Unit.allCases.map { try date.start(of: $0).text() }
         #expect(
             starts == [
@@ -61,7 +61,7 @@ struct DateArithmeticTests {
         #expect(try DateTime.earliest.start(of: .hour) == .earliest)
     }
 
-    @Test func `Differences are exact and have a sign`() throws {
+    @Test func `differences are exact and signed`() throws {
         let later = try date.adding(days: 1, microseconds: 1)
         #expect(later.microseconds(since: date) == 86_400_000_001)
         #expect(later.seconds(since: date) == 86_400.000001)

@@ -18,7 +18,7 @@ struct DatePartsTests {
     ]
 
     @Test(arguments: formats)
-    func `parts report the format found and are written back in it`(
+    func `parts remember their format and are written in it`(
         text: String, format: DateFormat
     ) throws {
         let parts = try DateParts(parsing: text)
@@ -34,7 +34,7 @@ struct DatePartsTests {
         #expect(try parts.text(separator: text.contains("T") ? .t : .space) == text)
     }
 
-    @Test func `parts are written in any format, missing times being zero`() throws {
+    @Test func `parts are written in any format, with zeros for missing times`() throws {
         let day = try DateParts(year: 2015, month: 7, day: 22)
         #expect(
             try DateFormat.allCases.map { try day.text(as: $0) } == [
@@ -49,7 +49,7 @@ struct DatePartsTests {
         }
     }
 
-    @Test func `times are made from parts in the shortest format`() throws {
+    @Test func `times from parts use the shortest format`() throws {
         #expect(try DateParts(hour: 12, minute: 0).text() == "12:00")
         #expect(try DateParts(minute: 5).text() == "00:05")
         #expect(try DateParts(hour: 12, second: 7).text() == "12:00:07")
@@ -60,14 +60,14 @@ struct DatePartsTests {
         #expect(try DateParts(year: -4713, month: 12, day: 1).text() == "-4713-12-01")
     }
 
-    @Test func `a time of day is no date and is not written as one`() throws {
+    @Test func `a time of day is not a date and cannot be written as one`() throws {
         let time = try DateParts(parsing: "12:30")
         #expect(throws: DateError.missingDate("a time of day")) { try DateTime(time) }
         #expect(throws: DateError.missingDate("a time of day")) { try time.text(as: .ymdHM) }
     }
 
     @Test(arguments: ["Z", "+02:00", "-11:30"])
-    func `a zone is kept, and counted when the parts become an instant`(zone: String) throws {
+    func `a time zone is kept and applied when the parts become an instant`(zone: String) throws {
         let parts = try DateParts(parsing: "2015-07-22 12:30:45.500" + zone)
         #expect(try parts.text() == "2015-07-22 12:30:45.500" + zone)
         #expect(try parts.text(as: .hm) == "12:30" + zone)
@@ -82,7 +82,7 @@ struct DatePartsTests {
         #expect(try texts.map { try DateParts(parsing: $0).format } == [.ymd, .hms])
     }
 
-    @Test func `parts that calendar and clock do not have are errors`() {
+    @Test func `parts that do not exist in the calendar or on the clock are errors`() {
         let makers: [(String, () throws -> DateParts)] = [
             ("month", { try DateParts(year: 2015, month: 13) }),
             ("day", { try DateParts(year: 2015, month: 2, day: 29) }),
@@ -107,12 +107,12 @@ struct DatePartsTests {
     }
 
     @Test(arguments: ["", "2457225.5", "12", "12:3", "2015-07", "12:30 2015-07-22", "12:30T", "\0"])
-    func `a text in no format is no parts`(text: String) {
+    func `text in an unknown format has no parts`(text: String) {
         let error = #expect(throws: DateError.self) { try DateParts(parsing: text) }
         #expect(error?.code == .syntax)
     }
 
-    @Test func `Formats have the names that scripts use`() {
+    @Test func `formats have the names that scripts use`() {
         let names = ["YMD", "YMD_HM", "YMD_HMS", "YMD_HMSS", "HM", "HMS", "HMSS"]
         #expect(DateFormat.allCases.map(\.rawValue) == names)
         #expect(names.compactMap(DateFormat.init(rawValue:)) == DateFormat.allCases)

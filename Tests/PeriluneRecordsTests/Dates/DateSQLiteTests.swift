@@ -3,13 +3,13 @@ import Testing
 
 @testable import PeriluneRecords
 
-/// Compares the codec with the date functions of the SQLite that is linked.
+/// Compares the codec with the date functions of the linked SQLite.
 ///
-/// Texts are compared from year 0 on: before it, SQLite 3.40 reads the day after the one that it writes.
+/// Texts are compared from year 0: for earlier years, SQLite 3.40 does not read back the day that it writes.
 struct DateSQLiteTests {
     let database = try! DatabaseQueue()
 
-    @Test func `SQLite writes random instants the same way`() throws {
+    @Test func `SQLite writes random instants identically`() throws {
         var random = SplitMix64(state: 1)
         let patterns = ["%d", "%f", "%H", "%j", "%m", "%M", "%s", "%S", "%w", "%W", "%%"]
         let sql = """
@@ -27,7 +27,7 @@ struct DateSQLiteTests {
                 guard date.year >= 0 else { continue }
                 #expect(row[0] == date.text(as: .ymdHMS))
                 #expect(row[1] == date.text())
-                // The last of the 16 digits differs between versions of SQLite.
+                // The last of the 16 digits differs between SQLite versions.
                 let number = try #require(Double(date.text(pattern: "%J")))
                 #expect(abs(try #require(Double(row[2] as String)) - number) < 2e-9)
                 #expect(row[3] == date.julianDay)
@@ -38,7 +38,7 @@ struct DateSQLiteTests {
         }
     }
 
-    @Test func `SQLite reads random numbers the same way`() throws {
+    @Test func `SQLite reads random numbers identically`() throws {
         var random = SplitMix64(state: 2)
         let sql = "SELECT strftime('%s', :n, 'auto'), strftime('%f', :n, 'auto')"
         try database.read { db in
@@ -59,15 +59,15 @@ struct DateSQLiteTests {
                 let fraction = try #require(Double(row[1] as String)).truncatingRemainder(dividingBy: 1)
                 let expected = Double(seconds * 1000) + fraction * 1000
                 let date = try DateTime(number: number)
-                // Julian days are rounded to milliseconds on both sides, seconds only by SQLite, and after it has
-                // lost bits by counting them from -4713 on.
+                // Both sides round Julian days to milliseconds. Only SQLite rounds seconds, after it has lost bits because it
+                // counts from -4713.
                 let limit = (0..<5_373_484.5).contains(number) ? 0.1 : 1.04
                 #expect(abs(Double(date.microsecondsSince1970) / 1000 - expected) < limit, "\(number)")
             }
         }
     }
 
-    @Test func `SQLite adds days, months and years the same way`() throws {
+    @Test func `SQLite adds days, months and years identically`() throws {
         var random = SplitMix64(state: 3)
         let sql = """
             SELECT datetime(:t, :months || ' months'), datetime(:t, :years || ' years'), datetime(:t, :days || ' days'),
@@ -101,7 +101,7 @@ struct DateSQLiteTests {
         }
     }
 
-    @Test func `SQLite reads the same texts, apart from those it should not`() throws {
+    @Test func `SQLite reads the same texts, except those that it should reject`() throws {
         var random = SplitMix64(state: 4)
         let seeds = [
             "2015-07-22", "2015-07-22 12:30", "2015-07-22T12:30:45", "2015-07-22 12:30:45.678",
@@ -132,7 +132,7 @@ struct DateSQLiteTests {
         #expect(readByBoth > 10_000)
     }
 
-    /// Whether SQLite may read what failed with an error: a day that it carries over, 24:00, or a time of day.
+    /// Whether SQLite accepts the text although the codec rejects it: an overflowing day, 24:00, or a time of day.
     private func isStricter(_ error: DateError) -> Bool {
         error.code == .missingDate || error.part == "day" || error.message.contains("got 24 ")
     }
@@ -149,7 +149,7 @@ struct DateSQLiteTests {
     }
 }
 
-/// A small random source that gives the same numbers in every run.
+/// A small random source that produces the same numbers in every run.
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

@@ -24,7 +24,7 @@ struct DateTimeTests {
         ("9999-12-31 23:59:59.9999999", "9999-12-31 23:59:59.999"),
     ]
 
-    @Test func `a date is written as UTC year to millisecond`() throws {
+    @Test func `a date is written in UTC from year to millisecond`() throws {
         #expect(try DateTime(microsecondsSince1970: 0).text() == "1970-01-01 00:00:00.000")
         #expect(try DateTime(microsecondsSince1970: 1_437_568_245_123_999).text() == "2015-07-22 12:30:45.123")
         #expect(try "\(DateTime(microsecondsSince1970: -1))" == "1969-12-31 23:59:59.999")
@@ -32,7 +32,7 @@ struct DateTimeTests {
         #expect(DateTime.latest.text() == "9999-12-31 23:59:59.999")
     }
 
-    @Test func `each format, separator and mark can be written`() throws {
+    @Test func `each format, separator and UTC mark can be written`() throws {
         let date = try DateTime(parsing: "2015-07-22 12:30:45.678912")
         #expect(
             DateFormat.allCases.map { date.text(as: $0) } == [
@@ -44,7 +44,7 @@ struct DateTimeTests {
         #expect(date.text(as: .ymd, separator: .t, marksUTC: true) == "2015-07-22")
     }
 
-    @Test func `texts sort like their instants and among CURRENT_TIMESTAMP`() throws {
+    @Test func `texts sort like their instants and together with CURRENT_TIMESTAMP`() throws {
         var random = SplitMix64(state: 60)
         let afterYear0 = try DateTime(parsing: "0000-01-01")
         let dates = (0..<2000).map { _ in DateTime.random(after: afterYear0, using: &random) }.sorted()
@@ -67,20 +67,20 @@ struct DateTimeTests {
         ("2015-07-22T12:30:45", "2015-07-22 12:30:45.000"),
         ("2015-07-22T12:30:45.678", "2015-07-22 12:30:45.678"),
     ])
-    func `each format is read as UTC, missing parts being zero`(
+    func `each format is read as UTC, with zeros for missing parts`(
         text: String, expected: String
     ) throws {
         #expect(try DateTime(parsing: text).text() == expected)
     }
 
     @Test(arguments: texts)
-    func `Zones, spaces, fractions and the ends of the range are read`(text: String, expected: String) throws {
+    func `time zones, spaces, fractions and the limits of the range are read`(text: String, expected: String) throws {
         #expect(try DateTime(parsing: text).text() == expected)
         #expect(try DateTime(parsing: Array(text.utf8)).text() == expected)
         #expect(try DateTime(parsing: text.utf8.lazy.map { $0 }).text() == expected)
     }
 
-    @Test func `Microseconds of a text are kept`() throws {
+    @Test func `microseconds in a text are kept`() throws {
         #expect(try DateTime(parsing: "2015-07-22 12:30:45.123456789").microsecond == 123_456)
         #expect(try DateTime(parsing: "9999-12-31 23:59:59.999999") == .latest)
     }
@@ -92,7 +92,7 @@ struct DateTimeTests {
         #expect(error?.message == "expected a date, got a time of day in \"\(text)\"")
     }
 
-    @Test func `a Julian day number is read, as number and as text`() throws {
+    @Test func `a Julian day number is read from a number and from text`() throws {
         #expect(try DateTime(julianDay: 2_457_225.5).text() == Self.july)
         #expect(try DateTime(number: 2_457_225.5).text() == Self.july)
         #expect(try DateTime(number: 2_457_225).text() == "2015-07-21 12:00:00.000")
@@ -104,7 +104,7 @@ struct DateTimeTests {
         #expect(try DateTime(julianDay: 5_373_484.499_999_98).text() == "9999-12-31 23:59:59.998")
     }
 
-    @Test func `a bare number outside the Julian days is Unix seconds`() throws {
+    @Test func `a number outside the Julian days means Unix seconds`() throws {
         #expect(try DateTime(number: 1_437_523_200).text() == Self.july)
         #expect(try DateTime(number: 1_437_523_200.5).text() == "2015-07-22 00:00:00.500")
         #expect(try DateTime(number: -1).text() == "1969-12-31 23:59:59.000")
@@ -140,7 +140,7 @@ struct DateTimeTests {
     }
 
     @Test(arguments: ["now", "NOW", "Now"])
-    func `now is not decoded`(text: String) {
+    func `"now" is not a date`(text: String) {
         #expect(throws: DateError.now()) { try DateTime(parsing: text) }
         #expect(throws: DateError.now()) { try DateParts(parsing: text) }
     }
@@ -161,7 +161,7 @@ struct DateTimeTests {
             "expected a zone from -14:59 to +14:59, got 15 hours and 0 minutes in \"2015-07-22 23:59+15:00\""
         ),
     ])
-    func `a part that does not exist is named`(text: String, part: String, message: String) {
+    func `an invalid part is named`(text: String, part: String, message: String) {
         let error = #expect(throws: DateError.self) { try DateTime(parsing: text) }
         #expect(error?.code == .partOutOfRange)
         #expect(error?.part == part)
@@ -176,13 +176,13 @@ struct DateTimeTests {
         "0x10",
         "nan", "inf", "-infinity", "+2015-07-22", "20150722T123000", "12:30 2015-07-22", "tomorrow",
     ])
-    func `a text in no format is an error that quotes it`(text: String) {
+    func `text in an unknown format is an error that quotes it`(text: String) {
         let error = #expect(throws: DateError.self) { try DateTime(parsing: text) }
         #expect(error?.code == .syntax)
         #expect(error?.message.hasPrefix("expected a date such as 2015-07-22") == true)
     }
 
-    @Test func `Bytes that are no UTF-8 are an error, quoted readably`() {
+    @Test func `bytes that are not UTF-8 are an error that quotes them readably`() {
         let error = #expect(throws: DateError.self) { try DateTime(parsing: [0x80, 0xAF, 0x22, 0xFF, 0x0A]) }
         #expect(error?.message.hasSuffix(#"got "\x80\xAF\"\xFF\x0A""#) == true)
         for byte in UInt8.min...UInt8.max {
@@ -201,7 +201,7 @@ struct DateTimeTests {
         #expect(text?.message.utf8.count ?? 0 < 200)
     }
 
-    @Test func `a date in a DATETIME column comes back`() throws {
+    @Test func `a date round-trips through a DATETIME column`() throws {
         let date = try DateTime(parsing: "2015-07-22 12:30:45.678")
         let stored = try DatabaseQueue().write { db in
             try db.execute(sql: "CREATE TABLE t (creation_date DATETIME)")
@@ -211,7 +211,7 @@ struct DateTimeTests {
         #expect(try DateTime(parsing: #require(stored)) == date)
     }
 
-    @Test func `a date is written and read as Unix seconds`() throws {
+    @Test func `a date round-trips through Unix seconds`() throws {
         let date = try DateTime(parsing: "2015-07-22 12:30:45.678912")
         #expect(date.unixSeconds == 1_437_568_245.678912)
         #expect(date.wholeUnixSeconds == 1_437_568_245)
@@ -224,7 +224,7 @@ struct DateTimeTests {
         #expect(try DateTime(unixSeconds: DateTime.latest.wholeUnixSeconds).text() == "9999-12-31 23:59:59.000")
     }
 
-    @Test func `Milliseconds survive the way through each number`() throws {
+    @Test func `milliseconds survive a round trip through each number`() throws {
         var random = SplitMix64(state: 85)
         for _ in 0..<20_000 {
             let date = DateTime.randomMillisecond(using: &random)
@@ -235,7 +235,7 @@ struct DateTimeTests {
         }
     }
 
-    @Test func `Microseconds survive the way through Unix seconds until 2242`() throws {
+    @Test func `microseconds survive a round trip through Unix seconds until 2242`() throws {
         var random = SplitMix64(state: 86)
         for _ in 0..<20_000 {
             let microseconds = Int64.random(in: -8_589_934_591_999_999...8_589_934_591_999_999, using: &random)
@@ -244,14 +244,14 @@ struct DateTimeTests {
         }
     }
 
-    @Test func `Instants compare by time`() throws {
+    @Test func `instants are compared by time`() throws {
         let date = try DateTime(parsing: "2015-07-22 12:30")
         #expect(try date == DateTime(parsing: "2015-07-22T14:30+02:00"))
         #expect(try date < DateTime(parsing: "2015-07-22 12:30:00.000001"))
         #expect(DateTime.earliest < date && date < DateTime.latest)
     }
 
-    @Test func `An instant tells its parts`() throws {
+    @Test func `an instant has calendar parts`() throws {
         let date = try DateTime(parsing: "2016-12-31 23:58:59.123456")
         #expect([date.year, date.month, date.day, date.hour, date.minute, date.second] == [2016, 12, 31, 23, 58, 59])
         #expect([date.millisecond, date.microsecond, date.weekday, date.dayOfYear] == [123, 123_456, 6, 366])
@@ -260,7 +260,7 @@ struct DateTimeTests {
         #expect(before.weekday == 3)
     }
 
-    @Test func `Every day of the range follows the one before`() throws {
+    @Test func `every day of the range follows the previous one`() throws {
         var expected = CivilDay(year: -4713, month: 11, day: 24)
         let first = Int(floorDivide(DateTime.earliest.microsecondsSince1970, by: 86_400_000_000).quotient)
         for days in first...2_932_896 {

@@ -2,7 +2,7 @@ import GRDB
 import PeriluneRecords
 import Testing
 
-/// Migrations written in Swift; those of scripts are tested with the bindings.
+/// Migrations in Swift. The bindings' tests cover migrations in scripts.
 @Suite struct MigrationListTests {
     private func list(_ names: [String]) throws -> MigrationList {
         var list = MigrationList()
@@ -20,7 +20,7 @@ import Testing
         return applied
     }
 
-    @Test func `migrations run in order, once, and up to a name`() throws {
+    @Test func `migrations run once, in order, up to a given name`() throws {
         let queue = try DatabaseQueue()
         let list = try list(["a", "b", "c"])
         #expect(try migrate(list, queue, upTo: "b") == ["a", "b"])
@@ -29,7 +29,7 @@ import Testing
         #expect(try queue.read(MigrationList.appliedNames) == ["a", "b", "c"])
     }
 
-    @Test func `what is committed is reported before the failure of the next`() throws {
+    @Test func `committed migrations are reported before the failure of the next one`() throws {
         struct Failure: Error {}
         let queue = try DatabaseQueue()
         var list = try list(["a"])
@@ -45,7 +45,7 @@ import Testing
         #expect(run.current == "b")
     }
 
-    @Test func `broken foreign keys are listed`() throws {
+    @Test func `violated foreign keys are listed`() throws {
         let queue = try DatabaseQueue()
         var list = MigrationList()
         try list.register(
@@ -64,7 +64,7 @@ import Testing
         #expect(try queue.read { db in try db.tableExists("q") } == false)
     }
 
-    @Test func `a read-only database is refused before anything is done`() throws {
+    @Test func `a read-only database is refused before any work`() throws {
         var configuration = Configuration()
         configuration.readonly = true
         let queue = try DatabaseQueue(configuration: configuration)

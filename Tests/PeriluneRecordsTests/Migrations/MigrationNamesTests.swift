@@ -8,7 +8,7 @@ import Testing
         #expect(names.registered == ["b", "a", "c"])
     }
 
-    @Test func `a mistake registers nothing`() throws {
+    @Test func `an invalid list registers nothing`() throws {
         var names = MigrationNames()
         try names.register("a")
         #expect(throws: MigrationError.self) { try names.register("a") }
@@ -28,7 +28,7 @@ import Testing
         #expect(throws: MigrationError.self) { try names.register("d", merges: ["b"]) }
     }
 
-    @Test func `a target has to be registered, and not behind what is applied`() throws {
+    @Test func `a target must be registered and must not precede applied migrations`() throws {
         var names = MigrationNames()
         for name in ["a", "b", "c"] { try names.register(name) }
         try names.check(target: "b", applied: ["a", "b", "unknown"])

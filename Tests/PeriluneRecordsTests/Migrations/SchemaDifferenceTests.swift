@@ -15,13 +15,13 @@ import Testing
         try contents(actual).differences(from: contents(expected)).map(\.description)
     }
 
-    @Test func `equal schemas have no differences, whatever the order`() throws {
+    @Test func `equal schemas have no differences, in any order`() throws {
         let one = "CREATE TABLE a (x); CREATE TABLE b (y); CREATE INDEX i ON a (x)"
         let other = "CREATE TABLE b (y); CREATE TABLE a (x); CREATE INDEX i ON a (x)"
         #expect(try differences(one, other) == [])
     }
 
-    @Test func `what belongs to SQLite and GRDB is left out`() throws {
+    @Test func `internal objects of SQLite and GRDB are left out`() throws {
         let sql =
             "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE grdb_migrations (x); INSERT INTO a VALUES (1); ANALYZE"
         #expect(try contents(sql).objects.map(\.name) == ["a"])

@@ -41,7 +41,7 @@ import Testing
         #expect(tagList.hops.count == 2)
     }
 
-    @Test func `several foreign keys are ambiguous, none is an error, columns decide`() throws {
+    @Test func `several foreign keys are ambiguous, none is an error, and columns choose one`() throws {
         try sample.change("""
             CREATE TABLE match (id INTEGER PRIMARY KEY, home INTEGER REFERENCES author, away INTEGER REFERENCES author, x, y)
             """)
@@ -89,7 +89,7 @@ import Testing
 
     // MARK: - Joining
 
-    @Test func `an association is joined for conditions and orders`() throws {
+    @Test func `an association can be joined for conditions and orders`() throws {
         let request = try books.joining(author, required: true)
             .filter(authors.column("country").equal(.text("FR"))).order([Ordering(authors.column("name"))])
         #expect(try sample.sql(request) == """
@@ -114,7 +114,7 @@ import Testing
         #expect(try sample.rows(ordered(books.joining(inFrance, required: true).select([SelectedColumn(books.column("id"))]))) == ["3", "6"])
     }
 
-    @Test func `a required association inside an optional one is joined as a whole`() throws {
+    @Test func `a required association inside an optional one is joined as a unit`() throws {
         let withCountry = try author.map { try $0.including(country, required: true) }
         let request = try ordered(books.including(withCountry, required: false))
         #expect(try sample.sql(request).contains(#"""
@@ -126,7 +126,7 @@ import Testing
         #expect(rows.count == 6)
     }
 
-    @Test func `including makes segments; an optional miss is recognized by a column that is never NULL`() throws {
+    @Test func `including creates segments, and a column that is never NULL reveals an optional miss`() throws {
         let compiled = try compiled(ordered(books.including(author, required: false)))
         #expect(compiled.plan.sql == """
             SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price", \
@@ -141,7 +141,7 @@ import Testing
         #expect(try sample.rows(compiled)[4] == "5|-|Lost|1900|1.0|-|-|-|-|-")
     }
 
-    @Test func `a selection inside an association adds what decoding needs`() throws {
+    @Test func `a selection inside an association adds the columns that decoding needs`() throws {
         let names = try author.map { try $0.select([SelectedColumn(authors.column("name"))]) }
         let compiled = try compiled(ordered(books.select([SelectedColumn(books.column("title"))]).including(names, required: false)))
         #expect(compiled.plan.sql.hasPrefix(#"SELECT "book"."title", "author"."name", "author"."id" FROM"#))
@@ -149,7 +149,7 @@ import Testing
         #expect(!segment.isWhole && segment.names == ["name"] && segment.columns == 1..<2 && segment.presence == 2)
     }
 
-    @Test func `columns of a joined association come beside the row's own`() throws {
+    @Test func `columns of a joined association are added to the row's own columns`() throws {
         let names = try author.map { try $0.select([SelectedColumn(authors.column("name"), name: "author_name")]) }
         let request = try ordered(books.annotated(withJoined: names, required: true))
         let compiled = try compiled(request)
@@ -160,7 +160,7 @@ import Testing
         #expect(requestError { _ = try books.annotated(withJoined: author, required: true) }?.message.contains("`id` already") == true)
     }
 
-    @Test func `a table is joined to itself under another name`() throws {
+    @Test func `a table can be joined to itself under another name`() throws {
         let request = try ordered(people.including(boss, required: false))
         #expect(try sample.sql(request).contains(#"LEFT JOIN "person" AS "person_2" ON "person_2"."id" = "person"."boss_id""#))
         #expect(try sample.rows(request) == ["1|Ada|-|-|-|-", "2|Bob|1|1|Ada|-", "3|Cy|1|1|Ada|-", "4|Di|2|2|Bob|1"])
@@ -170,7 +170,7 @@ import Testing
         #expect(try sample.rows(people.including(grand, required: true)) == ["4|Di|2|2|Bob|1|1|Ada|-"])
     }
 
-    @Test func `aliases tell several joins of one table apart`() throws {
+    @Test func `aliases distinguish several joins of one table`() throws {
         let a = try sample.all("person", alias: "a")
         let b = try sample.all("person", alias: "b")
         let first = try Association.belongsTo("first", from: people.table, to: a)
@@ -182,7 +182,7 @@ import Testing
         #expect(requestError { _ = try compiled(plain.filter(authors.column("name").equal(.text("x")))) }?.kind == "ambiguous")
     }
 
-    @Test func `the same association joined twice is one join with both conditions`() throws {
+    @Test func `joining the same association twice gives one join with both conditions`() throws {
         let french = try author.map { try $0.filter(authors.column("country").equal(.text("FR"))) }
         let old = try author.map { try $0.filter(authors.column("born").binary(.less, .integer(1930))) }
         let request = try books.joining(french, required: false).including(old, required: true)
@@ -194,7 +194,7 @@ import Testing
             == "two different associations are named `author`; give one of them another name")
     }
 
-    @Test func `what cannot be joined is an error`() throws {
+    @Test func `associations that cannot be joined are errors`() throws {
         func error(_ change: (Request) throws -> Request) -> String? {
             requestError { _ = try books.joining(author.map(change), required: true) }?.message
         }
@@ -213,13 +213,13 @@ import Testing
 
     // MARK: - Through
 
-    @Test func `an association over a table in between`() throws {
+    @Test func `an association can go through an intermediate table`() throws {
         let request = try books.joining(tagList, required: true)
         #expect(try sample.sql(request.filter(tags.column("name").equal(.text("novel")))).contains("""
             FROM "book" JOIN "book_tag" ON "book_tag"."book_id" = "book"."id" JOIN "tag" ON "tag"."id" = "book_tag"."tag_id"
             """))
         #expect(try sample.rows(request.filter(tags.column("name").equal(.text("novel"))), .count) == ["2"])
-        // A link whose tag does not fit is no associated row.
+        // A link without a matching tag is not an associated row.
         let novels = try tagList.map { try $0.filter(tags.column("name").equal(.text("novel"))) }
         let optional = try ordered(books.joining(novels, required: false).select([
             SelectedColumn(books.column("id")), SelectedColumn(tags.column("name"), name: "tag"),
@@ -239,7 +239,7 @@ import Testing
 
     // MARK: - Rows of one record
 
-    @Test func `the rows associated with one row`() throws {
+    @Test func `the associated rows of one row can be requested`() throws {
         let ofMelville = try Request.associated(bookList, with: [.integer(1)])
         #expect(try sample.sql(ofMelville) == #"SELECT * FROM "book" WHERE "book"."author_id" = ?"#)
         #expect(try sample.rows(ofMelville, .count) == ["2"])
@@ -262,7 +262,7 @@ import Testing
 
     // MARK: - Prefetch
 
-    @Test func `including_all is one more request for all rows`() throws {
+    @Test func `including_all fetches the associations of all rows in one more request`() throws {
         let some = try authors.limit(10)
         let compiled = try compiled(ordered(some.includingAll(bookList.map { try ordered($0, by: "title") })))
         #expect(compiled.prefetches.count == 1)
@@ -281,7 +281,7 @@ import Testing
         #expect(try sample.rows(exact).count == 3)
     }
 
-    @Test func `where all rows are fetched, those that name them by integers are read without asking for keys`() throws {
+    @Test func `if all rows are fetched, rows that refer to them by integers are read without binding keys`() throws {
         let compiled = try compiled(ordered(authors.includingAll(bookList.map { try ordered($0, by: "title") })))
         let child = compiled.prefetches[0].child
         #expect(child.plan.sql == """
@@ -294,7 +294,7 @@ import Testing
         #expect(first.prefetches[0].child.plan.slots == [.keys])
     }
 
-    @Test func `a limit counts for each row`() throws {
+    @Test func `a limit applies to each row`() throws {
         let newest = try bookList.map {
             try $0.order([Ordering(books.column("year"), isDescending: true)]).limit(1).select([SelectedColumn(books.column("title"))])
         }
@@ -312,7 +312,7 @@ import Testing
         #expect(try sample.rows(rest.child, keys: keys).map { $0.split(separator: "|")[2] } == ["Typee"])
     }
 
-    @Test func `prefetch over a table in between carries the key of that table`() throws {
+    @Test func `a prefetch through an intermediate table reads that table's key`() throws {
         let prefetch = try compiled(books.includingAll(tagList.map { try ordered($0) })).prefetches[0]
         #expect(prefetch.child.plan.sql == """
             SELECT "tag"."id", "tag"."name", "book_tag"."book_id" FROM "tag" JOIN "book_tag" ON "tag"."id" = "book_tag"."tag_id" \
@@ -323,7 +323,7 @@ import Testing
         #expect(try sample.rows(prefetch.child, keys: [[.integer(1)], [.integer(2)]]) == ["1|sea|1", "1|sea|2", "2|novel|1"])
     }
 
-    @Test func `prefetches nest, also inside joined rows, and add the keys they need`() throws {
+    @Test func `prefetches nest, even inside joined rows, and add the keys that they need`() throws {
         let deep = try authors.includingAll(bookList.map { try $0.includingAll(tagList) })
         let first = try compiled(deep).prefetches[0]
         #expect(first.child.prefetches.map(\.name) == ["tags"])
@@ -337,7 +337,7 @@ import Testing
         #expect(try sample.rows(authors.includingAll(bookList), .count) == ["4"])
     }
 
-    @Test func `a tree is followed as deep as is said`() throws {
+    @Test func `a tree is followed to the given depth`() throws {
         let request = try people.includingAll(reports, depth: 3)
         var level = try compiled(request).prefetches
         var names: [String] = []
@@ -355,7 +355,7 @@ import Testing
         #expect(error?.kind == "too_deep")
     }
 
-    @Test func `what cannot be prefetched is an error`() throws {
+    @Test func `associations that cannot be prefetched are errors`() throws {
         #expect(requestError {
             _ = try authors.includingAll(bookList.map { try $0.group([books.column("year")]) })
         }?.message == "`books`: an association with groups cannot be included")
@@ -365,7 +365,7 @@ import Testing
 
     // MARK: - Aggregates
 
-    @Test func `aggregates of associated rows`() throws {
+    @Test func `associated rows can be aggregated`() throws {
         let count = try bookList.aggregate(.count)
         let request = try ordered(authors.select([
             SelectedColumn(authors.column("id")), SelectedColumn(count),
@@ -382,7 +382,7 @@ import Testing
         ])
     }
 
-    @Test func `aggregates take part in arithmetic, conditions and orders`() throws {
+    @Test func `aggregates can be used in arithmetic, conditions and orders`() throws {
         let count = try bookList.aggregate(.count)
         let busy = try authors.having(count.binary(.greaterOrEqual, .integer(2)))
         #expect(try sample.sql(busy) == """
@@ -400,7 +400,7 @@ import Testing
         #expect(try sample.rows(updated) == ["2"])
     }
 
-    @Test func `aggregates over tables in between, of distinct and limited rows, of a table itself`() throws {
+    @Test func `aggregates work through intermediate tables, on distinct and limited rows, and on the table itself`() throws {
         let tagged = try ordered(books.select([SelectedColumn(books.column("id")), SelectedColumn(tagList.aggregate(.count))]))
         #expect(try sample.rows(tagged) == ["1|2", "2|1", "3|1", "4|0", "5|0", "6|0"])
         let authorTags = try Association.through(bookList, tagList, name: "tags")
@@ -425,7 +425,7 @@ import Testing
         #expect(try sample.rows(ofLinks) == ["1|1", "1|1", "2|1", "3|1"])
     }
 
-    @Test func `aggregates that cannot be are errors`() throws {
+    @Test func `impossible aggregates are errors`() throws {
         #expect(requestError { _ = try bookList.aggregate(.sum) }?.message == "`books`: sum needs a column or an expression")
         #expect(requestError { _ = try bookList.aggregate(.sum, books.column("price").aggregate("sum")) }?.kind == "argument")
         #expect(requestError { _ = try compiled(books.having(bookList.aggregate(.isEmpty))) }?.message
@@ -435,7 +435,7 @@ import Testing
             .message.contains("needs a name") == true)
     }
 
-    @Test func `associations lead to common tables, too`() throws {
+    @Test func `associations can lead to common tables`() throws {
         let french = try CommonTable("french", as: authors.filter(authors.column("country").equal(.text("FR"))))
         let association = try Association("french", isPlural: false, from: books.table, columns: [(1, 0)], to: french.request)
         let request = try ordered(books.select([SelectedColumn(books.column("id"))]).including(association, required: true))

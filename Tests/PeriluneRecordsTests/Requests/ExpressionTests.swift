@@ -16,25 +16,25 @@ import Testing
 
     private func c(_ name: String) throws -> Expression { try items.column(name) }
 
-    /// The text of an expression, as it stands in WHERE, without the table's name.
+    /// Returns the SQL of an expression as it appears in WHERE, without the table's name.
     private func sql(_ expression: Expression) throws -> String {
         let sql = try sample.sql(items.select([SelectedColumn(expression, name: "x")]))
         return String(sql.dropFirst("SELECT ".count).dropLast(#" AS "x" FROM "item""#.count)).replacing(#""item"."#, with: "")
     }
 
-    /// The ids of the rows for which a condition holds.
+    /// Returns the ids of the rows that satisfy a condition.
     private func ids(_ condition: Expression) throws -> [String] {
         try sample.rows(items.filter(condition).select([SelectedColumn(c("id"))]).order([Ordering(c("id"))]))
     }
 
-    /// The value of an expression in the first row.
+    /// Returns the value of an expression in the first row.
     private func value(_ expression: Expression) throws -> String {
         try sample.rows(items.select([SelectedColumn(expression, name: "x")]).order([Ordering(c("id"))]), .first)[0]
     }
 
     // MARK: - Operators
 
-    @Test func `every operator is written and means what it says`() throws {
+    @Test func `every operator is written correctly and has the right result`() throws {
         let cases: [(BinaryOperator, String, String)] = [
             (.equal, "=", "0"), (.notEqual, "<>", "1"), (.less, "<", "1"), (.lessOrEqual, "<=", "1"), (.greater, ">", "0"),
             (.greaterOrEqual, ">=", "0"), (.is, "IS", "0"), (.isNot, "IS NOT", "1"), (.add, "+", "11"), (.subtract, "-", "-9"),
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `parentheses stand where they are needed`() throws {
+    @Test func `parentheses are added only where they are needed`() throws {
         let (a, b) = (try c("a"), try c("b"))
         #expect(try sql(a.binary(.add, b).binary(.multiply, a)) == #"("a" + "b") * "a""#)
         #expect(try sql(a.binary(.add, b.binary(.multiply, a))) == #""a" + "b" * "a""#)
@@ -65,7 +65,7 @@ import Testing
         #expect(try sql(a.unary(.isNull).binary(.add, b)) == #"("a" IS NULL) + "b""#)
     }
 
-    @Test func `comparing with null is IS NULL`() throws {
+    @Test func `a comparison with null becomes IS NULL`() throws {
         let a = try c("a")
         #expect(try sql(a.equal(.value(.null))) == #""a" IS NULL"#)
         #expect(try sql(a.binary(.notEqual, .value(.null))) == #""a" IS NOT NULL"#)
@@ -75,7 +75,7 @@ import Testing
         #expect(requestError { _ = try a.between(.value(.null), a) }?.kind == "argument")
     }
 
-    @Test func `a negation takes the form that SQL has for it`() throws {
+    @Test func `negations use SQL's own forms`() throws {
         let a = try c("a")
         #expect(try sql(a.unary(.isNull).unary(.not)) == #""a" IS NOT NULL"#)
         #expect(try sql(a.isIn(values: [.integer(1)]).unary(.not)) == #""a" NOT IN (?)"#)
@@ -85,7 +85,7 @@ import Testing
         #expect(requestError { _ = try Expression.value(.boolean(true)).unary(.not) }?.kind == "argument")
     }
 
-    @Test func `patterns`() throws {
+    @Test func `patterns are written as LIKE and GLOB`() throws {
         let name = try c("name")
         #expect(try ids(name.like(.like, .text("T%"))) == ["2", "3"])
         #expect(try ids(name.like(.like, .text("%!_%"), escape: .text("!"))) == ["3"])
@@ -98,7 +98,7 @@ import Testing
 
     // MARK: - Lists
 
-    @Test func `lists: empty, short, of expressions, with null`() throws {
+    @Test func `lists can be empty, short, or made of expressions, but cannot contain null`() throws {
         let a = try c("a")
         #expect(try ids(a.isIn(values: [])) == [])
         #expect(try ids(a.isIn(values: []).unary(.not)) == ["1", "2", "3"])
@@ -109,7 +109,7 @@ import Testing
         #expect(requestError { _ = try a.isIn(values: [.real(.nan)]) }?.message.contains("NaN") == true)
     }
 
-    @Test func `long lists of integers and texts are one parameter, exact to the last bit`() throws {
+    @Test func `long lists of integers and texts become one parameter and are compared exactly`() throws {
         let numbers: [Int64] = [.max, .min, 9_007_199_254_740_993, 0, -1] + (100..<200)
         let texts = ["", "\"", "\\", "\u{1}", "é\u{1F600}", "1", "null", "a,b]"] + (0..<100).map { "t\($0)" }
         try sample.database.write { db in
@@ -127,7 +127,7 @@ import Testing
         #expect(try sample.rows(v.filter(list.unary(.not)), .count) == ["3"])
     }
 
-    @Test func `lists of a hundred thousand values of any kind`() throws {
+    @Test func `lists can hold a hundred thousand values of any kind`() throws {
         let (a, b) = (try c("a"), try c("b"))
         let integers = (0..<100_000).map { Value.integer($0) }
         #expect(try ids(a.isIn(values: integers)) == ["1", "2"])
@@ -143,7 +143,7 @@ import Testing
 
     // MARK: - Depth
 
-    @Test func `thousands of conditions are one chain`() throws {
+    @Test func `thousands of conditions form one chain`() throws {
         let a = try c("a")
         var or = try a.equal(.integer(-1))
         for index in 0..<2_000 { or = try or.or(a.equal(.integer(Int64(index + 2)))) }
@@ -155,7 +155,7 @@ import Testing
         #expect(requestError { _ = try Expression.combined(isAnd: true, []) }?.kind == "argument")
     }
 
-    @Test func `chains as long as memory allows are made and released without a stack`() throws {
+    @Test func `very long chains are built and released without recursion`() throws {
         let a = try c("a").equal(.integer(1))
         var left = a
         var right = a
@@ -167,7 +167,7 @@ import Testing
         #expect(right.members(isAnd: false).count == 300_001)
     }
 
-    @Test func `long chains of one operator work, deep nesting is an error before SQLite's`() throws {
+    @Test func `long chains of one operator work, and deep nesting is an error before SQLite's limit`() throws {
         let a = try c("a")
         var sum = a
         for _ in 0..<500 { sum = try sum.binary(.add, .integer(1)) }
@@ -194,14 +194,14 @@ import Testing
                 }
             }
             #expect(error?.kind == "too_deep", "shape \(index)")
-            // What was accepted, SQLite can read.
+            // SQLite can read everything that was accepted.
             #expect(try sample.rows(items.select([SelectedColumn(expression, name: "x")]), .first).count == 1, "shape \(index)")
         }
     }
 
     // MARK: - Functions
 
-    @Test func `functions of SQLite, of others, aggregates`() throws {
+    @Test func `functions of SQLite, other functions and aggregates can be called`() throws {
         let name = try c("name")
         #expect(try sql(.function("lower", [name])) == #"LOWER("name")"#)
         #expect(try sql(.function("replace", [name, .text("o"), .text("0")])) == #""replace"("name", ?, ?)"#)
@@ -223,7 +223,7 @@ import Testing
         #expect(requestError { _ = try Expression.function("f", Array(repeating: name, count: 128)) }?.kind == "argument")
     }
 
-    @Test func `case, cast, collation`() throws {
+    @Test func `CASE, CAST and COLLATE are written`() throws {
         let a = try c("a")
         #expect(try sql(.choice([(a.equal(.integer(1)), .text("one"))], otherwise: .text("more")))
             == #"CASE WHEN "a" = ? THEN ? ELSE ? END"#)
@@ -234,7 +234,7 @@ import Testing
         #expect(requestError { _ = try Expression.choice([]) }?.kind == "argument")
     }
 
-    @Test func `what is true or false is known to be so`() throws {
+    @Test func `boolean expressions are recognized`() throws {
         let a = try c("a")
         #expect(try c("flag").isBoolean && !a.isBoolean)
         #expect(try a.equal(a).isBoolean && a.unary(.isNull).isBoolean && a.equal(a).unary(.not).isBoolean)
@@ -245,7 +245,7 @@ import Testing
 
     // MARK: - SQL text
 
-    @Test func `SQL text takes values and expressions, by position and by name`() throws {
+    @Test func `SQL text accepts values and expressions, by position and by name`() throws {
         #expect(try ids(.sql("name = ? OR a = ?2", .positional([.text("one"), .integer(2)]))) == ["1", "2"])
         #expect(try ids(.sql("a = ?1 OR b = ?1 * 30", .positional([.integer(1)]))) == ["1", "3"])
         #expect(try ids(.sql("a = :x OR b = $y + @x", .named(["x": .integer(1), "y": c("b")]))) == ["1"])
@@ -253,12 +253,12 @@ import Testing
         #expect(try ids(.sql("name = 'what?' OR name = \"name\" -- ? :x\n AND [a] = 1 /* ? */ OR `b` = 20")) == ["1", "2"])
     }
 
-    @Test func `two texts may use the same names`() throws {
+    @Test func `two SQL texts may use the same names`() throws {
         let both = try Expression.sql("a = :x", .named(["x": .integer(1)])).or(.sql("a = :x", .named(["x": .integer(2)])))
         #expect(try ids(both) == ["1", "2"])
     }
 
-    @Test func `SQL text with the wrong values, or that reaches beyond its place, is an error`() throws {
+    @Test func `SQL text with mismatched values or unbalanced syntax is an error`() throws {
         let wrong: [(String, SQLFragment.Arguments, String)] = [
             ("a = ?", .none, "the SQL text expects 1 value, got 0: `a = ?`"),
             ("a = 1", .positional([try c("a")]), "the SQL text expects 0 values, got 1: `a = 1`"),
@@ -283,9 +283,9 @@ import Testing
         #expect(requestError { _ = try Expression.sql([0x61, 0xFF]) }?.kind == "argument")
     }
 
-    // MARK: - SQL by itself
+    // MARK: - Inline SQL
 
-    @Test func `expressions for definitions carry their values, and no table`() throws {
+    @Test func `expressions in definitions contain their values but no table`() throws {
         let condition = try c("a").binary(.greater, .integer(-5)).and(c("name").binary(.notEqual, .text("it's")))
             .and(c("data").binary(.notEqual, .value(.blob([0, 255])))).and(c("b").binary(.less, .value(.real(0.1))))
         #expect(try sample.compiler.inlineSQL(condition)
@@ -294,14 +294,14 @@ import Testing
         #expect(requestError { _ = try sample.compiler.inlineSQL(.parameter("x")) }?.kind == "argument")
     }
 
-    @Test func `expressions for upserts name the table and what is excluded`() throws {
+    @Test func `expressions in upserts name the table and the excluded row`() throws {
         let compiled = try sample.compiler.sql(
             of: c("a").binary(.add, .excluded(1, of: items.table)).binary(.add, .integer(1)), in: items)
         #expect(compiled.plan.sql == #""item"."a" + "excluded"."a" + ?"#)
         #expect(compiled.values == [.integer(1)])
     }
 
-    @Test func `values are checked`() throws {
+    @Test func `invalid values are refused`() throws {
         #expect(requestError { _ = try Expression.value(.real(.nan)) }?.message.contains("NaN") == true)
         #expect(requestError { _ = try Expression.parameter("") }?.kind == "argument")
         #expect(try value(.value(.real(.infinity))) == "inf")

@@ -15,7 +15,7 @@ import Testing
 
     private func column(_ name: String) throws -> Expression { try authors.column(name) }
 
-    @Test func `a filter, an order and a limit make one statement with bound values`() throws {
+    @Test func `a filter, an order and a limit become one statement with bound values`() throws {
         let request = try authors.filter(column("country").equal(.text("FR")))
             .order([Ordering(column("born"), isDescending: true)]).limit(10)
         let compiled = try request.compiled(by: sample.compiler)
@@ -30,7 +30,7 @@ import Testing
         #expect(compiled.plan.root?.names == ["id", "name", "country", "born", "alive"])
     }
 
-    @Test func `requests of one shape share a plan; the values are their own`() throws {
+    @Test func `requests of the same shape share a plan but not their values`() throws {
         let a = try authors.filter(column("name").equal(.text("a"))).compiled(by: sample.compiler)
         let b = try authors.filter(column("name").equal(.text("b"))).compiled(by: sample.compiler)
         let c = try authors.filter(column("country").equal(.text("b"))).compiled(by: sample.compiler)
@@ -39,18 +39,18 @@ import Testing
         #expect(b.values == [.text("b")])
     }
 
-    @Test func `a request remembers what it was compiled to`() throws {
+    @Test func `a request caches its compiled form`() throws {
         let request = try authors.limit(1)
         #expect(try request.compiled(by: sample.compiler) === request.compiled(by: sample.compiler))
     }
 
-    @Test func `deriving changes nothing of what it is derived from`() throws {
+    @Test func `deriving a request does not change the original`() throws {
         let before = try sample.sql(authors)
         _ = try authors.filter(column("id").equal(.integer(1))).limit(1).distinct().order([Ordering(column("id"))])
         #expect(try sample.sql(authors) == before)
     }
 
-    @Test func `filters are combined by AND, and keep their parentheses`() throws {
+    @Test func `filters are combined with AND and keep their parentheses`() throws {
         let or = try column("id").equal(.integer(1)).or(column("id").equal(.integer(2)))
         let request = try authors.filter(or).filter(column("country").unary(.isNull).or(column("born").binary(.less, .integer(1900))))
         #expect(try sample.sql(request) == """
@@ -60,7 +60,7 @@ import Testing
         #expect(try sample.rows(request) == ["1|Melville|US|1819|0"])
     }
 
-    @Test func `names are quoted, with their quotes doubled`() throws {
+    @Test func `names are quoted, with quotes doubled`() throws {
         let odd = try sample.all("odd \"name\"")
         let request = try odd.filter(odd.column("A \"B\"").equal(.integer(1))).order([Ordering(odd.column("select"))])
         #expect(try sample.sql(request) == #"""
@@ -69,7 +69,7 @@ import Testing
         #expect(try sample.rows(request) == [])
     }
 
-    @Test func `none, first, count, existence`() throws {
+    @Test func `none, first, count and exists are compiled`() throws {
         #expect(try sample.rows(authors.none()) == [])
         #expect(try sample.sql(authors, .first) == #"SELECT * FROM "author" LIMIT ?"#)
         #expect(try authors.limit(0).compiled(by: sample.compiler, as: .first).values == [.integer(0)])
@@ -82,7 +82,7 @@ import Testing
         #expect(try sample.rows(authors.limit(nil, offset: 3)) == ["4|Ernaux|FR|1940|1"])
     }
 
-    @Test func `counting distinct rows, groups and limits counts their rows`() throws {
+    @Test func `counts respect distinct rows, groups and limits`() throws {
         let countries = try authors.select([SelectedColumn(column("country"))])
         #expect(try sample.rows(countries.distinct(), .count) == ["3"])
         #expect(try sample.rows(countries.group([column("country")]), .count) == ["3"])
@@ -92,7 +92,7 @@ import Testing
         #expect(try sample.rows(having, .count) == ["1"])
     }
 
-    @Test func `aggregates of a request`() throws {
+    @Test func `a request can be aggregated`() throws {
         let born = try column("born")
         #expect(try sample.rows(authors, .aggregate("MIN", born, isDistinct: false)) == ["1819"])
         #expect(try sample.rows(authors.order([Ordering(born)]).limit(2), .aggregate("MAX", born, isDistinct: false)) == ["1819"])
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.message.contains("distinct") == true)
     }
 
-    @Test func `orders are reversed term by term; without an order the key decides`() throws {
+    @Test func `orders are reversed term by term, and without an order the key is used`() throws {
         let orders = try Ordering.terms(ofSQL: Array("country, substr(name, 1, 2) COLLATE NOCASE DESC NULLS LAST, (1) asc".utf8))
         #expect(orders.count == 3)
         #expect(try sample.sql(authors.order(orders).reversed()) == """
@@ -116,7 +116,7 @@ import Testing
         #expect(try sample.rows(nulls.reversed(), .first) == ["3|Anonymous|-|-|-"])
     }
 
-    @Test func `selections, annotations and orders by them`() throws {
+    @Test func `selections and annotations can be used in orders`() throws {
         let age = try Expression.integer(2000).binary(.subtract, column("born"))
         let request = try authors.select([SelectedColumn(column("name")), SelectedColumn(age, name: "age")])
         #expect(try sample.sql(request) == """
@@ -132,7 +132,7 @@ import Testing
         #expect(try sample.sql(ordered.selectAll().unordered()) == #"SELECT * FROM "author""#)
     }
 
-    @Test func `conditions in the result are marked as true or false`() throws {
+    @Test func `conditions in the result are marked as booleans`() throws {
         let request = try authors.select([
             SelectedColumn(column("id")), SelectedColumn(column("country").unary(.isNull), name: "homeless"),
         ])
@@ -143,7 +143,7 @@ import Testing
         #expect(try yes.compiled(by: sample.compiler).plan.booleanColumns == [0])
     }
 
-    @Test func `keys: single, composite, unique`() throws {
+    @Test func `rows are found by single, composite and unique keys`() throws {
         #expect(try sample.rows(authors.filterKey([.integer(2)])) == ["2|Duras|FR|1914|0"])
         let links = try sample.all("book_tag")
         #expect(try sample.rows(links.filterKey([.integer(1), .integer(2)])) == ["1|2|1"])
@@ -161,7 +161,7 @@ import Testing
         #expect(try sample.rows(unique) == ["2|1|Typee|1846|8.0"])
     }
 
-    @Test func `keys that do not fit are errors that say what does`() throws {
+    @Test func `mismatched keys are errors that name the right ones`() throws {
         #expect(requestError { _ = try authors.filterKey([.integer(1), .integer(2)]) }?.message
             == "the key of `author` is `id`: expected 1 value, got 2")
         #expect(requestError { _ = try sample.all("book_tag").filterKey([.integer(1)]) }?.message
@@ -187,7 +187,7 @@ import Testing
         #expect(requestError { _ = try sample.all("book_tag").column("rowid") }?.kind == "unknown_column")
     }
 
-    @Test func `a column of a table that is not read is an error when the request is compiled`() throws {
+    @Test func `a column of a table that is not joined is an error when the request is compiled`() throws {
         let request = try books.filter(column("name").equal(.text("x")))
         let error = requestError { _ = try request.compiled(by: sample.compiler) }
         #expect(error?.kind == "not_joined")
@@ -212,14 +212,14 @@ import Testing
         #expect(try sample.rows(filtered) == ["2|Duras|FR|1914|0"])
     }
 
-    @Test func `named parameters are filled in when a prepared request runs`() throws {
+    @Test func `named parameters are bound when a prepared request runs`() throws {
         let request = try authors.filter(column("born").binary(.greater, .parameter("year"))).limit(2)
         let compiled = try request.compiled(by: sample.compiler)
         #expect(compiled.plan.slots == [.parameter("year"), .value(0)])
         #expect(try sample.rows(compiled, parameters: ["year": .integer(1930)]) == ["4|Ernaux|FR|1940|1"])
     }
 
-    @Test func `a request stays good when the schema changes elsewhere, and follows its own table`() throws {
+    @Test func `a request survives changes elsewhere in the schema and follows changes of its table`() throws {
         let request = try authors.filter(column("country").equal(.text("US")))
         #expect(try sample.rows(request) == ["1|Melville|US|1819|0"])
         try sample.change("CREATE TABLE other (x)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneRecords
 
-/// A database with its schema, on which requests are compiled and run.
+/// A database with its schema, in which requests are compiled and run.
 final class Sample {
     let database: DatabaseQueue
     private(set) var schema = DatabaseSchema(generation: 1)
@@ -65,7 +65,7 @@ final class Sample {
 
     // MARK: - Running
 
-    /// The rows, each as a text: values separated by `|`, NULL as `-`.
+    /// Returns each row as a text: values separated by `|`, NULL as `-`.
     func rows(_ request: Request, _ form: RequestForm = .rows) throws -> [String] {
         try rows(request.compiled(by: compiler, as: form))
     }
@@ -118,7 +118,7 @@ extension Expression {
     func equal(_ other: Expression) throws -> Expression { try binary(.equal, other) }
 }
 
-/// The error of a request that cannot be built.
+/// Returns the error of a request that cannot be built.
 func requestError(_ body: () throws -> Void) -> RequestError? {
     do {
         try body()

@@ -19,7 +19,7 @@ import Testing
 
     // MARK: - As expressions
 
-    @Test func `a request stands for a list, a value, or the question whether it has rows`() throws {
+    @Test func `a request can be used as a list, as a value, and in EXISTS`() throws {
         let old = try books.filter(books.column("year").binary(.less, .integer(1900)))
         let ids = try old.select([SelectedColumn(books.column("author_id"))])
         let list = try authors.filter(authors.column("id").isIn(ids))
@@ -39,7 +39,7 @@ import Testing
         #expect(try sample.rows(annotated.order([Ordering(annotated.orderColumn("newest"))])).last == "2|Duras|FR|1914|0|1984")
     }
 
-    @Test func `rows of several columns are found in requests of as many`() throws {
+    @Test func `rows of several columns are compared with requests of equally many columns`() throws {
         let row = try Expression.row([books.column("author_id"), books.column("title")])
         let wanted = try books.filter(books.column("author_id").unary(.isNotNull)).select([SelectedColumn(books.column("author_id")), SelectedColumn(books.column("title"))]).limit(2)
         #expect(try sample.rows(books.filter(row.isIn(wanted)), .count) == ["2"])
@@ -50,7 +50,7 @@ import Testing
         #expect(requestError { _ = try Expression.request(books) }?.message.contains("expected a request of 1 column") == true)
     }
 
-    @Test func `a request inside another one of the same table means its own rows, in SQL text, too`() throws {
+    @Test func `a nested request on the same table refers to its own rows, even in SQL text`() throws {
         let inner = try authors.filter(authors.column("country").equal(.text("FR"))).select([SelectedColumn(authors.column("id"))])
         let request = try authors.filter(authors.column("id").isIn(inner))
         #expect(try sample.sql(request) == """
@@ -62,7 +62,7 @@ import Testing
         #expect(try names(authors.filter(authors.column("id").isIn(text))) == ["Duras", "Ernaux"])
     }
 
-    @Test func `an alias is used once in a request`() throws {
+    @Test func `an alias can be used once in a request`() throws {
         let a = try sample.all("author", alias: "a")
         let association = try Association.belongsTo("author", from: books.table, to: a)
         let request = try books.aliased("A").joining(association, required: true)
@@ -70,7 +70,7 @@ import Testing
         #expect(requestError { _ = try books.aliased("") }?.kind == "argument")
     }
 
-    @Test func `an alias reaches the outer row of the same table`() throws {
+    @Test func `an alias refers to the outer row of the same table`() throws {
         let elder = try sample.all("author", alias: "elder")
         let exists = try Expression.exists(authors.filter(authors.column("born").binary(.greater, elder.column("born"))))
         #expect(try names(elder.filter(exists)) == ["Duras", "Melville"])
@@ -78,7 +78,7 @@ import Testing
         #expect(try sample.rows(twice, .count) == ["4"])
     }
 
-    @Test func `names of tables that look like those the compiler makes are no problem`() throws {
+    @Test func `table names that resemble generated aliases cause no conflict`() throws {
         try sample.change("CREATE TABLE author_2 (id INTEGER PRIMARY KEY); INSERT INTO author_2 VALUES (1)")
         let other = try sample.all("author_2")
         let inner = try authors.filter(.exists(other.filter(other.column("id").equal(authors.column("id")))))
@@ -87,9 +87,9 @@ import Testing
         #expect(try names(request) == ["Melville"])
     }
 
-    // MARK: - UNION and the like
+    // MARK: - Compound requests
 
-    @Test func `rows of two requests are put together`() throws {
+    @Test func `the rows of two requests are combined`() throws {
         let french = try authors.filter(authors.column("country").equal(.text("FR")))
         let old = try authors.filter(authors.column("born").binary(.less, .integer(1930)))
         let union = try french.compound(.union, old)
@@ -108,7 +108,7 @@ import Testing
         #expect(try sample.rows(union, .aggregate("MIN", union.column("born"), isDistinct: false)) == ["1819"])
     }
 
-    @Test func `members with orders, limits and compounds of their own keep them`() throws {
+    @Test func `members of a compound keep their own orders, limits and compounds`() throws {
         let eldest = try authors.order([Ordering(authors.column("born")).nulls(first: false)]).limit(1)
         let youngest = try authors.order([Ordering(authors.column("born"), isDescending: true)]).limit(1)
         #expect(try names(eldest.compound(.unionAll, youngest)) == ["Ernaux", "Melville"])
@@ -116,7 +116,7 @@ import Testing
         #expect(try names(all) == ["Anonymous", "Duras", "Melville", "Melville"])
     }
 
-    @Test func `selections of several tables are put together by position`() throws {
+    @Test func `selections from several tables are combined by position`() throws {
         let titles = try books.select([SelectedColumn(books.column("title"), name: "word")])
         let words = try authors.select([SelectedColumn(authors.column("name"))]).compound(.union, titles)
         let request = try words.filter(words.column("name").like(.like, .text("M%"))).order([Ordering(words.column("name"))])
@@ -145,7 +145,7 @@ import Testing
 
     // MARK: - Common tables
 
-    @Test func `a common table is named once and read where it is needed`() throws {
+    @Test func `a common table is defined once and read where it is needed`() throws {
         let french = try CommonTable("french", as: authors.filter(authors.column("country").equal(.text("FR"))))
         let request = try french.request.filter(french.request.column("born").binary(.greater, .integer(1930)))
         #expect(try sample.sql(request) == #"""
@@ -161,7 +161,7 @@ import Testing
             == "the common table `french` is not part of the request; add it with with(...)")
     }
 
-    @Test func `a common table is declared with its columns, and may be recursive`() throws {
+    @Test func `a common table declares its columns and may be recursive`() throws {
         let people = try sample.all("person")
         let tree = try CommonTable("tree", columns: ["id", "name", "level"])
         let root = try people.filter(people.column("boss_id").unary(.isNull)).select([
@@ -182,7 +182,7 @@ import Testing
         #expect(requestError { _ = try people.with(tree) }?.message == "the common table `tree` is not defined yet")
     }
 
-    @Test func `a common table of SQL text`() throws {
+    @Test func `a common table can be defined by SQL text`() throws {
         let numbers = try CommonTable("numbers", columns: ["n"]).defined(
             asSQL: Array("SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?".utf8), .positional([.integer(5)]))
         let request = numbers.request
@@ -190,7 +190,7 @@ import Testing
         #expect(try sample.rows(request.filter(request.column("n").binary(.greater, .integer(3)))) == ["4", "5"])
     }
 
-    @Test func `a common table may have the name of a table, which it does not hide`() throws {
+    @Test func `a common table may share its name with a table without hiding it`() throws {
         let fake = try CommonTable("author", as: authors.filter(authors.column("id").equal(.integer(1))))
         #expect(try sample.rows(fake.request, .count) == ["1"])
         let request = try books.with(fake).filter(books.column("author_id").isIn(
@@ -198,14 +198,14 @@ import Testing
         #expect(try sample.rows(request, .count) == ["2"])
     }
 
-    @Test func `names of common tables differ by more than case`() throws {
+    @Test func `names of common tables must differ in more than case`() throws {
         let a = try CommonTable("x", as: authors)
         let b = try CommonTable("X", as: books)
         #expect(requestError { _ = try authors.with(a).with(b) }?.message == "two common tables are named `X`; names must differ in more than case")
         #expect(try sample.rows(authors.with(a).with(a), .count) == ["4"])
     }
 
-    @Test func `plans of common tables made anew are found again`() throws {
+    @Test func `the plan of a recreated common table is reused`() throws {
         func sum() throws -> Plan {
             let table = try CommonTable("x", as: authors.filter(authors.column("id").equal(.integer(1))))
             return try table.request.compiled(by: sample.compiler).plan

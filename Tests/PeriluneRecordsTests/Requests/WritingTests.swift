@@ -24,7 +24,7 @@ import Testing
         try Association.belongsTo("author", from: books.table, to: author)
     }
 
-    @Test func `rows are updated by expressions`() throws {
+    @Test func `expressions update rows`() throws {
         let price = try books.column("price")
         let compiled = try update(
             books.filter(price.binary(.greater, .integer(9))), "price", price.binary(.multiply, .integer(3)),
@@ -37,7 +37,7 @@ import Testing
         #expect(try sample.rows(compiled) .sorted() == ["L'Amant|28.5", "Moby-Dick|37.5"])
     }
 
-    @Test func `rows are deleted, and given back as whole rows`() throws {
+    @Test func `deleted rows can be returned as whole rows`() throws {
         let compiled = try books.filter(books.column("year").unary(.isNull)).compiledDelete(returning: .allColumns, by: sample.compiler)
         #expect(compiled.plan.sql == #"DELETE FROM "book" WHERE "book"."year" IS NULL RETURNING *"#)
         #expect(compiled.plan.root?.isWhole == true)
@@ -49,7 +49,7 @@ import Testing
         #expect(try sample.rows(links, .count) == ["0"])
     }
 
-    @Test func `an alias changes nothing but how columns are named`() throws {
+    @Test func `an alias only affects the names of columns`() throws {
         let b = try sample.all("book", alias: "b")
         let compiled = try update(b.filter(b.column("id").equal(.integer(1))), "title", .text("X"),
             returning: .columns([SelectedColumn(b.column("title"))]))
@@ -57,7 +57,7 @@ import Testing
         #expect(try sample.rows(compiled) == ["X"])
     }
 
-    @Test func `orders and limits, joins, and the rows of an association choose the rows by their key`() throws {
+    @Test func `requests with orders, limits, joins or associations choose the rows by their key`() throws {
         let cheapest = try books.order([Ordering(books.column("price")).nulls(first: false)]).limit(2)
         let compiled = try cheapest.compiledDelete(returning: .columns([SelectedColumn(books.column("id"))]), by: sample.compiler)
         #expect(compiled.plan.sql == """
@@ -77,7 +77,7 @@ import Testing
         #expect(try sample.rows(links) == ["2|1|1", "3|2|1"])
     }
 
-    @Test func `groups are written only if they are rows`() throws {
+    @Test func `groups can be written only if each group is a row`() throws {
         let links = try sample.all("book_tag")
         let byKey = try links.group([links.column("tag_id"), links.column("book_id")])
         #expect(try sample.rows(byKey.compiledDelete(returning: .allColumns, by: sample.compiler)).count == 4)
@@ -86,7 +86,7 @@ import Testing
         }?.message.contains("a group of rows cannot be written") == true)
     }
 
-    @Test func `conflict policies`() throws {
+    @Test func `conflict policies are written`() throws {
         let compiled = try books.filter(books.column("author_id").equal(.integer(1))).compiledUpdate(
             [Assignment(2, .text("same"))], onConflict: .ignore, by: sample.compiler)
         #expect(compiled.plan.sql.hasPrefix(#"UPDATE OR IGNORE "book" SET "title" = ? WHERE"#))
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be written is an error`() throws {
+    @Test func `requests that cannot be written are errors`() throws {
         #expect(requestError { _ = try books.compiledUpdate([], by: sample.compiler) }?.message == "update_all: expected at least one column to change")
         #expect(requestError {
             _ = try books.compiledUpdate([Assignment(1, .integer(1)), Assignment(1, .integer(2))], by: sample.compiler)

@@ -4,7 +4,7 @@ import Testing
 @testable import PeriluneRecords
 
 @Suite struct FloatLiteralTests {
-    /// Returns what SQLite reads from the literals of some floats.
+    /// Returns the values that SQLite reads from the literals of some floats.
     private func readBack(_ values: [Double]) throws -> [Double] {
         try DatabaseQueue().read { db in
             try stride(from: 0, to: values.count, by: 100).flatMap { start in
@@ -18,18 +18,18 @@ import Testing
         zip(values, try readBack(values)).filter { $0.bitPattern != $1.bitPattern }.map(\.0)
     }
 
-    // The numbers are texts because the compiler rounds literals twice.
+    // The numbers are strings because the compiler rounds literals twice.
     @Test(arguments: [
         ("0.5", "0.5"), ("0.1", "0.1"), ("3", "3.0"), ("-0", "-0.0"), ("1e300", "1e+300"), ("inf", "9e999"), ("-inf", "-9e999"), ("nan", "NULL"),
-        // SQLite 3.40 reads the shortest decimals of these as their neighbors.
+        // SQLite 3.40 reads the shortest decimals of these numbers as their neighbors.
         ("204.000651972", "204.00065197199999"), ("992.39767199999994", "992.39767199999994"),
         ("16.345678901234567", "16.345678901234567"), ("0.30000000000000004", "0.30000000000000004"),
     ])
-    func `a float is written as the shortest decimal that SQLite reads as the same`(value: String, literal: String) {
+    func `a float is written as the shortest decimal that SQLite reads back exactly`(value: String, literal: String) {
         #expect(FloatLiteral.text(Double(value)!) == literal)
     }
 
-    @Test func `SQLite reads the literals of decimals of up to 12 digits as the same floats`() throws {
+    @Test func `SQLite reads back literals of decimals with up to 12 digits`() throws {
         var random = SystemRandomNumberGenerator()
         let values = (0..<30_000).map { _ in
             let digits = Int64.random(in: -999_999_999_999...999_999_999_999, using: &random)
@@ -38,7 +38,7 @@ import Testing
         #expect(try differences(values) == [])
     }
 
-    @Test func `SQLite reads the literals of floats of any size as the same floats`() throws {
+    @Test func `SQLite reads back literals of floats of any size`() throws {
         var random = SystemRandomNumberGenerator()
         let bits = (0..<30_000).map { _ in Double(bitPattern: .random(in: 0...UInt64.max, using: &random)) }.filter(\.isFinite)
         let edges = (-1074...1023).flatMap { exponent in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneRecords
 
-/// Random texts, for what SQLite makes of them.
+/// Random texts, compared with SQLite's own interpretation.
 @Suite struct SQLComparisonTests {
     private static let parts = [
         "SELECT", "VALUES", "WITH c AS (SELECT 1)", "INSERT INTO t", "REPLACE INTO t", "UPDATE t SET a =", "DELETE FROM t", "WHERE", "EXPLAIN",
@@ -25,7 +25,7 @@ import Testing
         return text
     }
 
-    @Test func `ends of statements, parameters and what only reads agree with SQLite`() throws {
+    @Test func `statement ends, parameters and read-only statements agree with SQLite`() throws {
         var random = SystemRandomNumberGenerator(), compiledCount = 0
         let queue = try DatabaseQueue()
         try queue.inDatabase { db in
@@ -43,7 +43,7 @@ import Testing
         #expect(compiledCount > 3_000)
     }
 
-    /// A statement that SQLite has compiled, and how much of the text it is.
+    /// A statement that SQLite has compiled, and the length of its text.
     private struct Compiled {
         let statement: OpaquePointer
         let length: Int
@@ -67,13 +67,13 @@ import Testing
             return
         }
         scanner.skipStatement(after: first)
-        // What SQLite takes of the text, blanks after it or not.
+        // The text that SQLite uses, without blanks after it.
         let isSame = scanner.position == compiled.length || SQLScreening.isBlank(.init(rebasing: bytes[min(scanner.position, compiled.length)...]))
         #expect(isSame, "\(sql): \(scanner.position) \(compiled.length)")
         #expect(parameters(.init(rebasing: bytes[..<scanner.position])) == names(compiled.statement), "\(sql)")
         let screening = SQLScreening(bytes)
         if sqlite3_stmt_isexplain(compiled.statement) != 0 {
-            // An unknown pragma is refused, whatever is asked about it.
+            // An unknown pragma is refused regardless of its other properties.
             #expect(screening.kind == .read || sql.contains("PRAGMA"), "\(sql)")
             return
         }
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// The parameters by number, as SQLite counts them.
+    /// The parameters by number, in SQLite's order.
     private func parameters(_ bytes: UnsafeBufferPointer<UInt8>) -> [String?] {
         var result: [String?] = []
         for token in SQLScanner(bytes) where token.kind == .parameter {
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `names without their quotes are those that SQLite reads`() throws {
+    @Test func `unquoted names agree with SQLite`() throws {
         var random = SystemRandomNumberGenerator()
         let letters = ["a", "\"", "\"\"", "'", "''", "`", "``", "[", "]", " ", "é", ";", "--", "/*"]
         try DatabaseQueue().inDatabase { db in

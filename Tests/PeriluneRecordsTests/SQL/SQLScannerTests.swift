@@ -3,7 +3,7 @@ import Testing
 @testable import PeriluneRecords
 
 @Suite struct SQLScannerTests {
-    /// A token as the letter of its kind and its text; `!` at the end if it is not closed.
+    /// Returns a token as the letter of its kind and its text, with `!` at the end if it is unterminated.
     private func tokens(_ sql: [UInt8]) -> [String] {
         sql.withUnsafeBufferPointer { bytes in
             SQLScanner(bytes).map { token in
@@ -39,7 +39,7 @@ import Testing
         ("a--b\nc/*d\n*/e", ["wa", "wc", "we"]),
         ("/", ["o/"]), ("-", ["o-"]), ("--", []), ("", []), ("a\u{FEFF}b \u{FEFF}c", ["wa\u{FEFF}b", "wc"]),
     ])
-    func `text is divided as SQLite divides it`(_ sql: String, _ expected: [String]) {
+    func `text is split into the same tokens as in SQLite`(_ sql: String, _ expected: [String]) {
         #expect(solid(sql) == expected)
     }
 
@@ -47,7 +47,7 @@ import Testing
         ("'a", ["s'a!"]), ("'a''", ["s'a''!"]), ("\"a", ["n\"a!"]), ("[a", ["n[a!"]), ("x'1", ["bx'1!"]), ("/*", ["c/*!"]), ("/*a", ["c/*a!"]), ("/*/", ["c/*/!"]),
         ("/**/a", ["c/**/", "wa"]), ("/***/a", ["c/***/", "wa"]), ("--a", ["c--a"]), ("--a\nb", ["c--a", "_\n", "wb"]),
     ])
-    func `what does not end goes on to the end of the text`(_ sql: String, _ expected: [String]) {
+    func `an unterminated token extends to the end of the text`(_ sql: String, _ expected: [String]) {
         #expect(tokens(Array(sql.utf8)) == expected)
     }
 
@@ -56,7 +56,7 @@ import Testing
         #expect(tokens(Array("a\u{B}b".utf8)) == ["wa", "x\u{B}", "wb"])
     }
 
-    @Test func `a text ends at a NUL byte`() {
+    @Test func `text ends at a NUL byte`() {
         #expect(tokens([0x61, 0, 0x62]) == ["wa"])
         #expect(tokens([0x27, 0x61, 0, 0x27]) == ["s'a!"])
         #expect(tokens([0]) == [])
@@ -73,7 +73,7 @@ import Testing
         #expect(name == expected)
     }
 
-    @Test func `any bytes are divided without gaps`() {
+    @Test func `arbitrary bytes are split without gaps`() {
         var random = SystemRandomNumberGenerator()
         let telling = Array("'\"`[]-/*;:@$#?x0.e+(a)_ \n=<>|!".utf8)
         for _ in 0..<20_000 {
@@ -85,8 +85,8 @@ import Testing
         }
     }
 
-    @Test func `a text that never ends is read once`() {
-        // Each of these took a multiple of its length where something is looked for again and again.
+    @Test func `unterminated text is scanned in linear time`() {
+        // Each of these took quadratic time if the scanner searched repeatedly.
         for part in ["'", "\"", "[", "/*", "x'", "$a(", "''", ":", "((", "1e", "--"] {
             let sql = Array(String(repeating: part, count: 200_000).utf8)
             let clock = ContinuousClock()

@@ -17,7 +17,7 @@ import Testing
         ("BEGIN", .control), ("commit", .control), ("END", .control), ("ROLLBACK TO a", .control), ("SAVEPOINT a", .control), ("release a", .control),
         ("CREATE TABLE t (a)", .other), ("VACUUM", .other), ("ANALYZE", .other), ("(SELECT 1)", .other), ("'SELECT'", .other), ("\"begin\"", .other),
     ] as [(String, SQLScreening.Kind)])
-    func `the first word tells the kind`(_ sql: String, _ kind: SQLScreening.Kind) {
+    func `the first word determines the kind of statement`(_ sql: String, _ kind: SQLScreening.Kind) {
         #expect(screen(sql).kind == kind)
     }
 
@@ -34,7 +34,7 @@ import Testing
         ("ATTACH 'x.db' AS x", .files), ("DETACH x", .files), ("VACUUM INTO 'x.db'", .files), ("VACUUM main INTO 'x.db'", .files),
         ("VACUUM 'into'", .other), ("VACUUM /* into */", .other), ("EXPLAIN VACUUM INTO 'x'", .files),
     ] as [(String, SQLScreening.Kind)])
-    func `what reaches beyond the database is seen, however it is spelled`(_ sql: String, _ kind: SQLScreening.Kind) {
+    func `statements that reach beyond the database are detected, however they are spelled`(_ sql: String, _ kind: SQLScreening.Kind) {
         #expect(screen(sql).kind == kind)
     }
 
@@ -43,7 +43,7 @@ import Testing
         ("ATTACH ':memory:' || 'x' AS x", true), ("ATTACH ? AS x", true), ("ATTACH", true), ("VACUUM INTO 'x'", true), ("VACUUM", false),
         ("SELECT 1", false),
     ])
-    func `what opens a file is seen`(_ sql: String, _ opens: Bool) {
+    func `statements that open a file are detected`(_ sql: String, _ opens: Bool) {
         #expect(screen(sql).opensFile == opens)
     }
 
@@ -52,17 +52,17 @@ import Testing
         ("SELECT * FROM temp.t", true, false), ("SELECT * FROM 'temp'.t", true, false), ("SELECT 'x temp'", false, false),
         ("SELECT 1 -- changes", false, false), ("SELECT unchanges", false, false), ("SELECT 1; SELECT changes()", false, false),
     ])
-    func `what depends on the connection is seen`(_ sql: String, _ depends: Bool, _ readsRowID: Bool) {
+    func `statements that depend on the connection are detected`(_ sql: String, _ depends: Bool, _ readsRowID: Bool) {
         let screening = screen(sql)
         #expect(screening.dependsOnConnection == depends && screening.readsRowID == readsRowID)
     }
 
-    @Test func `temporary tables are seen`() {
+    @Test func `temporary tables are detected`() {
         #expect(screen("CREATE TEMP TABLE t (a)").isTemporary && screen("create temporary view v as select 1").isTemporary)
         #expect(!screen("CREATE TABLE temp (a)").isTemporary && !screen("CREATE").isTemporary)
     }
 
-    @Test func `messages have the words`() {
+    @Test func `the words for messages are extracted`() {
         #expect(screen("insert into t values (1)").words == "INSERT")
         #expect(screen("pragma main . Query_Only = 1").words == "PRAGMA Query_Only")
         #expect(screen("explain pragma x").words == "PRAGMA x")
@@ -75,7 +75,7 @@ import Testing
         ("CREATE TEMP TRIGGER x AFTER INSERT ON t BEGIN SELECT CASE 1 WHEN 1 THEN 2 END; END; INSERT INTO t VALUES (1)", true),
         ("EXPLAIN DELETE FROM t", false), (";;DELETE FROM t", true),
     ])
-    func `texts that change rows are told apart from others`(_ sql: String, _ changes: Bool) {
+    func `texts that change rows are detected`(_ sql: String, _ changes: Bool) {
         #expect(Array(sql.utf8).withUnsafeBufferPointer(SQLScreening.changesRows) == changes)
     }
 
@@ -85,12 +85,12 @@ import Testing
         ("ROLLBACK TRANSACTION", nil), ("ROLLBACK TO to", .rollBack(to: "to")), ("SAVEPOINT savepoint", .begin("savepoint")), ("SELECT a", nil), ("", nil),
         ("SAVEPOINT a/**/;SAVEPOINT b", .begin("a")), ("ROLLBACK TO\u{C}a", .rollBack(to: "a")), ("SAVEPOINT a-- b\n", .begin("a")),
     ] as [(String, SavepointCommand?)])
-    func `savepoints are named`(_ sql: String, _ command: SavepointCommand?) {
+    func `savepoint commands are parsed`(_ sql: String, _ command: SavepointCommand?) {
         #expect(Array(sql.utf8).withUnsafeBufferPointer(SavepointCommand.init) == command)
     }
 
     @Test(arguments: [(" \n-- a\n/* b */SELECT", 14), ("SELECT", 0), ("  ", 2), ("", 0), (" ;", 1)])
-    func `the blanks before a statement are measured`(_ sql: String, _ length: Int) {
+    func `the length of leading blanks is measured`(_ sql: String, _ length: Int) {
         #expect(Array(sql.utf8).withUnsafeBufferPointer(SQLScreening.blankLength) == length)
     }
 }

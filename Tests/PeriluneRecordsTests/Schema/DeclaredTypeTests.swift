@@ -11,7 +11,7 @@ import Testing
         ("BLOB", .blob), ("LONGBLOB", .blob), ("blob(16)", .blob), ("BLOBTEXT", nil), ("BLOB INTEGER", nil),
         ("", nil), ("ANY", nil), ("TEXT", nil), ("(", nil), (" ", nil),
     ] as [(String, DeclaredType.Content?)])
-    func `the name of a type says what fields hold`(_ text: String, _ content: DeclaredType.Content?) {
+    func `the name of a declared type determines what its fields hold`(_ text: String, _ content: DeclaredType.Content?) {
         #expect(DeclaredType(text).content == content)
     }
 
@@ -21,19 +21,19 @@ import Testing
         ("Float", .real), ("REAL", .real), ("STRING", .numeric), ("BOOLEAN", .numeric), ("DATE", .numeric), ("ANY", .numeric),
         ("DECIMAL(10,5)", .numeric), (" ", .numeric),
     ] as [(String, DeclaredType.Affinity)])
-    func `affinities are those of SQLite's rules`(_ text: String, _ affinity: DeclaredType.Affinity) {
+    func `affinities follow SQLite's rules`(_ text: String, _ affinity: DeclaredType.Affinity) {
         #expect(DeclaredType(text).affinity == affinity)
     }
 
-    @Test func `ANY converts nothing in a STRICT table alone`() {
+    @Test func `ANY preserves values only in a STRICT table`() {
         #expect(DeclaredType("any", isStrict: true).affinity == .blob)
         #expect(DeclaredType("ANY", isStrict: true).content == nil)
         #expect(DeclaredType("INT", isStrict: true).affinity == .integer)
     }
 
-    @Test func `affinities agree with SQLite for types of random words`() throws {
+    @Test func `affinities agree with SQLite for types made of random words`() throws {
         let parts = ["INT", "CHAR", "CLOB", "TEXT", "BLOB", "REAL", "FLOA", "DOUB", "ANY", "x", "_", " ", "bool", "Ean", "é"]
-        // What SQLite calls the type of a column in a table that is made from the result of a query.
+        // SQLite's name for the type of a column in a table that was created from a query.
         let names: [DeclaredType.Affinity: String] = [.integer: "INT", .text: "TEXT", .blob: "", .real: "REAL", .numeric: "NUM"]
         var random = SystemRandomNumberGenerator()
         try DatabaseQueue().write { db in

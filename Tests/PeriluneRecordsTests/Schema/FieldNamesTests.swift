@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeriluneRecords
 
-/// Tables as record classes with names of their own see them.
+/// Tables as record classes with their own field names see them.
 @Suite struct FieldNamesTests {
     let sample: Sample
     let table: TableSchema
@@ -14,7 +14,7 @@ import Testing
         view = table.named(by: FieldNames("name\0full_name\0\0born\0born\0lazy\0"))
     }
 
-    @Test func `a view has fields in place of columns, and keeps the names of the database`() {
+    @Test func `a view has fields instead of columns and keeps the database's names`() {
         #expect(view.columns.map(\.name) == ["id", "full_name", "country", "born", "alive"])
         #expect(view.columns.map(\.sqlName) == table.columns.map(\.name))
         #expect(view.column(named: "FULL_NAME") == 1)
@@ -24,13 +24,13 @@ import Testing
         #expect(view.storedColumns == [0, 1, 2, 3, 4])
     }
 
-    @Test func `the same names make the same view, and none the table itself`() {
+    @Test func `the same names give the same view, and no names give the table itself`() {
         #expect(table.named(by: FieldNames("name\0full_name\0\0born\0born\0lazy\0")) === view)
         #expect(table.named(by: nil) === table)
         #expect(table.named(by: FieldNames("name\0other\0\0")) !== view)
     }
 
-    @Test func `a request on a view has the columns in its SQL, and gives its rows the fields`() throws {
+    @Test func `a request on a view uses columns in SQL and gives its rows fields`() throws {
         let request = Request(view, schema: sample.schema)
         let compiled = try request.filter(request.column("full_name").equal(.text("Duras"))).order([Ordering(request.column("born"))])
             .compiled(by: sample.compiler)
@@ -42,7 +42,7 @@ import Testing
         #expect(throws: RequestError.self) { try request.column("name") }
     }
 
-    @Test func `a request on a view shares no plan with one on the table`() throws {
+    @Test func `a request on a view does not share a plan with one on the table`() throws {
         let plain = Request(table, schema: sample.schema), named = Request(view, schema: sample.schema)
         let first = try plain.filter(plain.column("country").equal(.text("FR"))).compiled(by: sample.compiler)
         let second = try named.filter(named.column("country").equal(.text("FR"))).compiled(by: sample.compiler)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `tables and views are described, without what SQLite makes for itself`() throws {
+    @Test func `tables and views are described without SQLite's internal ones`() throws {
         let tables = try database.read { db in try TableDescription.readAll(in: db) }
         #expect(tables.map(\.name) == ["author", "book", "old", "search"])
         #expect(tables.map(\.kind) == ["table", "table", "view", "virtual"])
@@ -33,7 +33,7 @@ import Testing
         #expect(book.columns[2].defaultValue == "'x'")
     }
 
-    @Test func `a temporary table hides that of the main database`() throws {
+    @Test func `a temporary table hides the main table with its name`() throws {
         try database.write { db in
             try db.execute(sql: "CREATE TEMP TABLE book (only TEXT)")
             let book = try TableDescription.read("book", in: db)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `the statements make the schema again`() throws {
+    @Test func `the statements recreate the schema`() throws {
         let (all, ofBook) = try database.read { db in
             (try SchemaStatements.read(in: db), try SchemaStatements.read(in: db, of: "Book"))
         }

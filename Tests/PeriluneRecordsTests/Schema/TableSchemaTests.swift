@@ -53,7 +53,7 @@ import Testing
         #expect(table.uniqueKeys == [[0]])
     }
 
-    @Test func `keys are listed: unique ones without the partial and those on expressions, foreign ones with both sides`() throws {
+    @Test func `foreign keys are listed with both sides, and unique keys without partial and expression indexes`() throws {
         let table = try read("book")
         #expect(Set(table.uniqueKeys) == [[0], [1, 2]])
         #expect(!table.primaryKeyIsRowID)
@@ -68,14 +68,14 @@ import Testing
         #expect(try read("loan").foreignKeys.map(\.onUpdate) == ["set null"])
     }
 
-    @Test func `composite keys keep their order; a table WITHOUT ROWID has no row id`() throws {
+    @Test func `composite keys keep their order, and a table WITHOUT ROWID has no row id`() throws {
         let table = try read("loan")
         #expect(table.primaryKey == [1, 0])
         #expect(table.isWithoutRowID)
         #expect(table.column(named: "rowid") == nil)
     }
 
-    @Test func `an INTEGER PRIMARY KEY DESC is no row id`() throws {
+    @Test func `an INTEGER PRIMARY KEY DESC is not the row id`() throws {
         #expect(try !read("descending").primaryKeyIsRowID)
         #expect(try read("strict").isStrict)
     }
@@ -87,7 +87,7 @@ import Testing
         #expect(table.column(named: "A \"B") == 3)
     }
 
-    @Test func `views and virtual tables are known; a view that cannot be used says why`() throws {
+    @Test func `views and virtual tables are known, and an unusable view reports its error`() throws {
         #expect(try read("cheap").kind == .view)
         #expect(try read("cheap").columns.count == 6)
         let note = try read("note")
@@ -98,7 +98,7 @@ import Testing
         #expect(error?.message?.contains("missing") == true)
     }
 
-    @Test func `temporary tables come before others; attached ones are found`() throws {
+    @Test func `temporary tables take precedence, and attached tables are found`() throws {
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH ':memory:' AS more; CREATE TABLE more.extra (x, y); CREATE TEMP TABLE book (only)")
             #expect(try TableSchema.read("book", in: db)?.columns.map(\.name) == ["only"])
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a table that did not change stays the same object when the schema did`() throws {
+    @Test func `a table that did not change stays the same object after a schema change`() throws {
         try database.write { db in
             let first = DatabaseSchema(generation: 1)
             let author = try first.table("author", in: db)
