@@ -4,7 +4,7 @@ import Testing
 @testable import PeriluneScenarios
 
 @Suite struct BadInputTests {
-    @Test func `a file that does not parse is an errored case, and the others run`() async throws {
+    @Test func `a file that does not parse is one errored case, and other files run`() async throws {
         let project = try ScenarioProject([
             "scenarios/a_scenario.lua": "scenario('x' function() end)",
             "scenarios/b_scenario.lua": "scenario('good', function(t) end)",
@@ -18,7 +18,7 @@ import Testing
         #expect(run.summary.exitStatus == 1)
     }
 
-    @Test func `a file that loops while it is collected is ended`() async throws {
+    @Test func `a file that loops during collection is ended`() async throws {
         let project = try ScenarioProject([
             "scenarios/a_scenario.lua": "while true do end",
             "scenarios/b_scenario.lua": "scenario('good', function(t) end)",
@@ -40,7 +40,7 @@ import Testing
         #expect(failure.file?.hasSuffix("scenarios/support.lua") == true && failure.line == 2)
     }
 
-    @Test func `two scenarios of one name are reported, and the first one runs`() async throws {
+    @Test func `of two scenarios with the same name, the first runs and the second is reported`() async throws {
         let project = try ScenarioProject("""
             scenario("twin", function(t) end)
             scenario("twin", function(t) end)
@@ -52,7 +52,7 @@ import Testing
         #expect(failure.line == 2)
     }
 
-    @Test func `only runs what it marks, and fails the run`() async throws {
+    @Test func `scenario.only restricts the run and makes it fail`() async throws {
         let project = try ScenarioProject("""
             scenario("one", function(t) end)
             scenario.only("two", function(t) check(true) end)
@@ -67,7 +67,7 @@ import Testing
         #expect(run.summary.exitStatus == 1)
     }
 
-    @Test func `in CI only is an error at once, and all run`() async throws {
+    @Test func `in CI, scenario.only is an error, and all scenarios run`() async throws {
         let project = try ScenarioProject("""
             scenario("one", function(t) end)
             scenario.only("two", function(t) end)
@@ -78,21 +78,21 @@ import Testing
         #expect(run.summary.exitStatus == 1)
     }
 
-    @Test func `a run that matches nothing ends with 4, and says so`() async throws {
+    @Test func `a run that matches nothing exits with 4 and a message`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) end)")
         let run = try await project.run(.pretty) { $0.selection.filters = [.text("nothing like it")] }
         #expect(run[.pretty] == "none of the 1 scenarios matched\n")
         #expect(run.summary.exitStatus == 4)
     }
 
-    @Test func `a path that does not exist is a mistake of the caller`() async throws {
+    @Test func `a path that does not exist is a usage error`() async throws {
         let project = try ScenarioProject("")
         await #expect(throws: ScenarioUsageError.self) {
             try await project.run { $0.paths = [ScenarioPath("/no/such/folder")] }
         }
     }
 
-    @Test func `a line at which no scenario can be is a mistake of the caller`() async throws {
+    @Test func `a line without a scenario is a usage error`() async throws {
         let project = try ScenarioProject("\nscenario('one', function(t) end)\n\n")
         func run(_ line: Int) async throws -> Int {
             try await project.run { $0.paths = [ScenarioPath("\(project.path)/scenarios/a_scenario.lua:\(line)")] }.summary.results.count
@@ -105,13 +105,13 @@ import Testing
         #expect(behind?.description.hasSuffix("a_scenario.lua:99, behind the end of the file; its last scenario is at line 2") == true)
     }
 
-    @Test func `a folder of migrations that does not exist is an error in plain words`() async throws {
+    @Test func `a missing migration folder is reported in plain words`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) end)")
         let run = try await project.run { $0.migrations = "nofolder" }
         #expect(try run.result("one").failures.first?.message == "cannot read the folder of migrations nofolder: it does not exist")
     }
 
-    @Test func `a transaction that is left open is reported, and rolled back`() async throws {
+    @Test func `a transaction that is left open is reported and rolled back`() async throws {
         let project = try ScenarioProject("""
             scenario("leak", function(t)
               coroutine.wrap(function() t.db:write(function() coroutine.yield() end) end)()
@@ -125,7 +125,7 @@ import Testing
         #expect(try run.outcome("good") == .passed)
     }
 
-    @Test func `a step in a coroutine that is left suspended has failed, and is no part of others`() async throws {
+    @Test func `a step in a suspended coroutine has failed and does not contain later steps`() async throws {
         let project = try ScenarioProject("""
             scenario("it", function(t)
               local half = coroutine.create(function()
@@ -143,7 +143,7 @@ import Testing
         #expect(result.steps.map(\.hasPassed) == [false, true])
     }
 
-    @Test func `rows that may still be read are reported, others not`() async throws {
+    @Test func `unread rows are reported only if they can still be read`() async throws {
         let project = try ScenarioProject("""
             local function ids(db)
               return coroutine.create(function()
@@ -167,14 +167,14 @@ import Testing
         #expect(try run.outcome("left") == .passed)
     }
 
-    @Test func `each place where a fixture was looked for is reported once`() async throws {
+    @Test func `each searched location of a missing fixture is reported once`() async throws {
         let project = try ScenarioProject("scenario('it', { database = 'fixture:none.sqlite' }, function(t) end)")
         let message = try await project.run().result("it").failures.first?.message
         #expect(message?.replacing(project.path + "/", with: "")
             == "fixture `none.sqlite` not found; looked for scenarios/none.sqlite, scenarios/fixtures/none.sqlite")
     }
 
-    @Test func `a file that does not parse is run again by its name`() async throws {
+    @Test func `the command for a file that does not parse names the file`() async throws {
         let project = try ScenarioProject("scenario(")
         let text = try await project.run(.pretty)[.pretty]
         #expect(text.contains("rerun     perilune test scenarios/a_scenario.lua --seed 7f3a\n"), "\(text)")
@@ -187,7 +187,7 @@ import Testing
         #expect((result.notes + result.failures.map(\.message)).contains { $0.contains("accident") })
     }
 
-    @Test func `of a megabyte of output the beginning and the end are kept`() async throws {
+    @Test func `the beginning and the end of very long output are kept`() async throws {
         let project = try ScenarioProject("""
             scenario("loud", function(t)
               print("first")
@@ -204,7 +204,7 @@ import Testing
         #expect(run[.junit].utf8.count < 200_000)
     }
 
-    @Test func `a scenario that uses up the memory dies alone`() async throws {
+    @Test func `a scenario that exhausts its memory fails, and the others pass`() async throws {
         let project = try ScenarioProject("""
             scenario("greedy", function(t) local list = {} while true do list[#list + 1] = ("x"):rep(100000) .. #list end end)
             scenario("exit", function(t) os.exit(3) end)
@@ -216,7 +216,7 @@ import Testing
         #expect(try run.outcome("good") == .passed)
     }
 
-    @Test func `a worker that does not come back is given up, and another one goes on`() async throws {
+    @Test func `a worker that does not return is abandoned and replaced`() async throws {
         let project = try ScenarioProject("""
             scenario("stuck", { timeout = "3s" }, function(t) os.execute("sleep 20") end)
             scenario("after", function(t) end)
@@ -234,7 +234,7 @@ import Testing
         #expect(try run.result("s").failures[0].message.contains("is not UTF-8"))
     }
 
-    @Test func `a report that cannot be written does not stop the others`() async throws {
+    @Test func `a report that cannot be written does not affect the others`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) end)")
         let good = project.path + "/report.xml"
         let reports = ReportSet(

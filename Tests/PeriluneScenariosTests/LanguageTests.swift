@@ -5,15 +5,15 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// The tests of the language of scenarios that are written in Lua: `Lua/*.lua` beside this file; see ``LuaTest``.
+/// The tests of the scenario language that are written in Lua: `Lua/*.lua` in this folder; see ``LuaTest``.
 ///
-/// Each runs in a host of its own, over an empty database in memory, with the functions of ``testFunctions()`` and these:
+/// Each runs in its own host, with an empty database in memory, the functions of ``testFunctions()`` and these:
 ///
 /// - `library(name)`: returns a module of the library.
-/// - `language(host)`: loads the language, with what stands for the runner, and returns it.
+/// - `language(host)`: loads the language with a substitute for the runner, and returns it.
 /// - `run(body, host, info)`: runs the body of one scenario, and returns the result.
-/// - `passes(body, host, info)`: the same, and it must have passed.
-/// - `failure(body, host, info)`: the failure of the body, which must have exactly one.
+/// - `passes(body, host, info)`: the same, and checks that the scenario has passed.
+/// - `failure(body, host, info)`: returns the failure of the body, which must have exactly one.
 @Suite struct LanguageTests {
     private static let all = LuaTest.all(beside: #filePath)
 
@@ -31,7 +31,7 @@ import Testing
         try await test.run(on: host, functions: Self.functions)
     }
 
-    @Test func `tests in Lua are found, all of them`() {
+    @Test func `all tests in Lua are found`() {
         #expect(!Self.all.isEmpty)
         #expect(LuaTest.overlookedLines(beside: #filePath) == [])
     }

@@ -4,17 +4,17 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// A folder with scenarios, and what they use; removed with the value.
+/// A temporary folder with scenarios and the files that they use. It is removed with the value.
 final class ScenarioProject {
     let path: String
 
-    /// - Parameter files: By path in the folder.
+    /// - Parameter files: The contents of files by their paths in the folder.
     init(_ files: [String: String]) throws {
         path = URL.temporaryDirectory.appending(path: "perilune-scenarios-\(UUID().uuidString)").standardizedFileURL.path
         for (name, text) in files { try write(text, to: name) }
     }
 
-    /// A project of one file.
+    /// Creates a project with one scenario file.
     convenience init(_ scenarios: String) throws {
         try self.init(["scenarios/a_scenario.lua": scenarios])
     }
@@ -37,7 +37,7 @@ final class ScenarioProject {
         FileManager.default.contents(atPath: "\(path)/\(name)").map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What came of a run.
+    /// The outcome of a run.
     struct Outcome {
         let summary: ScenarioSummary
         let texts: [ScenarioReportFormat: String]
@@ -52,7 +52,7 @@ final class ScenarioProject {
         func outcome(_ name: String) throws -> ScenarioOutcome { try result(name).outcome }
     }
 
-    /// Runs the scenarios in the order of the files, with the seed 7f3a.
+    /// Runs the scenarios in file order with the seed 7f3a.
     func run(
         _ formats: ScenarioReportFormat..., isVerbose: Bool = false, _ change: (inout ScenarioOptions) throws -> Void = { _ in },
         started: @escaping @Sendable (ScenarioRun) -> Void = { _ in }
@@ -61,12 +61,12 @@ final class ScenarioProject {
         options.paths = [ScenarioPath(path + "/scenarios")]
         options.order = .file
         options.seed = RunSeed(0x7f3a)
-        // A scenario that waits for a task of Swift waits for its turn behind the tests that are ready to run, which are all of them at first.
+        // A scenario that waits for a Swift task queues behind all tests that are ready to run, which are all of them at first.
         options.timeout = .seconds(900)
         try change(&options)
         var style = ScenarioReportStyle()
         style.isVerbose = isVerbose
-        // Whatever else the machine does meanwhile.
+        // Long enough for a busy machine.
         style.slow = .seconds(3600)
         let texts = Mutex<[ScenarioReportFormat: String]>([:])
         nonisolated(unsafe) let reports = formats.map { format in
@@ -80,7 +80,7 @@ final class ScenarioProject {
         return Outcome(summary: summary, texts: texts.withLock { $0.mapValues(shown) })
     }
 
-    /// A text without what differs from run to run: the folder, and times.
+    /// Replaces the parts of a text that differ from run to run: the folder and times.
     private func shown(_ text: String) -> String {
         text.replacing(path + "/", with: "")
             .replacing(/[0-9.]+ m?s\b/, with: "0 ms")

@@ -2,7 +2,7 @@ import PeriluneScenarios
 import PeriluneTestSupport
 import Testing
 
-/// The examples of this project, as a program that embeds Perilune would run its own.
+/// Runs the examples of this project in the way in which a program that embeds Perilune runs its own scenarios.
 @Suite struct ExampleScenarios {
     // example
     @Test(arguments: try Scenarios.all(under: "scripts/examples/billing/scenarios"))
@@ -13,7 +13,7 @@ import Testing
 }
 
 @Suite struct SwiftTests {
-    @Test func `a scenario that fails is an issue at its line of Lua`() async throws {
+    @Test func `a failing scenario is an issue at its line of Lua`() async throws {
         let project = try ScenarioProject("""
             scenario("good", function(t) end)
             scenario("bad", function(t)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a file that does not load is a case that fails`() async throws {
+    @Test func `a file that does not load is a failing case`() async throws {
         let project = try ScenarioProject("scenario(")
         let scenarios = try Scenarios.all(under: project.path)
         #expect(scenarios.count == 1)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// What tells scenarios apart, and what its seed follows from.
+/// The identity of scenarios, from which their seeds are derived.
 @Suite struct IdentityTests {
     private static let text = "for i = 1, 4 do scenario('s' .. i, function(t) print(math.random(1000000)) check(true) end) end"
     private static let files = [
@@ -18,7 +18,7 @@ import Testing
         "scenarios/a_scenario.lua": text,
     ]
 
-    @Test func `identifiers, seeds and the order are the same however the path was typed`() async throws {
+    @Test func `identifiers, seeds and order do not depend on the form of the path`() async throws {
         let project = try ScenarioProject(Self.files)
         let typed = ["scenarios", "scenarios/.", "scenarios/../scenarios", "scenarios/sub/..", ""]
         var seen: [[String]] = []
@@ -34,7 +34,7 @@ import Testing
         for (path, results) in zip(typed, seen) { #expect(results == seen[0], "\(path)") }
     }
 
-    @Test func `a file, or a folder in that of all scenarios, has the seeds, support files and migrations of the whole`() async throws {
+    @Test func `a file or a subfolder has the seeds, support files and migrations of the full run`() async throws {
         let project = try ScenarioProject(Self.files)
         let whole = try await project.run().result("inner")
         for path in ["scenarios/sub", "scenarios/sub/b_scenario.lua", "scenarios/sub/b_scenario.lua:1"] {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a file that is given twice, by two paths, is run once`() async throws {
+    @Test func `a file that is given by two paths runs once`() async throws {
         let project = try ScenarioProject(Self.files)
         let run = try await project.run {
             $0.paths = ["scenarios", "scenarios/../scenarios/a_scenario.lua", "scenarios/a_scenario.lua:1"].map { ScenarioPath("\(project.path)/\($0)") }
@@ -52,7 +52,7 @@ import Testing
         #expect(run.summary.results.count == 5 && run.summary.count(.passed) == 5)
     }
 
-    @Test func `two folders of scenarios in one run may have files and scenarios of one name`() async throws {
+    @Test func `two scenario folders in one run may contain equal file and scenario names`() async throws {
         let project = try ScenarioProject(["one/scenarios/a_scenario.lua": Self.text, "two/scenarios/a_scenario.lua": Self.text])
         let run = try await project.run { $0.paths = ["one", "two"].map { ScenarioPath("\(project.path)/\($0)/scenarios") } }
         #expect(run.summary.count(.passed) == 8)
@@ -60,7 +60,7 @@ import Testing
         #expect(Set(run.summary.results.map(\.output)).count == 4)
     }
 
-    @Test func `where no folder is called scenarios, the given one is that of all scenarios`() async throws {
+    @Test func `without a folder called scenarios, the given folder is the root`() async throws {
         let project = try ScenarioProject([
             "migrations/1_book.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY)",
             "specs/support.lua": "title = 'shared'",
@@ -70,7 +70,7 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run.summary.failures.flatMap(\.failures))")
     }
 
-    @Test func `the command that a failure shows names one of the cases, and runs no other`() async throws {
+    @Test func `the command in a failure runs exactly the failed case`() async throws {
         let project = try ScenarioProject("""
             scenario("price of {n}", { cases = { { name = "one", n = 1 }, { name = "two", n = 2 } } }, function(t)
               check(t.case.n == 1)
@@ -86,7 +86,7 @@ import Testing
         #expect(try await loop.run(.pretty)[.pretty].contains("rerun     perilune test scenarios/a_scenario.lua:1:2 --seed 7f3a\n"))
     }
 
-    @Test func `a file may catch that a definition is refused, and define another scenario`() async throws {
+    @Test func `a file may catch a refused definition and define another scenario`() async throws {
         let project = try ScenarioProject("""
             scenario("before", function(t) check(true) end)
             if not pcall(scenario, "refused", { no_such_option = 1 }, function(t) end) then
@@ -99,7 +99,7 @@ import Testing
         #expect(run.summary.count(.passed) == 3, "\(run.summary.failures.flatMap(\.failures))")
     }
 
-    @Test func `paths may end with a line, and with the position of a scenario at it`() {
+    @Test func `a path may end with a line and the position of a scenario on it`() {
         let path = ScenarioPath("a/b:12:3")
         #expect(path.path == "a/b" && path.line == 12 && path.position == 3)
         #expect(ScenarioPath("a:12").position == nil && ScenarioPath("12:3").path == "12")

@@ -17,40 +17,40 @@ import Testing
         try await ScenarioProject(Self.text).run { try change(&$0) }.summary.results.map(\.scenario.name).sorted()
     }
 
-    @Test func `by text, whatever the case of letters`() async throws {
+    @Test func `scenarios are selected by text, regardless of case`() async throws {
         #expect(try await names { $0.selection.filters = [.text("MONTH"), .text("mail")] } == ["Mail is sent", "closes the month"])
     }
 
-    @Test func `by an expression`() async throws {
+    @Test func `scenarios are selected by a regular expression`() async throws {
         #expect(try await names { $0.selection.filters = [try .init("/price.*two$/")] }.count == 1)
         #expect(try await names { $0.selection.filters = [try .init("/^closes the month$/")] } == ["closes the month"])
         #expect(try await names { $0.selection.filters = [try .init("/^billing > closes/")] } == ["closes the month"])
         #expect(try await names { $0.selection.filters = [try .init("/^month/")] } == [])
     }
 
-    @Test func `but not those to be skipped`() async throws {
+    @Test func `skipped names are excluded from the selection`() async throws {
         #expect(try await names { $0.selection.skips = [.text("billing")] } == ["Mail is sent"])
     }
 
-    @Test func `by tags, also of groups`() async throws {
+    @Test func `scenarios are selected by their tags and those of their groups`() async throws {
         #expect(try await names { $0.selection.tags = ["money"] }.count == 3)
         #expect(try await names { $0.selection.tags = ["slow", "mail"] } == ["Mail is sent"])
     }
 
-    @Test func `by line, with all cases`() async throws {
+    @Test func `a line selects a scenario with all its cases`() async throws {
         let path = { (options: ScenarioOptions) in options.paths[0].path }
         #expect(try await names { $0.paths = [ScenarioPath(path($0) + "/a_scenario.lua:4")] }.count == 2)
         #expect(try await names { $0.paths = [ScenarioPath(path($0) + "/a_scenario.lua:2")] } == ["closes the month"])
         #expect(try await names { $0.paths = [ScenarioPath(path($0) + "/a_scenario.lua:7")] } == ["Mail is sent"])
     }
 
-    @Test func `paths may end with a line`() {
+    @Test func `a path may end with a line`() {
         #expect(ScenarioPath("a:12") == { var path = ScenarioPath("a"); path.line = 12; return path }())
         #expect(ScenarioPath("./scenarios/").path == "scenarios")
         #expect(ScenarioPath("a:b").path == "a:b" && ScenarioPath("a:b").line == nil)
     }
 
-    @Test func `an expression that is none is refused`() {
+    @Test func `an invalid regular expression is refused`() {
         #expect(throws: (any Error).self) { try ScenarioSelection.Pattern("/(/") }
     }
 }

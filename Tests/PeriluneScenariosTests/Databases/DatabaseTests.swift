@@ -11,7 +11,7 @@ import Testing
         return try await ScenarioProject(files).run()
     }
 
-    @Test func `templates are layers, each made once and copied`() async throws {
+    @Test func `templates are layers, each created once and copied`() async throws {
         let run = try await run("""
             template("one", function(db) db:execute("INSERT INTO thing (name) VALUES ('one')") end)
             template("two", { on = "one" }, function(db) db:execute("INSERT INTO thing (name) VALUES ('two')") end)
@@ -27,7 +27,7 @@ import Testing
         #expect(run.summary.count(.passed) == 4, "\(run.summary.failures.map(\.failures))")
     }
 
-    @Test func `a changed row has the key that is stored, also where SQLite considers another equal`() async throws {
+    @Test func `a changed row has its stored key, even if SQLite considers another key equal`() async throws {
         let run = try await run("""
             scenario("a", function(t)
               t.db:execute[[
@@ -65,7 +65,7 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run.summary.failures.map(\.failures))")
     }
 
-    @Test func `a template that fails fails those that use it`() async throws {
+    @Test func `a failing template fails the scenarios that use it`() async throws {
         let run = try await run("""
             template("bad", function(db) db:execute("INSERT INTO thign VALUES (1)") end)
             scenario("a", { template = "bad" }, function(t) end)
@@ -78,7 +78,7 @@ import Testing
         #expect(try run.result("a").failures[0].message.contains("thign"))
     }
 
-    @Test func `a template that takes too long is ended, and may be given more time`() async throws {
+    @Test func `a template that takes too long is ended, and its time limit can be raised`() async throws {
         let project = try ScenarioProject("""
             template("endless", { timeout = "100ms" }, function() while true do end end)
             scenario("it", { template = "endless" }, function(t) end)
@@ -90,13 +90,13 @@ import Testing
         #expect(mistake == "template \"x\": option `timeout`: expected a duration (\"2m\", a number of seconds), got the string \"soon\"")
     }
 
-    @Test func `a migration that fails is reported with its file`() async throws {
+    @Test func `a failing migration is reported with its file`() async throws {
         let run = try await run("scenario('a', function(t) end)", ["migrations/2_bad.sql": "CREATE TABEL x"])
         let failure = try run.result("a").failures[0]
         #expect(failure.file?.hasSuffix("migrations/2_bad.sql") == true, "\(failure)")
     }
 
-    @Test func `empty databases, files, and copies of fixtures`() async throws {
+    @Test func `databases can be empty, files, or copies of fixtures`() async throws {
         let project = try ScenarioProject(Self.migration.merging([
             "scenarios/a_scenario.lua": """
                 scenario("empty", { database = "empty" }, function(t) check(#t.db:tables() == 0) end)
@@ -133,7 +133,7 @@ import Testing
         return try Data(stage.image().bytes)
     }
 
-    @Test func `migrations of an empty database`() async throws {
+    @Test func `an empty database can be migrated`() async throws {
         let run = try await run(
             """
             scenario("up", { database = "empty" }, function(t)
@@ -157,7 +157,7 @@ import Testing
         #expect(run.summary.count(.passed) == 2, "\(run.summary.failures.map(\.failures))")
     }
 
-    @Test func `the clock stands, can be moved, and goes on by reading, in Lua and in SQL`() async throws {
+    @Test func `the clock stands still, can be moved, and can advance with each reading, in Lua and in SQL`() async throws {
         let run = try await run("""
             scenario("clock", function(t)
               check(t.db:fetch_value("SELECT CURRENT_TIMESTAMP") == "2000-01-01 00:00:00")
@@ -176,7 +176,7 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run.summary.failures.map(\.failures))")
     }
 
-    @Test func `databases of failures can be kept`() async throws {
+    @Test func `databases of failed scenarios can be kept`() async throws {
         let project = try ScenarioProject(Self.migration.merging([
             "scenarios/a_scenario.lua": """
                 scenario("bad", function(t) t.db:execute("INSERT INTO thing (name) VALUES ('x')") error("no") end)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// What scenario files, and the scripts that they run, require.
+/// Modules that scenario files and their scripts require.
 @Suite struct ModuleTests {
     private static let files = [
         "scenarios/support.lua": "helper = require('helpers.names')",
@@ -27,7 +27,7 @@ import Testing
         "script.lua": "return require('shop.orders').total",
     ]
 
-    @Test func `modules are found beside the file, in the folder of scenarios and in that of the project`() async throws {
+    @Test func `modules are searched next to the file, in the scenario folder and in the project folder`() async throws {
         let project = try ScenarioProject(Self.files)
         let run = try await project.run()
         #expect(try run.outcome("it") == .passed)
@@ -37,7 +37,7 @@ import Testing
         #expect(try run.result("outside").failures.first?.message.contains("module `...etc` not found") == true)
     }
 
-    @Test func `a misspelt function or module of an effect is an error with the nearest name`() async throws {
+    @Test func `a misspelled function or module of an effect is an error with the nearest name`() async throws {
         let project = try ScenarioProject("""
             scenario("calls", function(t)
               t.effects.mail:stub("send", true)
@@ -60,7 +60,7 @@ import Testing
         #expect(messages.contains("require: module `mailr` not found; did you mean `mailer`?"), "\(messages)")
     }
 
-    @Test func `functions of Swift are called, unless they do something outside`() async throws {
+    @Test func `Swift functions are called unless they have external effects`() async throws {
         let project = try ScenarioProject([
             "scenarios/a_scenario.lua": """
                 local tax = require("tax")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// Where a failure came from.
+/// The locations in failures.
 @Suite struct FailurePlaceTests {
     private static let helpers = """
         local helpers = {}
@@ -20,7 +20,7 @@ import Testing
         return helpers
         """
 
-    @Test func `a failure in a helper shows each frame on the way, that of the scenario first, and both sides of a check`() async throws {
+    @Test func `a failure in a helper shows each frame, starting in the scenario, and both sides of the check`() async throws {
         let project = try ScenarioProject([
             "scenarios/helpers.lua": Self.helpers,
             "scenarios/a_scenario.lua": """
@@ -60,7 +60,7 @@ import Testing
             """), "\(text)")
     }
 
-    @Test func `a module that has a check of its own is left alone, and modules are the same in each scenario`() async throws {
+    @Test func `a module's own function named check is not replaced, and modules are the same in each scenario`() async throws {
         let project = try ScenarioProject([
             "scenarios/own.lua": "local check = function(x) return x end\nreturn function(a, b) return check(a == b) end",
             "scenarios/helpers.lua": Self.helpers,
@@ -77,7 +77,7 @@ import Testing
         #expect(run.summary.count(.passed) == 3, "\(run.summary.failures.flatMap(\.failures))")
     }
 
-    @Test func `a scenario that was ended shows where it was, and on which way`() async throws {
+    @Test func `a scenario that was ended shows its current line and the frames that led there`() async throws {
         let project = try ScenarioProject([
             "scenarios/helpers.lua": "return function(db)\n  while true do\n    local x = 1\n  end\nend\n",
             "scenarios/a_scenario.lua": """
@@ -112,7 +112,7 @@ import Testing
             """), "\(run[.pretty])")
     }
 
-    @Test func `what is asked of queries is said where it is not so`() async throws {
+    @Test func `a failed expectation on queries is explained`() async throws {
         let project = try ScenarioProject("""
             local function two(t)
               return t.queries(function() t.db:fetch_value("SELECT 1") t.db:fetch_value("SELECT 2") end)

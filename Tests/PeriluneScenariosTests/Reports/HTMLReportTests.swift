@@ -2,14 +2,14 @@ import Foundation
 import PeriluneScenarios
 import Testing
 
-/// The report as a page.
+/// The report as an HTML page.
 @Suite struct HTMLReportTests {
     private static func page(_ files: [String: String]) async throws -> String {
         let project = try ScenarioProject(files)
         return try await project.run(.html) { $0.keepsDetails = true }[.html]
     }
 
-    @Test func `a page has scenarios with steps, statements, changed rows, and what was expected and found`() async throws {
+    @Test func `a page shows scenarios with steps, statements, changed rows, and expected and actual values`() async throws {
         let page = try await Self.page([
             "scenarios/shop_scenario.lua": """
                 scenario("rows <differ>", function(t)
@@ -58,7 +58,7 @@ import Testing
         #expect(page.contains("<tr class=\"deleted\">") && page.contains("<tr class=\"inserted\">") && page.contains("<span class=\"dim\">NULL</span>"))
     }
 
-    @Test func `a page needs nothing from outside, and nothing in it can act as a script`() async throws {
+    @Test func `a page is self-contained, and its contents cannot run as scripts`() async throws {
         let page = try await Self.page([
             "scenarios/bad_scenario.lua": """
                 scenario("</script><script>alert(1)</script>", function(t)
@@ -74,7 +74,7 @@ import Testing
         #expect(page.contains("default-src 'none'"))
     }
 
-    @Test func `a path that ends in html asks for a page`() {
+    @Test func `a path that ends in html selects the HTML report`() {
         #expect(ReportSet.Request("out/Report.html") == .init(.html, path: "out/Report.html"))
         #expect(ReportSet.Request("html:x") == .init(.html, path: "x"))
         #expect(ReportSet.Request("junit:x.html") == .init(.junit, path: "x.html"))

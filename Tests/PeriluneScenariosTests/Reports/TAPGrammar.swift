@@ -1,6 +1,6 @@
 import Testing
 
-/// What a document of the Test Anything Protocol consists of, read strictly.
+/// A strict parser for documents of the Test Anything Protocol.
 ///
 /// - SeeAlso: testanything.org/tap-version-14-specification.html
 struct TAPGrammar {
@@ -12,7 +12,7 @@ struct TAPGrammar {
     private var lines: ArraySlice<Substring>
     private let indentation: String
 
-    /// Throws where a text is no document of a version.
+    /// Throws an error if the text is not a valid document of the given version.
     static func check(_ text: String, version: Int) throws {
         guard text.hasSuffix("\n") else { throw Mistake(line: text, reason: "the last line has no end") }
         var lines = text.dropLast().split(separator: "\n", omittingEmptySubsequences: false)[...]
@@ -24,7 +24,7 @@ struct TAPGrammar {
 
     private mutating func fail(_ reason: String) -> Mistake { Mistake(line: String(lines.first ?? ""), reason: reason) }
 
-    /// The line that comes, without the indentation; `nil` where the document ends.
+    /// The next line without its indentation; `nil` at the end of the document.
     private var next: Substring? {
         guard let line = lines.first, line.hasPrefix(indentation) else { return nil }
         return line.dropFirst(indentation.count)
@@ -63,7 +63,7 @@ struct TAPGrammar {
         guard plan == count || hasBailed else { throw fail("planned \(plan ?? -1), and there are \(count)") }
     }
 
-    /// A `#` that is not escaped begins a directive, of which there are two, at the end.
+    /// An unescaped `#` begins a directive at the end of a line. There are two directives.
     private func checkDirective(_ description: String) throws {
         let parts = description.replacing("\\\\", with: "").replacing("\\#", with: "").split(separator: " # ", maxSplits: 1)
         guard parts.count < 2 || parts[1].hasPrefix("SKIP") || parts[1].hasPrefix("TODO") else {
@@ -71,7 +71,7 @@ struct TAPGrammar {
         }
     }
 
-    /// A block of YAML, indented by two.
+    /// Reads a YAML block, indented by two.
     private mutating func readDiagnosis() throws {
         guard next == "  ---" else { return }
         lines.removeFirst()

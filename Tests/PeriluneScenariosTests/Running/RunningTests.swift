@@ -18,7 +18,7 @@ import PeriluneTestTools
         #expect(run.summary.exitStatus == 1)
     }
 
-    @Test func `each scenario has its own state and its own database`() async throws {
+    @Test func `each scenario has a separate state and a separate database`() async throws {
         let project = try ScenarioProject([
             "migrations/1_thing.sql": "CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT)",
             "scenarios/a_scenario.lua": """
@@ -51,7 +51,7 @@ import PeriluneTestTools
         #expect(run.summary.exitStatus == 5)
     }
 
-    @Test func `statements that tables of full-text search run by themselves do not count`() async throws {
+    @Test func `internal statements of full-text tables do not count as queries`() async throws {
         let project = try ScenarioProject("""
             scenario("counted", function(t)
               local db = t.db
@@ -76,7 +76,7 @@ import PeriluneTestTools
         #expect(failures.first?.statement?.sql == "UPDATE task SET title = 'last'")
     }
 
-    @Test func `a scenario that passes at the second attempt is flaky`() async throws {
+    @Test func `a scenario that passes on its second attempt is flaky`() async throws {
         let project = try ScenarioProject("")
         let marker = project.path + "/marker"
         try project.write("""
@@ -97,7 +97,7 @@ import PeriluneTestTools
         #expect(run.summary.exitStatus == 0)
     }
 
-    @Test func `a scenario that has to fail passes by failing`() async throws {
+    @Test func `a scenario that is expected to fail passes by failing`() async throws {
         let project = try ScenarioProject("""
             scenario("known", { fails = "bug 12" }, function(t) error("boom") end)
             scenario("mended", { fails = "bug 13" }, function(t) end)
@@ -109,7 +109,7 @@ import PeriluneTestTools
         #expect(try run.result("mended").failures[0].message == "it passed, but was expected to fail (bug 13); remove the option `fails`")
     }
 
-    @Test func `of scenarios with one lock never two run at once`() async throws {
+    @Test func `scenarios with the same lock never run at once`() async throws {
         let project = try ScenarioProject("""
             for i = 1, 6 do
               scenario("locked " .. i, { lock = "file" }, function(t)
@@ -126,7 +126,7 @@ import PeriluneTestTools
         #expect(run.summary.count(.passed) == 6)
     }
 
-    @Test func `random values follow from the seed and the scenario`() async throws {
+    @Test func `random values depend on the seed and the scenario`() async throws {
         let project = try ScenarioProject("""
             for i = 1, 3 do
               scenario("random " .. i, function(t)
@@ -146,7 +146,7 @@ import PeriluneTestTools
         #expect(try first.result("random 1").output != first.result("random 2").output)
     }
 
-    @Test func `the order follows from the seed`() async throws {
+    @Test func `the order depends on the seed`() async throws {
         let project = try ScenarioProject("for i = 1, 20 do scenario('s' .. i, function(t) end) end")
         let names = { (run: ScenarioProject.Outcome) in run.summary.results.map(\.scenario.name) }
         let first = try await names(project.run { $0.order = .random })
@@ -160,7 +160,7 @@ import PeriluneTestTools
         #expect(Set(first) == Set(other))
     }
 
-    @Test func `repetitions and stress`() async throws {
+    @Test func `a run can be repeated, and a scenario can be stressed`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) print(math.random()) end)")
         let rounds = try await project.run { $0.rounds = 3 }
         #expect(rounds.summary.results.map(\.round) == [1, 2, 3])
@@ -170,7 +170,7 @@ import PeriluneTestTools
         #expect(stressed.summary.results[0].notes == ["passed 5 times"])
     }
 
-    @Test func `after the maximum number of failures no more begin`() async throws {
+    @Test func `no scenario starts after the maximum number of failures`() async throws {
         let project = try ScenarioProject("for i = 1, 9 do scenario('s' .. i, function(t) error('no') end) end")
         let run = try await project.run { $0.bail = 2 }
         #expect(run.summary.count(.failed) == 2)
@@ -179,7 +179,7 @@ import PeriluneTestTools
         #expect(run.summary.exitStatus == 1)
     }
 
-    @Test func `a run that is interrupted ends what runs and tells the rest`() async throws {
+    @Test func `an interrupted run ends its current scenarios and reports the rest as not run`() async throws {
         let project = try ScenarioProject("""
             scenario("endless", { timeout = "15m" }, function(t) while true do end end)
             scenario("after", function(t) end)
@@ -196,7 +196,7 @@ import PeriluneTestTools
         #expect(run[.junit].hasSuffix("</testsuites>\n"))
     }
 
-    @Test func `what an interrupted run has not begun is in its reports`() async throws {
+    @Test func `reports list the scenarios that an interrupted run did not start`() async throws {
         let project = try ScenarioProject("""
             scenario("endless", { timeout = "15m" }, function(t) while true do end end)
             scenario("after", function(t) end)
@@ -213,7 +213,7 @@ import PeriluneTestTools
     }
 
     @Test(arguments: [("5", "5"), ("-7", "-7"), ("\"five\"", nil)])
-    func `a scenario that asks for a seed has it in every run, as it is`(seed: String, shown: String?) async throws {
+    func `a scenario with its own seed uses it unchanged in every run`(seed: String, shown: String?) async throws {
         let project = try ScenarioProject("""
             scenario("its own", { seed = \(seed) }, function(t)
               print(t.seed, math.random(1000000), t.db:fetch_value("SELECT random()"), perilune.uuid())
@@ -227,14 +227,14 @@ import PeriluneTestTools
         #expect(try first.result("another").output != second.result("another").output)
     }
 
-    @Test func `a failure tells both seeds, and its command runs it with the same`() async throws {
+    @Test func `a failure shows both seeds, and its command reproduces them`() async throws {
         let project = try ScenarioProject("scenario('it', { seed = 5 }, function(t) check(t.seed == 6) end)")
         let text = try await project.run(.pretty)[.pretty]
         #expect(text.contains("seed 7f3a, its own seed 5)"), "\(text)")
         #expect(text.contains("rerun     perilune test scenarios/a_scenario.lua:1 --seed 7f3a\n"), "\(text)")
     }
 
-    @Test func `what is running can be asked for`() async throws {
+    @Test func `the running scenarios can be queried`() async throws {
         let project = try ScenarioProject("scenario('endless', { timeout = '15m' }, function(t) while true do end end)")
         _ = try await project.run(started: { run in
             Task {

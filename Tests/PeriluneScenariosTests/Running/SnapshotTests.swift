@@ -8,7 +8,7 @@ import Testing
         "scenario('\(name)', function(t) expect(\(value)):snapshot('\(snapshot)') end)\n"
     }
 
-    @Test func `a value of another type is another snapshot`() async throws {
+    @Test func `values of different types have different snapshots`() async throws {
         for (old, new) in [("'1'", "1"), ("'true'", "true"), ("'text\\n'", "'text'"), ("{ { a = '1' } }", "{ { a = 1 } }")] {
             let project = try ScenarioProject(scenario("s", old, "x"))
             #expect(try await project.run { $0.snapshots = .replace }.outcome("s") == .passed)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [ScenarioOptions.Snapshots.replace, .beside])
-    func `where nothing is written nothing is accepted`(mode: ScenarioOptions.Snapshots) async throws {
+    func `without permission to write snapshots, no new value is accepted`(mode: ScenarioOptions.Snapshots) async throws {
         let project = try ScenarioProject(scenario("s", "'one'", "x"))
         _ = try await project.run { $0.snapshots = .replace }
         try project.write(scenario("s", "'two'", "x") + scenario("u", "'new'", "z"), to: "scenarios/a_scenario.lua")
@@ -29,7 +29,7 @@ import Testing
         #expect(project.read("scenarios/__snapshots__/a/x.snap.new") == nil && project.read("scenarios/__snapshots__/a/z.snap") == nil)
     }
 
-    @Test func `two files may have snapshots of one name`() async throws {
+    @Test func `two files may have snapshots with the same name`() async throws {
         let project = try ScenarioProject([
             "scenarios/a_scenario.lua": scenario("s", "'of a'", "x"), "scenarios/b_scenario.lua": scenario("s", "'of b'", "x"),
         ])
@@ -39,7 +39,7 @@ import Testing
         #expect(project.read("scenarios/__snapshots__/b/x.snap")?.contains("of b") == true)
     }
 
-    @Test func `two scenarios of a file that compare different values with one snapshot are reported`() async throws {
+    @Test func `two scenarios in a file that compare different values with one snapshot are reported`() async throws {
         let project = try ScenarioProject(scenario("one", "1", "x") + scenario("two", "2", "x") + scenario("three", "1", "x"))
         let run = try await project.run { $0.snapshots = .replace }
         #expect(try run.outcome("one") == .passed && run.outcome("three") == .passed)
@@ -49,7 +49,7 @@ import Testing
         #expect(try await project.run { $0.rounds = 2 }.summary.count(.passed) == 4)
     }
 
-    @Test func `what was written beside goes when the value is the old one again`() async throws {
+    @Test func `a pending snapshot is removed when the value is restored`() async throws {
         let project = try ScenarioProject(scenario("s", "1", "x"))
         _ = try await project.run { $0.snapshots = .replace }
         try project.write(scenario("s", "2", "x"), to: "scenarios/a_scenario.lua")
@@ -60,7 +60,7 @@ import Testing
         #expect(project.read("scenarios/__snapshots__/a/x.snap.new") == nil)
     }
 
-    @Test func `snapshots that nothing compares are reported, and removed on wish`() async throws {
+    @Test func `unused snapshots are reported, and removed on request`() async throws {
         let project = try ScenarioProject(scenario("one", "1", "x") + scenario("two", "2", "y"))
         _ = try await project.run { $0.snapshots = .replace }
         try project.write(scenario("one", "1", "x"), to: "scenarios/a_scenario.lua")
@@ -88,7 +88,7 @@ import Testing
         #expect(try await project.run().summary.obsoleteSnapshots.isEmpty)
     }
 
-    @Test func `a run that has not compared everything calls no snapshot obsolete`() async throws {
+    @Test func `a run that has not compared everything reports no obsolete snapshots`() async throws {
         let text = scenario("one", "1", "x") + scenario("two", "2", "y")
         let project = try ScenarioProject(text)
         _ = try await project.run { $0.snapshots = .replace }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// Scenarios that would pass although they show nothing.
+/// Scenarios that would pass although they check nothing.
 @Suite struct VerdictTests {
     @Test func `a scenario without a check passes with a warning, and the summary names it`() async throws {
         let project = try ScenarioProject("""
@@ -22,7 +22,7 @@ import Testing
         #expect(run[.jsonl].contains(#""checks":0,"warnings":["the scenario checks nothing: "#))
     }
 
-    @Test func `what becomes of a scenario without a check is decided by an option, for all or for one`() async throws {
+    @Test func `an option decides the outcome of scenarios without a check, for all or for one`() async throws {
         let project = try ScenarioProject("""
             scenario("plain", function(t) end)
             scenario("smoke", { no_checks = "allow" }, function(t) end)
@@ -39,7 +39,7 @@ import Testing
         #expect(try lax.result("plain").warnings.isEmpty && lax.outcome("inner") == .failed)
     }
 
-    @Test func `queries, counts of stubs and errors that are expected are checks`() async throws {
+    @Test func `expected queries, stub counts and errors are checks`() async throws {
         let project = try ScenarioProject("""
             scenario("a", { max_queries = 1 }, function(t) end)
             scenario("b", function(t) t.effects.mail:stub("send", 1):never() end)
@@ -50,7 +50,7 @@ import Testing
         #expect(run.summary.count(.passed) == 4, "\(run.summary.failures.flatMap(\.failures))")
     }
 
-    @Test func `a stub that is to be called once fails the scenario whose script does not call it`() async throws {
+    @Test func `a stub that must be called once fails the scenario if the script does not call it`() async throws {
         let project = try ScenarioProject([
             "scripts/send.lua": "if arg[1] == 'yes' then require('mail').send('a letter') end",
             "scenarios/a_scenario.lua": """
@@ -69,7 +69,7 @@ import Testing
         #expect(failure.details == ["expected 1 time, got 0 times"])
     }
 
-    @Test func `a stub that was not called is not reported beside the error that came before`() async throws {
+    @Test func `an uncalled stub is not reported in addition to an earlier error`() async throws {
         let project = try ScenarioProject("""
             scenario("ends early", function(t)
               t.effects.mail:stub("send", true):once()
@@ -80,7 +80,7 @@ import Testing
         #expect(failures.map(\.message) == ["no"])
     }
 
-    @Test func `tasks that fail, or have not begun at the end, fail the scenario`() async throws {
+    @Test func `tasks that fail or have not started by the end fail the scenario`() async throws {
         let project = try ScenarioProject("""
             scenario("not begun", function(t)
               check(true)
@@ -115,7 +115,7 @@ import Testing
         #expect(try run.outcome("waits") == .passed && run.outcome("still running") == .passed)
     }
 
-    @Test func `a scenario that must fail says by which error, and another one fails it`() async throws {
+    @Test func `a scenario that must fail names its expected error, and any other error fails it`() async throws {
         let project = try ScenarioProject("""
             scenario("as said", { fails = { reason = "#12", kind = "expectation" } }, function(t) check(1 == 2) end)
             scenario("otherwise", { fails = { reason = "#12", kind = "expectation" } }, function(t) error("a misspelt name") end)

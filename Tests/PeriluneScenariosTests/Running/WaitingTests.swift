@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// What scenarios and their scripts do later. Time is that of the scenario: it takes none.
+/// Callbacks of scenarios and their scripts. They run in the virtual time of the scenario.
 @Suite struct WaitingTests {
     /// Runs the body of one scenario in a project with the script `script.lua`.
     private func result(
@@ -24,7 +24,7 @@ import Testing
         #expect(result.outcome == .passed, "\(result.failures.map(\.message)) \(result.failures.flatMap(\.details))")
     }
 
-    @Test func `a scenario sleeps an hour, and the clock of Lua and SQL goes on`() async throws {
+    @Test func `a scenario can sleep for an hour, and the clocks of Lua and SQL advance`() async throws {
         try await passes("""
             local seen = {}
             perilune.after("10m", function() seen[#seen + 1] = "timer " .. tostring(perilune.now()) end)
@@ -35,7 +35,7 @@ import Testing
             """)
     }
 
-    @Test func `hooks, fixtures and what is deferred wait too`() async throws {
+    @Test func `hooks, fixtures and deferred functions can wait`() async throws {
         let project = try ScenarioProject("""
             before_each(function() perilune.sleep(60) end)
             after_each(function() perilune.sleep(60) print("after", perilune.now()) end)
@@ -56,7 +56,7 @@ import Testing
             """)
     }
 
-    @Test func `a script of which something is left comes back, and its automations go on as the scenario does`() async throws {
+    @Test func `t.run returns while a script has callbacks left, and its automations continue during the scenario`() async throws {
         try await passes(
             """
             local shop = t.run("script.lua")
@@ -83,7 +83,7 @@ import Testing
                 """)
     }
 
-    @Test func `what scripts and scenario wait for comes in the order of the times, in all states`() async throws {
+    @Test func `callbacks of scripts and the scenario run in the order of their times`() async throws {
         let result = try await result(
             """
             perilune.every(2, function() print("scenario", perilune.now().second) end)
@@ -105,7 +105,7 @@ import Testing
             """)
     }
 
-    @Test func `the main part of a script may sleep, and time passes for all`() async throws {
+    @Test func `a script may sleep in its main chunk, and time passes for all`() async throws {
         let result = try await result(
             """
             perilune.after(5, function() print("scenario", perilune.now().second) end)
@@ -115,7 +115,7 @@ import Testing
         #expect(result.output == "scenario\t5\nscript\t10\nback\t10\t1\n")
     }
 
-    @Test func `values of an observation are iterated`() async throws {
+    @Test func `the values of an observation can be iterated`() async throws {
         try await passes("""
             local seen = {}
             local counts = t.db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM thing") end)
@@ -129,7 +129,7 @@ import Testing
             """)
     }
 
-    @Test func `changes and queries are watched while something is waited for`() async throws {
+    @Test func `changes and queries are recorded during waits`() async throws {
         try await passes(
             """
             local queries
@@ -145,7 +145,7 @@ import Testing
                 """)
     }
 
-    @Test func `an error in what is called later fails the scenario at its line, and ends what it waits for`() async throws {
+    @Test func `an error in a callback fails the scenario at its line and ends the wait`() async throws {
         let result = try await result("""
             t.defer(function() print("deferred") end)
             perilune.after(1, function()
@@ -160,7 +160,7 @@ import Testing
         #expect(result.output == "deferred\n")
     }
 
-    @Test func `an error in what a script has left fails the scenario at the line of the script`() async throws {
+    @Test func `an error in a script's callback fails the scenario at the script's line`() async throws {
         let result = try await result(
             "t.run('script.lua')\nt.clock:advance(10)\nprint('not reached')",
             script: "perilune.after(5, function()\n  local nothing = nil\n  return nothing.field\nend)")
@@ -171,7 +171,7 @@ import Testing
         #expect(result.output == "")
     }
 
-    @Test func `an error in what a script calls while it sleeps is the error of the script`() async throws {
+    @Test func `an error in a callback while the script sleeps is the script's error`() async throws {
         try await passes(
             """
             local result = t.run_protected("script.lua")
@@ -179,7 +179,7 @@ import Testing
             """, script: "perilune.after(1, function() error('boom') end) perilune.sleep(60)")
     }
 
-    @Test func `a scenario that waits for what never comes is ended when its time is up, where it waits`() async throws {
+    @Test func `a scenario that waits forever is ended at its time limit, at the line that waits`() async throws {
         let result = try await result(
             """
             t.step("waits", function()
@@ -195,16 +195,16 @@ import Testing
         #expect(result.failures.first?.message == "timed out: still running after 10.0 s")
     }
 
-    @Test func `a function that is called late and does not end is ended with the scenario, at its line`() async throws {
+    @Test func `a callback that never returns is ended with the scenario, at its line`() async throws {
         let result = try await result(
             "perilune.after(1, function()\nwhile true do end end)\nperilune.sleep(3600)", timeout: .seconds(2))
         #expect(result.outcome == .timedOut)
         #expect(result.failures.first?.line == 3)
-        // It does not wait for the sleep to end; the duration includes the time that loading takes.
+        // The run does not wait for the sleep to end. The duration includes the time for loading.
         #expect(result.duration < .seconds(1800))
     }
 
-    @Test func `what is left at the end ends with the scenario`() async throws {
+    @Test func `remaining callbacks end with the scenario`() async throws {
         let result = try await result(
             """
             t.run("script.lua")
@@ -225,12 +225,12 @@ import Testing
         ("t.db:write(function() t.run('script.lua') end)", "t.run: cannot be called inside a block of the database"),
         ("t.db:write(function() t.wait_until_idle() end)", "t.wait_until_idle: cannot be called inside a block of the database"),
     ])
-    func `where nothing can wait that is said`(body: String, message: String) async throws {
+    func `waiting in a place that cannot wait is an error`(body: String, message: String) async throws {
         let result = try await result(body)
         #expect(result.failures.first?.message.contains(message) == true)
     }
 
-    @Test func `the clock is moved in the middle of a block, and what is due comes after it`() async throws {
+    @Test func `if the clock is moved inside a block, due callbacks run after the block`() async throws {
         try await passes("""
             local seen = {}
             perilune.after(60, function() seen[#seen + 1] = "late" end)
