@@ -6,7 +6,7 @@ import Testing
 @Suite struct FrameTests {
     private let limits = FrameLimits()
 
-    /// The frames of bytes, or why they are none.
+    /// Returns the frames in the bytes, or the reason for which they are invalid.
     private func frames(of bytes: [UInt8], limits: FrameLimits = FrameLimits()) -> Result<[Frame], FrameError> {
         Result { () throws(FrameError) in
             var parser = FrameParser(limits: limits)
@@ -21,7 +21,7 @@ import Testing
         if case .failure(let error) = frames(of: bytes, limits: limits) { error.reason } else { nil }
     }
 
-    @Test func `every value comes out as it went in`() throws {
+    @Test func `every value round-trips`() throws {
         var generator = SeededGenerator(state: 1)
         for _ in 0..<2000 {
             let frame = generator.frame()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `frames are found in bytes that come in pieces of any size`() throws {
+    @Test func `frames are found in bytes that arrive in pieces of any size`() throws {
         var generator = SeededGenerator(state: 2)
         let sent = (0..<50).map { _ in generator.frame() }
         let bytes = try sent.flatMap { try $0.encoded() }
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a frame that is cut is waited for, and one whose length was changed is refused or waited for`() throws {
+    @Test func `a truncated frame is waited for, and one with a changed length is refused or waited for`() throws {
         let bytes = try Frame(kind: 1, request: 2, values: [.text("tea"), .list([.integer(1)])]).encoded()
         for count in 0..<bytes.count { #expect(try frames(of: Array(bytes[..<count])).get() == []) }
         var shorter = bytes
@@ -56,16 +56,16 @@ import Testing
         #expect(reason(longer) == .trailingBytes)
     }
 
-    @Test func `a huge length is refused before a byte of it has come`() {
+    @Test func `a huge length is refused before any of its bytes have arrived`() {
         #expect(reason([0xFF, 0xFF, 0xFF, 0xFF]) == .tooLarge)
         #expect(reason([0xFF, 0xFF, 0xFF, 0x7F, 1]) == .tooLarge)
-        // 16 MB and a byte.
+        // 16 MB and one byte.
         #expect(reason([0x01, 0x00, 0x00, 0x01]) == .tooLarge)
     }
 
-    @Test func `a huge count inside of a small frame reserves nothing`() {
+    @Test func `a huge count inside a small frame allocates nothing`() {
         let header: [UInt8] = [1, 0, 0, 0, 0]
-        // A list, a table, a string, a blob that are said to have 4 billion parts.
+        // A list, a table, a string and a blob that claim 4 billion elements.
         for tag in [UInt8(9), 10, 6, 7, 11] {
             let body = header + [1, 0, 0, 0, tag, 0xFF, 0xFF, 0xFF, 0xFF]
             #expect(reason([UInt8(body.count), 0, 0, 0] + body) == .truncated)
@@ -74,12 +74,12 @@ import Testing
         #expect(reason([UInt8(body.count), 0, 0, 0] + body) == .truncated)
     }
 
-    @Test func `what is nested too deeply is refused on both sides`() throws {
+    @Test func `values that are nested too deeply are refused on both sides`() throws {
         var value = WireValue.nil
         for _ in 0..<limits.depth { value = .list([value]) }
         let error = #expect(throws: FrameError.self) { try Frame(kind: 1, request: 0, values: [value]).encoded() }
         #expect(error?.reason == .tooDeep)
-        // 100,000 lists in lists: 5 bytes each.
+        // 100,000 nested lists of 5 bytes each.
         var body: [UInt8] = [1, 0, 0, 0, 0, 1, 0, 0, 0]
         for _ in 0..<100_000 { body += [9, 1, 0, 0, 0] }
         body.append(0)
@@ -100,7 +100,7 @@ import Testing
         #expect(try reason(large.encoded(), limits: small) == .tooLarge)
     }
 
-    @Test func `random bytes are frames or refused, and never more than their bytes allow`() {
+    @Test func `random bytes are frames or refused, and frames never exceed their bytes`() {
         var generator = SeededGenerator(state: 3)
         var refused = 0
         for _ in 0..<20_000 {
@@ -113,7 +113,7 @@ import Testing
         #expect(refused > 10_000)
     }
 
-    @Test func `frames in which bytes were changed, dropped or doubled are frames or refused`() throws {
+    @Test func `frames with changed, dropped or repeated bytes are frames or refused`() throws {
         var generator = SeededGenerator(state: 4)
         var (whole, refused) = (0, 0)
         for _ in 0..<20_000 {

@@ -4,18 +4,18 @@ import Testing
 
 @testable import PeriluneIsolation
 
-/// What a process can do that has put on the layers that the system gives it. What a layer forbids is forbidden where it is on, and
-/// allowed where it is not, so that each test says something on every system.
+/// The abilities of a process that has activated the sandbox layers of the system. An operation is forbidden if its layer is active
+/// and allowed otherwise, so that each test is meaningful on every system.
 @Suite(.unless(.address, "its runtime needs system calls of its own"), .unless(.thread, "its runtime needs system calls of its own"))
 struct LayerTests {
     private struct Probe {
         var answers: [String: String] = [:]
         var signal: CInt?
 
-        /// The layers that are on.
+        /// The active layers.
         var layers: Set<IsolationLayer> { Set((answers["layers"] ?? "").split(separator: " ").compactMap { IsolationLayer(String($0)) }) }
 
-        /// What is expected of an attempt.
+        /// The expected result of an attempt.
         func answer(_ forbidden: String, by layer: IsolationLayer) -> String { layers.contains(layer) ? forbidden : "allowed" }
     }
 
@@ -26,7 +26,7 @@ struct LayerTests {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let program = (tests as NSString).deletingLastPathComponent + "/perilune-isolation-probe"
         let output = folder + "/output"
-        // A shell gives it a file as standard output, opened before the layers are on.
+        // The shell opens a file as standard output before the layers are active.
         let line = "exec \(program) '\(folder)' \((["layers"] + attempts).map { "'\($0)'" }.joined(separator: " ")) > '\(output)'"
         let process = try WorkerProcess(.init(path: "/bin/sh", arguments: ["sh", "-c", line].map { Array($0.utf8) }))
         var probe = Probe()
@@ -38,16 +38,16 @@ struct LayerTests {
         return probe
     }
 
-    @Test func `a process puts on the layers that the system has`() throws {
+    @Test func `a process activates the layers that the system has`() throws {
         let layers = try probe().layers
         #expect(layers.isSuperset(of: [.limits, .privileges]))
         #expect(layers.isSubset(of: IsolationLayer.allCases.filter(\.isAvailable)))
-        // A container may forbid them even so, which is no fault of ours.
+        // A container may forbid them anyway, which is not a fault of Perilune.
         let missing = IsolationLayer.allCases.filter { $0.isAvailable && !layers.contains($0) }
         print("layers of isolation: \(layers.map(\.description).sorted()), forbidden: \(missing)")
     }
 
-    @Test func `it reaches its folder and what libraries read, and no other file`() throws {
+    @Test func `a process reaches its folder and the files of libraries, and no other file`() throws {
         let probe = try probe("write inside", "read zones", "read outside", "list outside", "write outside", "thread")
         #expect(probe.answers["write inside"] == "allowed")
         #expect(["allowed", "ENOENT"].contains(probe.answers["read zones"]))
@@ -57,7 +57,7 @@ struct LayerTests {
         #expect(probe.answers["thread"] == probe.answer("the thread reads nothing", by: .landlock))
     }
 
-    @Test func `it has no sockets, no children, no executable memory`() throws {
+    @Test func `a process has no sockets, no children and no executable memory`() throws {
         let probe = try probe("socket", "fork", "executable memory")
         for attempt in ["socket", "fork", "executable memory"] {
             #expect(probe.answers[attempt] == probe.answer("EPERM", by: .seccomp), "\(attempt)")
@@ -65,15 +65,15 @@ struct LayerTests {
         if probe.layers.contains(.seccomp) { #expect(try self.probe("signal parent").answers["signal parent"] == "EPERM") }
     }
 
-    @Test func `a program that it starts is its end`() throws {
+    @Test func `starting a program ends the process`() throws {
         let isFiltered = try probe().layers.contains(.seccomp)
         let probe = try probe("exec")
-        // Without the layer the program takes its place, and ends by itself.
+        // Without the layer, the program replaces the process and ends by itself.
         #expect(probe.signal == (isFiltered ? SIGSYS : nil))
         #expect(probe.answers["exec"] == nil)
     }
 
-    @Test func `it has no more memory than it was given`() throws {
+    @Test func `a process has no more memory than its limit`() throws {
         #expect(try probe("much memory").answers["much memory"] == "ENOMEM")
     }
 
@@ -82,7 +82,7 @@ struct LayerTests {
         #expect(IsolationLayer("moat") == nil)
     }
 
-    @Test func `the folder of a database is that of what a link leads to`() throws {
+    @Test func `the folder of a database is the folder of a link's target`() throws {
         let folder = URL(filePath: NSTemporaryDirectory() + "/perilune-links-" + UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder.appending(path: "real"), withIntermediateDirectories: true)

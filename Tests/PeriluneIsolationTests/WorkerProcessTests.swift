@@ -4,20 +4,20 @@ import Testing
 
 @testable import PeriluneIsolation
 
-/// Processes of the shell stand for workers: they know nothing of frames, and end as their commands say.
+/// Shell processes in place of workers. They do not know frames and end as their commands determine.
 @Suite struct WorkerProcessTests {
     private func shell(_ line: String, environment: [String] = []) throws -> WorkerProcess {
         try WorkerProcess(.init(path: "/bin/sh", arguments: ["sh", "-c", line].map { Array($0.utf8) }, environment: environment))
     }
 
-    @Test func `a process that ends itself has a status and no signal`() throws {
+    @Test func `a process that exits has a status and no signal`() throws {
         let process = try shell("exit 7")
         #expect(try process.channel.receive() == nil)
         #expect(process.waitForEnd() == .init(signal: nil, status: 7))
         #expect(process.waitForEnd().status == 7)
     }
 
-    @Test func `a process that a signal ends says which`() throws {
+    @Test func `a process that was ended by a signal reports the signal`() throws {
         let process = try shell("kill -SEGV $$")
         let ending = process.waitForEnd()
         #expect(ending.signal == SIGSEGV)
@@ -32,8 +32,8 @@ import Testing
         #expect(error?.description == "cannot start /nonexistent/worker: No such file or directory")
     }
 
-    @Test func `it inherits the connection, and neither other descriptors nor the environment`() throws {
-        // Not closed when a program is started, so that the process would inherit it.
+    @Test func `a process inherits the connection, but no other descriptors and no environment`() throws {
+        // This descriptor lacks close-on-exec, so the process would inherit it.
         let leaked = open("/dev/null", O_RDONLY)
         defer { close(leaked) }
         let process = try shell("cd /proc/self/fd; for f in *; do printf '%s ' $f; done >&3; /usr/bin/env >&3; exit", environment: ["TZ=UTC"])
@@ -51,23 +51,23 @@ import Testing
         #expect(!text.contains("HOME="))
     }
 
-    @Test func `a process that does not answer is killed`() throws {
+    @Test func `an unresponsive process is killed`() throws {
         let process = try shell("trap '' XCPU; echo ready >&3; kill -STOP $$")
         var byte: UInt8 = 0
         #expect(read(process.channel.descriptor, &byte, 1) == 1)
         process.kill(patience: .milliseconds(20))
         #expect(process.waitForEnd().signal == SIGKILL)
-        // Nothing is signalled after it.
+        // No signal is sent afterwards.
         #expect(process.send(SIGTERM) == false)
     }
 
-    @Test func `a process that is killed before it can say where its script is was asked`() throws {
+    @Test func `a process that is killed before it can report its script's position was asked for it`() throws {
         let process = try shell("exec sleep 1000")
         process.kill(patience: .seconds(60))
         #expect(process.waitForEnd() == WorkerProcess.Ending(signal: SIGKILL, status: 0, place: nil, wasAsked: true))
     }
 
-    @Test func `a process that is to end by itself is killed where it does not`() throws {
+    @Test func `a process that is asked to end and does not is killed`() throws {
         let willing = try shell("read line <&3; exit 7")
         willing.end(within: .seconds(60))
         #expect(willing.waitForEnd().status == 7)
@@ -76,17 +76,17 @@ import Testing
         #expect(unwilling.waitForEnd().signal == SIGKILL)
     }
 
-    @Test func `a process without references is ended and leaves no zombie`() async throws {
+    @Test func `a process without references is ended and not left as a zombie`() async throws {
         var process: WorkerProcess? = try shell("exec sleep 1000")
         let id = try #require(process?.id)
         process = nil
         #expect(kill(id, 0) != 0)
     }
 
-    @Test func `sending to a process that has ended is an error, and no signal`() async throws {
+    @Test func `sending to a process that has ended is an error instead of a signal`() async throws {
         let process = try shell("exit")
         _ = process.waitForEnd()
-        // A process that is being started elsewhere has its end of the connection, too, until its program begins.
+        // A process that is being started elsewhere also holds this end of the connection until its program begins.
         #expect(await eventually {
             do throws(FrameChannel.SendingError) {
                 try process.channel.send(Frame(kind: 1, request: 0, values: []))
@@ -98,7 +98,7 @@ import Testing
         })
     }
 
-    @Test func `what is no frame ends a connection with an error`() throws {
+    @Test func `an invalid frame ends a connection with an error`() throws {
         let process = try shell("printf 'this is not a frame' >&3")
         #expect(throws: FrameError.self) { while try process.channel.receive() != nil {} }
     }
