@@ -2,11 +2,11 @@
 import Testing
 
 @Suite struct ContextTests {
-    @Test func `under a test runner the context is test`() throws {
+    @Test func `under a test runner, the context is test`() throws {
         try #expect(Dependencies.current.context == .test)
     }
 
-    @Test func `the environment variable wins over the test runner, which wins over live`() throws {
+    @Test func `the environment variable takes precedence over the test runner, which takes precedence over live`() throws {
         let name = DependencyContext.environmentVariable
         #expect(name == "PERILUNE_CONTEXT")
         try #expect(DependencyContext.detect(environment: [:], isTesting: false) == .live)
@@ -20,18 +20,18 @@ import Testing
         try #expect(DependencyContext.detect(environment: [name: ""], isTesting: false) == .live)
     }
 
-    @Test func `a context that cannot be determined is an error that names the variable and its values`() async throws {
+    @Test func `an undeterminable context is an error with the variable and its values`() async throws {
         let error = #expect(throws: DependencyError.self) {
             try DependencyContext.detect(environment: ["PERILUNE_CONTEXT": "Live"], isTesting: false)
         }
         #expect(error?.code == .unknownContext)
         #expect(error?.message == "the environment variable PERILUNE_CONTEXT is \"Live\"; set it to one of live, test, preview")
-        // Anything that is asked for raises it.
+        // Every access throws it.
         let container = Dependencies(.process { .notRunByTests }, context: .failure(error!))
         try await container.run {
             await #expect(throws: DependencyError.self) { try await Dependencies.value(for: DateKey.self) }
             await #expect(throws: DependencyError.self) { try await Dependencies.prepare { $0.resource = .named("a") } }
-            // A context that is given need not be determined.
+            // A given context need not be determined.
             try await Dependencies.with(context: .live) {
                 try #expect(Dependencies.current.context == .live)
             }

@@ -4,12 +4,12 @@ import Synchronization
 import Testing
 
 @Suite(.patience) struct MakingTests {
-    @Test func `dependencies that need each other are an error, not a wait for ever`() async throws {
+    @Test func `dependencies that need each other are an error instead of a deadlock`() async throws {
         try await Dependencies.inProcess(.live) {
             let error = await #expect(throws: DependencyError.self) { try await Dependencies.value(for: HenKey.self) }
             #expect(error?.code == .cycle)
             #expect(error?.message == "the dependency egg depends on itself: egg → hen → egg")
-            // Whichever begins.
+            // Whichever task begins.
             await #expect(throws: DependencyError.self) {
                 async let hen = Dependencies.value(for: HenKey.self)
                 async let egg = Dependencies.value(for: EggKey.self)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `what tasks do later that a factory has begun is no cycle`() async throws {
+    @Test func `later work of tasks that a factory started is not a cycle`() async throws {
         try await Dependencies.inProcess(.live) {
             let later = Mutex<Task<Resource, any Error>?>(nil)
             let gate = AsyncStream.makeStream(of: Void.self)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `one of those who wait may give up, and the others get the value`() async throws {
+    @Test func `one waiting task may give up, and the others get the value`() async throws {
         try await Dependencies.inProcess(.live) {
             let slow = SlowSource()
             try await Dependencies.with { $0.resource = slow.source } operation: {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `what has no waiter left is cancelled, and made anew for the next`() async throws {
+    @Test func `a creation without waiters is cancelled, and restarted for the next one`() async throws {
         try await Dependencies.inProcess(.live) {
             let slow = SlowSource()
             try await Dependencies.with { $0.resource = slow.source } operation: {
@@ -71,7 +71,7 @@ import Testing
     }
 }
 
-/// Makes a resource on request.
+/// Creates a resource on request.
 private final class SlowSource: Sendable {
     let started = AsyncStream.makeStream(of: Void.self)
     let gate = AsyncStream.makeStream(of: Void.self)

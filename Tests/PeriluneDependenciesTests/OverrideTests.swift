@@ -6,7 +6,7 @@ import Testing
         try await Dependencies.value(for: ResourceKey.self).name
     }
 
-    @Test func `the innermost override wins, then the test's value, then the program's, then the default`() async throws {
+    @Test func `the innermost override takes precedence over the test's value, the program's value and the default`() async throws {
         try await Dependencies.inProcess(.test) {
             try await #expect(Dependencies.value(for: OtherKey.self).name == "default other")
             try await Dependencies.prepare { $0.resource = .named("process") }
@@ -42,13 +42,13 @@ import Testing
         }
     }
 
-    @Test func `a synchronous operation sees a container that it is given`() async throws {
+    @Test func `a synchronous operation uses the container that it is given`() async throws {
         let container = Dependencies.makeTestScope()
         #expect(container.asCurrent { Dependencies.current } === container)
         #expect(Dependencies.current !== container)
     }
 
-    @Test func `an override leaves other dependencies as they are`() async throws {
+    @Test func `an override does not affect other dependencies`() async throws {
         try await Dependencies.inProcess(.live) {
             try await Dependencies.prepare { $0.other = .named("other") }
             let before = try await Dependencies.value(for: OtherKey.self)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `child tasks inherit overrides, detached tasks get them by the container`() async throws {
+    @Test func `child tasks inherit overrides, and detached tasks get them through the container`() async throws {
         try await Dependencies.inProcess(.live) {
             try await Dependencies.with { $0.resource = .named("override") } operation: {
                 async let child = Self.name()
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `a value is made once for its override, however many tasks ask`() async throws {
+    @Test func `a value is created once per override, for any number of tasks`() async throws {
         try await Dependencies.inProcess(.live) {
             try await Dependencies.with { $0.resource = .named("override") } operation: {
                 let found = try await withThrowingTaskGroup(of: Resource.self) { group in
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `another context has values of its own`() async throws {
+    @Test func `another context has separate values`() async throws {
         try await Dependencies.inProcess(.live) {
             try await Dependencies.prepare { $0.resource = .named("program") }
             let live = try await Dependencies.value(for: ResourceKey.self)
@@ -93,7 +93,7 @@ import Testing
                 #expect(preview.context == .preview)
                 #expect(preview !== live)
                 try #expect(Dependencies.current.context == .preview)
-                // Overrides inside belong to the context around them.
+                // Overrides inside belong to the surrounding context.
                 try await Dependencies.with { $0.other = .named("x") } operation: {
                     try await #expect(Dependencies.value(for: ResourceKey.self) === preview)
                     try await #expect(Dependencies.value(for: OtherKey.self).context == .preview)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `a factory that throws may be tried again`() async throws {
+    @Test func `a factory that throws can be retried`() async throws {
         try await Dependencies.inProcess(.live) {
             let attempts = Closings()
             let source = ResourceSource { context in
@@ -119,12 +119,12 @@ import Testing
         }
     }
 
-    @Test func `an operation runs on the actor of who calls`() async throws {
+    @Test func `an operation runs on the actor of the caller`() async throws {
         #expect(try await Caller().staysInOperations())
     }
 }
 
-/// Asks in which isolation its operations run.
+/// Records the isolation in which its operations run.
 private actor Caller {
     func staysInOperations() async throws -> Bool {
         let isolations = [

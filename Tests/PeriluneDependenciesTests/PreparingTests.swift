@@ -3,7 +3,7 @@ import PeriluneTestTools
 import Testing
 
 @Suite struct PreparingTests {
-    @Test func `what is prepared is made once, and is what everybody gets`() async throws {
+    @Test func `a prepared value is created once and shared`() async throws {
         try await Dependencies.inProcess(.live) {
             try await Dependencies.prepare { $0.resource = .named("a") }
             let first = try await Dependencies.value(for: ResourceKey.self)
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `preparing twice is an error that names the cure, is reported, and replaces nothing`() async throws {
+    @Test func `preparing twice is a reported error with advice and replaces nothing`() async throws {
         try await Dependencies.inProcess(.live) {
             try await Dependencies.prepare { $0.resource = .named("a") }
             let before = try await Dependencies.value(for: ResourceKey.self)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `preparing after the default was used is an error, and is reported`() async throws {
+    @Test func `preparing after the default was used is a reported error`() async throws {
         try await Dependencies.inProcess(.live) {
             let used = try await Dependencies.value(for: OtherKey.self)
             await withKnownIssue {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `several dependencies are prepared together or not at all, and then again`() async throws {
+    @Test func `several dependencies are prepared together or not at all, and can be retried`() async throws {
         try await Dependencies.inProcess(.live) {
             let closings = Closings()
             await #expect(throws: Failure.self) {
@@ -54,7 +54,7 @@ import Testing
                 try await Dependencies.value(for: ResourceKey.self)
             }
             #expect(error?.code == .notPrepared)
-            // Whichever came first: if it was made, it was closed again.
+            // Regardless of the order: if it was created, it was closed again.
             #expect(closings.names.count <= 1)
             try await Dependencies.prepare {
                 $0.other = .named("other again")
@@ -78,9 +78,9 @@ import Testing
         }
     }
 
-    @Test func `of several tasks that prepare at once, one wins and the others throw`() async throws {
+    @Test func `if several tasks prepare at once, one wins and the others throw`() async throws {
         try await Dependencies.inProcess(.live) {
-            // Slow enough for all to have begun.
+            // Slow enough for all tasks to have begun.
             let begun = Tally()
             let slow = ResourceSource { context in
                 await begun.wait(for: 8)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `a task that asks while something is prepared waits for it`() async throws {
+    @Test func `a task that asks during preparation waits for the value`() async throws {
         try await Dependencies.inProcess(.live) {
             let asked = Tally()
             let slow = ResourceSource { context in
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test(.patience) func `a factory that never returns does not hold up a cancelled task`() async throws {
+    @Test(.patience) func `a factory that never returns does not block a cancelled task`() async throws {
         try await Dependencies.inProcess(.live) {
             let started = AsyncStream.makeStream(of: Void.self)
             let never = ResourceSource { context in
@@ -143,13 +143,13 @@ import Testing
             await started.stream.first { _ in true }
             preparing.cancel()
             await #expect(throws: CancellationError.self) { try await preparing.value }
-            // It may be tried again.
+            // The preparation can be retried.
             try await Dependencies.prepare { $0.resource = .named("second") }
             try await #expect(Dependencies.value(for: ResourceKey.self).name == "second")
         }
     }
 
-    @Test func `what is made while preparing sees what else is prepared`() async throws {
+    @Test func `a value that is created during preparation sees the other prepared values`() async throws {
         try await Dependencies.inProcess(.live) {
             let uuids = UUIDSource.counting
             _ = uuids()
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `an unprepared dependency is an error in live`() async throws {
+    @Test func `in live, an unprepared dependency is an error`() async throws {
         try await Dependencies.inProcess(.live) {
             let error = await #expect(throws: DependencyError.self) {
                 try await Dependencies.value(for: ResourceKey.self)
@@ -172,19 +172,19 @@ import Testing
     }
 
     @Test(arguments: [DependencyContext.test, .preview])
-    func `an unprepared dependency is a reported default in tests and previews`(_ context: DependencyContext) async throws {
+    func `in tests and previews, an unprepared dependency is a reported default`(_ context: DependencyContext) async throws {
         try await Dependencies.inProcess(context) {
             try await withKnownIssue {
                 _ = try await Dependencies.value(for: ResourceKey.self)
             } matching: { "\($0)".contains("not provided: give it") }
-            // Once is enough.
+            // Reported only once.
             let second = try await Dependencies.value(for: ResourceKey.self)
             #expect(second.name == "default")
             #expect(second.context == context)
         }
     }
 
-    @Test func `closing closes the last first, and lets prepare again`() async throws {
+    @Test func `closing starts with the last value, and allows preparing again`() async throws {
         try await Dependencies.inProcess(.live) {
             let closings = Closings()
             try await Dependencies.prepare { $0.resource = .named("first", closings) }
@@ -197,7 +197,7 @@ import Testing
     }
 }
 
-/// A dependency that is made of another one.
+/// A dependency that depends on another one.
 struct DependentSource: Sendable {}
 
 enum DependentKey: DependencyKey {

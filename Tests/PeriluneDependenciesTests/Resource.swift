@@ -1,7 +1,7 @@
 import PeriluneDependencies
 import Synchronization
 
-/// Something that is made, and closed, by a container.
+/// A resource that a container creates and closes.
 final class Resource: Sendable {
     let name: String
     let context: DependencyContext
@@ -16,14 +16,14 @@ final class Resource: Sendable {
     func close() { closings?.add(name) }
 }
 
-/// The names of what was closed, in this order.
+/// The names of closed resources, in order.
 final class Closings: Sendable {
     private let list = Mutex<[String]>([])
     var names: [String] { list.withLock { $0 } }
     func add(_ name: String) { list.withLock { $0.append(name) } }
 }
 
-/// What a resource is made from.
+/// The configuration of a resource.
 struct ResourceSource: Sendable {
     let make: @Sendable (DependencyContext) async throws -> Resource
 
@@ -36,7 +36,7 @@ struct ResourceSource: Sendable {
     }
 }
 
-/// A dependency as the default database is one: made by context, needed in live, reported in tests.
+/// A dependency similar to the default database: created by context, required in live, reported in tests.
 enum ResourceKey: DependencyKey {
     static let name = "resource"
     static let belongsToOneTest = true
@@ -52,7 +52,7 @@ enum ResourceKey: DependencyKey {
     static func close(_ value: Resource, of source: ResourceSource) { value.close() }
 }
 
-/// A second one, without surprises.
+/// A second dependency, without special behavior.
 enum OtherKey: DependencyKey {
     static let name = "other"
 
@@ -82,7 +82,7 @@ extension DependencyValues {
 struct Failure: Error, Equatable {}
 
 extension Dependencies {
-    /// Runs an operation in a container of its own, as if a program of that context had just been started.
+    /// Runs an operation in a new container, as if a program had just started in that context.
     static func inProcess<Result: Sendable>(
         _ context: DependencyContext, identity: @escaping @Sendable () -> TestIdentity = { .notRunByTests },
         operation: nonisolated(nonsending) () async throws -> Result

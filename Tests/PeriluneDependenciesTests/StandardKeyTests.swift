@@ -3,7 +3,7 @@ import PeriluneDependencies
 import Testing
 
 @Suite struct StandardKeyTests {
-    @Test func `in tests the clock stands, UUIDs count, and random numbers repeat`() async throws {
+    @Test func `in tests, the clock stands still, UUIDs count, and random numbers repeat`() async throws {
         func numbers() async throws -> [UInt64] {
             try await Dependencies.withTestScope {
                 let date = try await Dependencies.value(for: DateKey.self)
@@ -17,12 +17,12 @@ import Testing
         }
         let first = try await numbers()
         try await #expect(numbers() == first)
-        // SplitMix64 with the seed 0, as its authors give it.
+        // SplitMix64 with seed 0, as published by its authors.
         #expect(first == [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F])
     }
 
     @Test(arguments: [DependencyContext.live, .preview])
-    func `elsewhere they are the machine's`(_ context: DependencyContext) async throws {
+    func `in live, the sources are the machine's`(_ context: DependencyContext) async throws {
         try await Dependencies.inProcess(context) {
             let date = try await Dependencies.value(for: DateKey.self)
             #expect(abs(date().timeIntervalSinceNow) < 60)
@@ -49,13 +49,13 @@ import Testing
         }
     }
 
-    @Test func `counted UUIDs go on beyond a byte`() {
+    @Test func `counting UUIDs continue beyond one byte`() {
         let uuid = UUIDSource.counting
         for _ in 0..<0x123 { _ = uuid() }
         #expect(uuid().uuidString == "00000000-0000-0000-0000-000000000123")
     }
 
-    @Test func `temporary files lie in one private folder of the process`() throws {
+    @Test func `temporary files are in one private folder of the process`() throws {
         let first = try TemporaryFolder.path("a.sqlite"), second = try TemporaryFolder.path("a.sqlite")
         #expect(first != second)
         let folder = URL(filePath: first).deletingLastPathComponent()

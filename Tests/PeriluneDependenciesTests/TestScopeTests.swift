@@ -6,9 +6,9 @@ import Testing
         try await Dependencies.value(for: ResourceKey.self)
     }
 
-    // These two run in the container of the process, as an app's tests do.
+    // These two tests run in the process's container, like the tests of an app.
 
-    @Test func `a test has a value of its own, and keeps it`() async throws {
+    @Test func `a test has its own value and keeps it`() async throws {
         try await Dependencies.prepare { $0.resource = .named("one") }
         let first = try await Self.resource()
         #expect(first.name == "one")
@@ -18,31 +18,31 @@ import Testing
         try await #expect(Dependencies.value(for: UUIDKey.self)().uuidString.hasSuffix("0001"))
     }
 
-    @Test func `another test may prepare the same, and counts from the start`() async throws {
+    @Test func `another test may prepare the same dependency and counts from the start`() async throws {
         try await Dependencies.prepare { $0.resource = .named("two") }
         try await #expect(Self.resource().name == "two")
         try await #expect(Dependencies.value(for: UUIDKey.self)().uuidString.hasSuffix("0000"))
     }
 
     @Test(arguments: 1...3)
-    func `cases of one test never share: without a container of their own it is an error`(_ number: Int) async throws {
+    func `cases of one test without their own containers get an error instead of sharing values`(_ number: Int) async throws {
         let error = await #expect(throws: DependencyError.self) { try await Self.resource() }
         #expect(error?.code == .noTest)
         #expect(error?.message.contains("trait of PeriluneTestSupport") == true)
-        // What need not be told apart is new each time.
+        // Values without an identity are new each time.
         for _ in 1...2 {
             try await #expect(Dependencies.value(for: UUIDKey.self)().uuidString.hasSuffix("0000"))
         }
     }
 
-    @Test(arguments: 1...3) func `cases with a container of their own have values of their own`(_ number: Int) async throws {
+    @Test(arguments: 1...3) func `cases with their own container have their own values`(_ number: Int) async throws {
         try await Dependencies.withTestScope {
             try await Dependencies.prepare { $0.resource = .named("\(number)") }
             try await #expect(Self.resource().name == "\(number)")
         }
     }
 
-    @Test func `where no test can be determined, it is an error that says what to do`() async throws {
+    @Test func `an undeterminable test is an error with advice`() async throws {
         let error = await #expect(throws: DependencyError.self) {
             try await Task.detached { try await Self.resource() }.value
         }
@@ -51,7 +51,7 @@ import Testing
         #expect(error?.message.contains("withTestScope") == true)
     }
 
-    @Test func `what the program prepares before its tests is made anew for each`() async throws {
+    @Test func `values that the program prepares before its tests are recreated for each test`() async throws {
         let test = TestNumber()
         try await Dependencies.inProcess(.test, identity: { test.identity }) {
             try await Dependencies.prepare { $0.resource = .named("for all") }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a hundred tests at once share nothing`() async throws {
+    @Test func `a hundred concurrent tests share no values`() async throws {
         try await Dependencies.inProcess(.test) {
             try await Dependencies.prepare { $0.resource = .named("template") }
             let found = try await withThrowingTaskGroup(of: [Resource].self) { group in
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a program started by a test, told so by its environment, is one test`() async throws {
+    @Test func `a program that a test starts is one test if its environment identifies it`() async throws {
         try await Dependencies.inProcess(.test, identity: { .notRunByTests }) {
             try await Dependencies.prepare { $0.resource = .named("spawned") }
             let first = try await Self.resource()
