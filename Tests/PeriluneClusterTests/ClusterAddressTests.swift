@@ -3,7 +3,7 @@ import Testing
 
 /// The addresses of clusters.
 struct ClusterAddressTests {
-    @Test func `a URL names nodes and a database`() throws {
+    @Test func `a URL names the nodes and a database`() throws {
         let address = try ClusterAddress(url: "dqlite://h1:9001,10.0.0.2:9002/shop")
         #expect(address.servers.map(\.name) == ["h1:9001", "10.0.0.2:9002"])
         #expect(address.name == "shop")
@@ -11,7 +11,7 @@ struct ClusterAddressTests {
         #expect(address.description == "dqlite://h1:9001,10.0.0.2:9002/shop")
     }
 
-    @Test func `a URL may say how long to wait`() throws {
+    @Test func `a URL may contain a timeout`() throws {
         #expect(try ClusterAddress(url: "dqlite://h1:9001/shop?timeout=2s").timeout == .seconds(2))
         #expect(try ClusterAddress(url: "dqlite://h1:9001/shop?timeout=250ms").timeout == .milliseconds(250))
     }
@@ -28,7 +28,7 @@ struct ClusterAddressTests {
         "dqlite://h1:9001,/shop", "dqlite://h 1:9001/shop", "dqlite://h1:9001/a/b", "dqlite://h1:9001/shop?timeout=soon", "dqlite://h1:9001/shop?x=1",
         "dqlite://a:1=b:2=c:3/shop", "shop.sqlite",
     ])
-    func `anything else is refused`(url: String) {
+    func `all other URLs are refused`(url: String) {
         let failure = #expect(throws: ClusterFailure.self) { try ClusterAddress(url: url) }
         #expect(failure?.kind == .argument)
     }

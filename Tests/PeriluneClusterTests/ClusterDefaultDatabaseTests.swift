@@ -8,7 +8,7 @@ import Testing
 
 /// A cluster as the default database of a program.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterDefaultDatabaseTests {
-    /// Runs an operation as if a program of that context had just been started.
+    /// Runs an operation as if a program had just started in the given context.
     private func program(_ context: DependencyContext, _ operation: nonisolated(nonsending) () async throws -> Void) async throws {
         try await Dependencies(.process { .notRunByTests }, context: .success(context)).run(operation: operation)
     }
@@ -20,13 +20,13 @@ import Testing
         return (folder, .folder(folder.path))
     }
 
-    @Test func `in live it is migrated and used, in a preview copied, and in a test left alone`() async throws {
+    @Test func `a default cluster is migrated and used in live, copied in a preview, and not touched in a test`() async throws {
         let nodes = try await ClusterNodes()
         let (folder, migrations) = try migrations()
         defer { try? FileManager.default.removeItem(at: folder) }
         let database = DefaultDatabase.cluster(servers: nodes.servers, name: "shop", timeout: .seconds(20), migrations: migrations)
         for name in ["Verne", "Melville"] {
-            // The second program finds what the first one has migrated and written.
+            // The second program finds the tables and rows of the first one.
             try await program(.live) {
                 try await Dependencies.prepare { $0.defaultDatabase = database }
                 let host = try await ScriptHost()

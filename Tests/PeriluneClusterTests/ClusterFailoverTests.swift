@@ -5,7 +5,7 @@ import PeriluneLua
 import PeriluneTestTools
 import Testing
 
-/// What clients learn while nodes fail: nothing that was answered is lost, and no answer is wrong.
+/// Results that clients get while nodes fail: no acknowledged write is lost, and no answer is wrong.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterFailoverTests {
     private func host(_ nodes: ClusterNodes, timeout: String = "30s") async throws -> ScriptHost {
         var configuration = ScriptHost.Configuration(database: .file(nodes.url("shop", timeout: timeout)))
@@ -19,7 +19,8 @@ import Testing
         for id = 1, 10 do db:execute("INSERT OR IGNORE INTO account VALUES (?, 100)", id) end
         """
 
-    /// Transfers between accounts, each with a token; returns the tokens of those that have happened, that have not, and that nothing is known of.
+    /// Makes transfers between accounts, each with a token. Returns the tokens of transfers that have happened, that have not, and
+    /// whose outcome is unknown.
     private static let transfer = """
         local first, count = ...
         local done, undone, unknown = {}, {}, {}
@@ -46,7 +47,7 @@ import Testing
         }
     }
 
-    /// Does something to the leader again and again while transfers are made; then compares the answers with what is there.
+    /// Disturbs the leader repeatedly during transfers, then compares the results with the tables.
     private func check(
         _ nodes: ClusterNodes, rounds: Int, transfers: Int = 400, clients: Int = 1, timeout: String = "30s",
         _ disturb: @escaping (ClusterNodes, Int) async throws -> Void
@@ -87,7 +88,7 @@ import Testing
 
     private static let rounds = ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap(Int.init) ?? 3
 
-    @Test func `a bank stays right while leaders are killed`() async throws {
+    @Test func `a bank stays consistent while leaders are killed`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: Self.rounds) { nodes, leader in
             nodes.kill(leader)
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a bank of several clients stays right while leaders are killed`() async throws {
+    @Test func `a bank with several clients stays consistent while leaders are killed`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: Self.rounds, clients: 4) { nodes, leader in
             nodes.kill(leader)
@@ -103,7 +104,7 @@ import Testing
         }
     }
 
-    @Test(.withNetwork) func `a bank stays right while leaders are cut off from the other nodes`() async throws {
+    @Test(.withNetwork) func `a bank stays consistent while leaders are cut off from the other nodes`() async throws {
         let nodes = try await ClusterNodes(in: NodeNetwork(3))
         let network = try #require(nodes.network)
         try await check(nodes, rounds: 2, timeout: "5s") { nodes, leader in
@@ -116,12 +117,12 @@ import Testing
         }
     }
 
-    @Test(.withSmallDisk) func `a bank stays right while the disk of a leader is full`() async throws {
+    @Test(.withSmallDisk) func `a bank stays consistent while a leader's disk is full`() async throws {
         let nodes = try await ClusterNodes(megabytes: 48)
         let disk = try #require(nodes.disk), writer = try await host(nodes)
         try await writer.run(source: "db:execute('CREATE TABLE filler (bytes BLOB)')")
         try await check(nodes, rounds: 1, transfers: 1200) { nodes, leader in
-            // That whose disk is small.
+            // The node with the small disk.
             if leader != 1 { try nodes.transfer(from: leader, to: #require(nodes.ids()[nodes.address(1)])) }
             try #require(await eventually { nodes.leader() == 1 })
             for _ in 0..<80 where !disk.isFull || nodes.leader() == 1 {
@@ -129,12 +130,12 @@ import Testing
             }
             #expect(disk.isFull)
         }
-        // The others go on without it.
+        // The other nodes continue without it.
         try await writer.run(source: "db:execute('INSERT INTO filler VALUES (1)')")
         print("full disk: the leader is \(nodes.leader() ?? 0)")
     }
 
-    @Test func `a bank stays right while leaders are paused`() async throws {
+    @Test func `a bank stays consistent while leaders are paused`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: 2, timeout: "3s") { nodes, leader in
             nodes.signal(leader, SIGSTOP)
@@ -144,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a bank stays right while all nodes are restarted`() async throws {
+    @Test func `a bank stays consistent while all nodes are restarted`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: 1) { nodes, _ in
             for node in 1...nodes.count { nodes.kill(node) }
@@ -152,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `a bank stays right while the lead is transferred`() async throws {
+    @Test func `a bank stays consistent while leadership is transferred`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: 3) { nodes, leader in
             let ids = try nodes.ids()
@@ -162,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `a list is inserted as a whole or not at all while leaders are killed`() async throws {
+    @Test func `a list is inserted completely or not at all while leaders are killed`() async throws {
         let nodes = try await ClusterNodes()
         let host = try await host(nodes)
         try await host.run(source: "db:execute('CREATE TABLE item (id INTEGER PRIMARY KEY, round INTEGER, text TEXT)')")
@@ -191,7 +192,7 @@ import Testing
         print("lists: \(done.count) of \(8 * Self.rounds) inserted")
     }
 
-    @Test func `a node that joins empty has the data, and the others may go`() async throws {
+    @Test func `a node that joins empty gets the data, and the others can leave`() async throws {
         let nodes = try await ClusterNodes(3, spare: 1)
         let host = try await host(nodes)
         try await host.run(source: "db:execute('CREATE TABLE t (a)') for i = 1, 100 do db:execute('INSERT INTO t VALUES (?)', i) end")
@@ -203,7 +204,7 @@ import Testing
         try nodes.start(leader)
     }
 
-    @Test func `a block runs again after a change of leader if that is asked for`() async throws {
+    @Test func `a block runs again after a change of leader on request`() async throws {
         let nodes = try await ClusterNodes()
         let host = try await host(nodes)
         try await host.run(source: "db:execute('CREATE TABLE counter (n INTEGER)') db:execute('INSERT INTO counter VALUES (0)')")

@@ -4,9 +4,9 @@ import Glibc
 import PeriluneTestTools
 import Testing
 
-/// Three nodes of Debian's `go-dqlite` as processes: on loopback, or in a network of their own.
+/// Three nodes of Debian's `go-dqlite` as processes, on loopback or in their own network.
 final class ClusterNodes: @unchecked Sendable {
-    /// Whether tests with nodes run: `scripts/test --cluster` asks for it, since they take minutes.
+    /// Whether tests with nodes run. They take minutes, so `scripts/test --cluster` enables them.
     static let areWanted = ProcessInfo.processInfo.environment["CLUSTER_TESTS"] != nil
 
     let folder: URL
@@ -14,21 +14,21 @@ final class ClusterNodes: @unchecked Sendable {
     private var processes: [Process?] = []
     let count: Int
     let network: NodeNetwork?
-    /// That of the first node.
+    /// The disk of the first node.
     let disk: SmallDisk?
 
     /// The addresses of the nodes.
     var servers: [String] { (1...count).map(address) }
 
     private static let lock = NSLock()
-    /// Below those that the system gives to connections by itself, from 32,768 on.
+    /// Below the ephemeral ports of the system, which start at 32,768.
     nonisolated(unsafe) private static var nextPort = 12_000 + Int(getpid()) % 90 * 200
 
     /// Starts the nodes.
     ///
     /// - Parameters:
-    ///   - spare: How many more may be started later.
-    ///   - megabytes: Of the disk of the first node; `nil`: that of the machine.
+    ///   - spare: The number of nodes that may be started later.
+    ///   - megabytes: The size of the first node's disk; `nil` for the machine's disk.
     init(_ count: Int = 3, spare: Int = 0, in network: NodeNetwork? = nil, megabytes: Int? = nil) async throws {
         self.network = network
         folder = FileManager.default.temporaryDirectory.appending(path: "perilune-nodes-\(UUID().uuidString)")
@@ -61,16 +61,16 @@ final class ClusterNodes: @unchecked Sendable {
 
     func address(_ node: Int) -> String { "\(network?.host(node) ?? "127.0.0.1"):\(firstPort + node)" }
 
-    /// The URL of a database.
+    /// Returns the URL of a database.
     func url(_ name: String, timeout: String = "20s") -> String { "dqlite://\(servers.joined(separator: ","))/\(name)?timeout=\(timeout)" }
 
-    /// The ids of the nodes, by address.
+    /// Returns the ids of the nodes by address.
     func ids() throws -> [String: UInt64] {
         let connection = try NodeConnection(ServerAddress(address(1)), until: Deadline(after: .seconds(10)), isCancelled: { false })
         return try Dictionary(uniqueKeysWithValues: connection.servers(until: Deadline(after: .seconds(10))).map { ($0.name, $0.id) })
     }
 
-    /// Has the leader give the lead to another node.
+    /// Asks the leader to transfer leadership to another node.
     func transfer(from leader: Int, to id: UInt64) throws {
         let connection = try NodeConnection(ServerAddress(address(leader)), until: Deadline(after: .seconds(10)), isCancelled: { false })
         try? connection.giveLead(to: id, until: Deadline(after: .seconds(10)))
@@ -101,13 +101,13 @@ final class ClusterNodes: @unchecked Sendable {
         if let process = processes[node - 1] { _ = Glibc.kill(process.processIdentifier, number) }
     }
 
-    /// The number of the node that leads; `nil` if none does.
+    /// Returns the number of the leading node, or `nil` if no node leads.
     func leader() -> Int? {
         let text = shell(".leader").trimmingCharacters(in: .whitespacesAndNewlines)
         return (1...count).first { address($0) == text }
     }
 
-    /// What the shell of dqlite says: a second client, which knows nothing of this one.
+    /// Returns the output of dqlite's shell, a second client that is independent of this one.
     func shell(_ command: String, database: String = "shop") -> String {
         let process = Process(), pipe = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -121,6 +121,6 @@ final class ClusterNodes: @unchecked Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// For tests with nodes.
+    /// Enables a test only if tests with nodes run.
     static var withNodes: Self { .enabled(if: ClusterNodes.areWanted, "scripts/test --cluster runs tests with nodes") }
 }

@@ -6,28 +6,28 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// The scenarios of the manual, each on a database of its own in a cluster.
+/// The scenarios of the manual, each on a separate database in a cluster.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterScenarioTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "scripts/scenarios")
 
-    /// Scenarios that need what a cluster has not, and what their failure says of it.
+    /// Scenarios that need features that a cluster lacks, with parts of their failure messages.
     private static let impossible: [(name: String, reason: String)] = [
-        // A cluster has no requests for parts of blobs.
+        // A cluster cannot read or write parts of blobs.
         ("databases_scenario.lua: a blob is written and read in pieces", "blobs cannot be opened in a cluster"),
-        // A recording needs the rows here.
+        // Recording changes requires local rows.
         ("databases_scenario.lua: a rule says what becomes of changes that something is in the way of", "changesets are recorded"),
         ("databases_scenario.lua: changes are recorded, undone, and made in another database", "changesets are recorded"),
-        // The time in SQL is that of the node, not of the scenario.
+        // The time in SQL comes from the node, not from the scenario.
         ("history_scenario.lua: a class shows its records as they were, and a record its versions", "expect(Book:as_of"),
-        // A table is made anew only where foreign keys are off.
+        // Rebuilding a table requires that foreign keys are off.
         ("history_scenario.lua: a transaction has a note, and is undone as a whole", "enforces foreign keys"),
         ("schema_scenario.lua: a column gets another type and other properties; the rest of the table stays", "enforces foreign keys"),
         ("schema_scenario.lua: a dry run says what would be done", "enforces foreign keys"),
         ("schema_scenario.lua: keys and checks come and go", "enforces foreign keys"),
         ("schema_scenario.lua: values that a type would change are refused, and converted when asked", "enforces foreign keys"),
         ("schema_scenario.lua: what is added must fit the rows, and what is dropped must not be needed", "enforces foreign keys"),
-        // Nodes report no changes.
+        // Nodes do not report changes.
         ("observation_scenario.lua: a list goes on to its next page, pauses and goes on", "cannot be observed"),
         ("observation_scenario.lua: an observer is notified of each row, and may refuse the transaction", "cannot be observed"),
         ("observation_scenario.lua: inventory_automation.lua orders what runs low once, and it is delivered", "cannot be observed"),
@@ -37,21 +37,21 @@ import Testing
         ("observation_scenario.lua: transactions that may have changed a region are reported, whatever they did", "cannot be observed"),
         ("observation_scenario.lua: values are fetched again after each transaction that has changed them", "cannot be observed"),
         ("observation_scenario.lua: values are mapped, and equal ones are delivered when asked for", "cannot be observed"),
-        // What a scenario has changed is recorded by SQLite's sessions, too.
+        // SQLite's sessions also record the changes of scenarios.
         ("records_scenario.lua: a class inserts tables too, and many at once", "expect(changes)"),
         ("records_scenario.lua: update writes the row, update_changes what has changed", "expect(changes)"),
         ("requests_scenario.lua: update_all and delete_all are one statement each", "expect(changes)"),
         ("scenarios_scenario.lua: changed rows that cannot be told apart are not taken for none", "expect(tostring(changes(sql)))"),
         ("records_scenario.lua: the clock is that of the scenario, in Lua and in SQL", "CURRENT_TIMESTAMP"),
-        // They are gone with the connection.
+        // Temporary objects end with the connection.
         ("schema_scenario.lua: a trigger on a view writes to its tables; temporary ones end with their connection", "no temporary tables"),
-        // dqlite would cut the text there.
+        // dqlite would truncate the text.
         ("values_scenario.lua: integers and floats are exact", "contains a NUL byte"),
-        // SQL functions of Perilune are not in the nodes.
+        // The nodes do not have Perilune's SQL functions.
         ("windows_scenario.lua: aggregates of some rows, of each value once, in an order", "perilune_ordered_concat"),
     ]
 
-    @Test func `what the manual shows is so in a cluster`() async throws {
+    @Test func `the scenarios of the manual pass in a cluster`() async throws {
         let nodes = try await ClusterNodes()
         let number = Atomic(0), servers = nodes.servers
         var options = ScenarioOptions()
@@ -109,7 +109,7 @@ import Testing
         #expect(nodes.shell("SELECT count(*) FROM book").contains("2"))
     }
 
-    /// Has a database in a cluster, which is empty, hold what another one holds.
+    /// Copies a database into an empty database in a cluster.
     private static func fill(_ queue: DatabaseQueue, with contents: DatabaseQueue) throws {
         let cluster = try #require(ClusterDatabase.of(queue))
         let objects = try contents.read { db in
@@ -121,7 +121,7 @@ import Testing
         }
         try queue.writeWithoutTransaction { db in
             defer { cluster.endAccess() }
-            // Rows come before what they refer to, and before triggers that would change them.
+            // Rows are inserted before the rows that refer to them, and before the triggers that would change them.
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction(.immediate) {
                 for object in objects where object["type"] == "table" { try cluster.prepare(object["sql"], in: db).execute() }

@@ -12,8 +12,8 @@ import Testing
         return try await ScriptHost(configuration)
     }
 
-    /// Each file in `Lua` runs on a database of its own. What a second client sees of its table `seen` is what it has said.
-    @Test func `scripts find in a cluster what they find in a file`() async throws {
+    /// Each file in `Lua` runs on a separate database. A second client reads the results from its table `seen`.
+    @Test func `scripts get the same results in a cluster as in a file`() async throws {
         let nodes = try await ClusterNodes()
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Lua")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".lua") }.sorted()
@@ -34,7 +34,7 @@ import Testing
         try remarks(nodes)
     }
 
-    /// A cluster makes a database where none has the name: commands that read one say that nothing is in it.
+    /// A cluster creates a missing database, so commands that read one report that it is empty.
     private func remarks(_ nodes: ClusterNodes) throws {
         let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "perilune")
         for arguments in [["query", "SELECT 1"], ["schema"], ["dump"]] {
@@ -83,7 +83,7 @@ import Testing
         #expect(blob)
     }
 
-    /// Two hosts write at the same time; each waits for the other.
+    /// Two hosts write at the same time and wait for each other.
     private func twoClients(_ nodes: ClusterNodes) async throws {
         let first = try await host(nodes, "clients"), second = try await host(nodes, "clients")
         try await first.run(source: "db:execute('CREATE TABLE counter (n INTEGER NOT NULL)') db:execute('INSERT INTO counter VALUES (0)')")
@@ -99,7 +99,7 @@ import Testing
         async let other: Void = second.run(source: counting)
         _ = try await (one, other)
         #expect(try await first.run(source: "return db:fetch_value('SELECT n FROM counter')") == 100)
-        // What one changes in the schema the other sees, without being opened anew.
+        // Each host sees the other's schema changes without reopening the database.
         try await first.run(source: "db:execute('CREATE TABLE later (id INTEGER PRIMARY KEY, flag BOOLEAN)')")
         try await first.run(source: "db:execute('ALTER TABLE counter ADD COLUMN done BOOLEAN') db:execute('UPDATE counter SET done = 1')")
         #expect(try await second.run(source: "db:execute('INSERT INTO later (flag) VALUES (1)') return db:fetch_value('SELECT flag FROM later')") == true)

@@ -5,14 +5,14 @@ import PeriluneLua
 import PeriluneTestTools
 import Testing
 
-/// A music shop on three nodes: its questions, migrations and automations, while leaders are killed.
+/// A music shop on three nodes: its queries, migrations and automations while leaders are killed.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterShopTests {
     private static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let shop = project.appending(path: "Tests/PeriluneBindingsTests/Chinook")
 
     private static let kills = ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap(Int.init) ?? 3
 
-    @Test func `questions have the right answers, and migrations run once, while leaders are killed`() async throws {
+    @Test func `queries have the right answers, and migrations run once, while leaders are killed`() async throws {
         let nodes = try await ClusterNodes()
         var configuration = ScriptHost.Configuration(database: .file(nodes.url("shop", timeout: "60s")))
         (configuration.libraries, configuration.allowsFiles) = (.trusted, true)
@@ -21,7 +21,7 @@ import Testing
         let shop = try String(contentsOf: Self.shop.appending(path: "shop.lua"), encoding: .utf8)
         let questions = try String(contentsOf: Self.shop.appending(path: "questions.lua"), encoding: .utf8)
         try await host.run(source: "make_shop = (function() \(shop) end)() make_shop(db)", named: "shop.lua")
-        // What is read while the leader goes is read again; the answers are compared with those of SQL in the questions themselves.
+        // Reads that a leader change interrupts are repeated. The questions compare their answers with those of SQL.
         let round = """
             local number = ...
             local migrator = perilune.migrator()
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `one program runs the automations, and another takes over when it is gone`() async throws {
+    @Test func `one program runs the automations, and another takes over when it ends`() async throws {
         let nodes = try await ClusterNodes()
         let file = nodes.folder.appending(path: "automations.lua")
         try """

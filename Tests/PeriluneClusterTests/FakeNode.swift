@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A node that answers as a test wants: on a port of its own on loopback, one client after the other.
+/// A node with scripted answers, on its own loopback port, serving one client at a time.
 final class FakeNode: @unchecked Sendable {
-    /// Type and body of a request; returns messages, or `nil` to end the connection.
+    /// Receives the type and body of a request; returns messages, or `nil` to end the connection.
     typealias Answer = @Sendable (UInt8, [UInt8]) -> [UInt8]?
 
     let port: UInt16
@@ -67,7 +67,7 @@ final class FakeNode: @unchecked Sendable {
         (0..<4).map { UInt8(truncatingIfNeeded: (body.count / 8) >> (8 * $0)) } + [type, 0, 0, 0] + body
     }
 
-    /// What a node that leads an empty database answers; `nil` for statements.
+    /// Returns the answers of a node that leads an empty database, or `nil` for statements.
     static func usual(_ type: UInt8, _ body: [UInt8], _ address: String) -> [UInt8]? {
         let word = WireTests.word, text = WireTests.text
         switch type {
@@ -79,6 +79,6 @@ final class FakeNode: @unchecked Sendable {
         }
     }
 
-    /// The text of a request that has one.
+    /// Returns the SQL text of a request that has one.
     static func sql(_ body: [UInt8]) -> String { String(decoding: body.dropFirst(8).prefix { $0 != 0 }, as: UTF8.self) }
 }

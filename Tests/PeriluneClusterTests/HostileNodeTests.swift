@@ -5,11 +5,11 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Nodes that answer wrongly, or not at all: an error, never a crash, a hang, or a wrong answer.
+/// Nodes that answer incorrectly or not at all. The result is an error, never a crash, a hang or a wrong answer.
 @Suite(.patience, .startsPrograms) struct HostileNodeTests {
     private typealias Field = WireTests.Field
 
-    /// What a good node answers to the statements of these tests.
+    /// Returns the answers of a correct node to the statements of these tests.
     static func answer(_ type: UInt8, _ body: [UInt8], _ address: String) -> [UInt8] {
         if let usual = FakeNode.usual(type, body, address) { return usual }
         guard type == 9 else { return FakeNode.message(6, WireTests.word(1) + WireTests.word(1)) }
@@ -35,12 +35,12 @@ import Testing
         }
     }
 
-    @Test func `rows come over several pages`() throws {
+    @Test func `rows can arrive in several pages`() throws {
         let node = FakeNode { address in { Self.answer($0, $1, address) } }
         #expect(try use(node) == Array(0..<20))
     }
 
-    @Test(arguments: [0, 1]) func `pages without rows and without an end are refused`(pagesBefore: Int) throws {
+    @Test(arguments: [0, 1]) func `endless empty pages are refused`(pagesBefore: Int) throws {
         let node = FakeNode { address in
             { type, body in
                 guard type == 9, FakeNode.sql(body).contains("FROM t") || FakeNode.sql(body).contains("FROM \"t\"") else {
@@ -55,7 +55,7 @@ import Testing
         #expect(error?.message?.hasPrefix("the names of 2 columns are too long") == true, "\(String(describing: error))")
     }
 
-    @Test(arguments: 0..<12) func `answers that are changed are errors, or rows`(seed: Int) throws {
+    @Test(arguments: 0..<12) func `modified answers are errors or rows`(seed: Int) throws {
         let generator = Mutex(SeededGenerator(state: UInt64(seed)))
         let node = FakeNode { address in
             { type, body in
@@ -75,8 +75,8 @@ import Testing
         for _ in 0..<6 { _ = try? use(node, timeout: .milliseconds(150)) }
     }
 
-    /// A node that has begun to write rows puts the failure behind them.
-    @Test(arguments: [false, true]) func `a failure behind rows is found`(hasRows: Bool) throws {
+    /// A node that has begun to send rows appends the failure to them.
+    @Test(arguments: [false, true]) func `a failure after rows is detected`(hasRows: Bool) throws {
         let rows: [[Field]] = hasRows ? [[.integer(1), .text("one")], [.integer(2), .text("two")]] : []
         let failure = WireTests.word(787) + WireTests.text("FOREIGN KEY constraint failed")
         let node = FakeNode { address in
@@ -90,13 +90,13 @@ import Testing
         #expect(error?.message == "FOREIGN KEY constraint failed")
     }
 
-    @Test func `a node that says nothing is given up at the deadline`() throws {
+    @Test func `a silent node is abandoned at the deadline`() throws {
         let node = FakeNode { _ in { _, _ in [] } }
         let failure = #expect(throws: ClusterFailure.self) { try use(node, timeout: .milliseconds(200)) }
         #expect(failure?.kind == .unreachable || failure?.kind == .timeout)
     }
 
-    /// The node loses the answer to each COMMIT; whether it has happened is what the table of tokens says.
+    /// The node loses the answer to each COMMIT. The table of tokens shows whether the commit has happened.
     @Test(arguments: [true, false]) func `a commit without an answer is looked up`(hasHappened: Bool) throws {
         let commits = Atomic(0)
         let node = FakeNode { address in
@@ -125,7 +125,7 @@ import Testing
         } else {
             let failure = #expect(throws: ClusterFailure.self) { try write() }
             #expect(failure?.kind == .moved)
-            // The second is the one that makes sure that the first will never happen.
+            // The second commit ensures that the first will never happen.
             #expect(commits.load(ordering: .relaxed) == 2)
         }
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct NameLookupTests {
     private func server(_ text: String) throws -> ServerAddress { try ServerAddress(text) }
 
-    @Test func `an address is taken as it is, and a name is looked up`() throws {
+    @Test func `an address is used directly, and a name is looked up`() throws {
         let asked = Mutex<[String]>([])
         let lookup = NameLookup { host, port in
             asked.withLock { $0.append("\(host):\(port)") }
@@ -21,7 +21,7 @@ import Testing
         #expect(try NameLookup().address(of: server("localhost:9001"), until: Deadline(after: .seconds(60)), { false }).sin_port == found.sin_port)
     }
 
-    @Test func `a lookup without an answer ends with the deadline, or with the script`() throws {
+    @Test func `a lookup without an answer ends at the deadline or with the script`() throws {
         let isOver = DispatchSemaphore(value: 0)
         defer { isOver.signal() }
         let lookup = NameLookup { _, _ in

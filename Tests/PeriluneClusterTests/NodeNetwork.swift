@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// A network of namespaces of Linux, one for each node, with a bridge on which the client is: nodes can be cut off from each other.
+/// A network of Linux namespaces, one for each node, with a bridge for the client. Nodes can be cut off from each other.
 final class NodeNetwork: @unchecked Sendable {
     private let prefix: String
     private let subnet: String
@@ -11,7 +11,7 @@ final class NodeNetwork: @unchecked Sendable {
     private static let lock = NSLock()
     nonisolated(unsafe) private static var made = 0
 
-    /// - Throws: An error if the machine does not allow it.
+    /// - Throws: An error if the machine does not permit it.
     init(_ count: Int) throws {
         let number = Self.lock.withLock { Self.made += 1; return Self.made }
         prefix = "pn\(getpid() % 100_000)\(number)"
@@ -42,15 +42,15 @@ final class NodeNetwork: @unchecked Sendable {
         try? run("link", "del", "\(prefix)b")
     }
 
-    /// Whether the machine allows it.
+    /// Whether the machine permits network namespaces.
     static let isAllowed: Bool = (try? NodeNetwork(1)) != nil
 
     func host(_ node: Int) -> String { "\(subnet).\(node)" }
 
-    /// What a program of a node is started by.
+    /// Returns the command that starts a program in a node's namespace.
     func launcher(_ node: Int) -> [String] { ["ip", "netns", "exec", name(node)] }
 
-    /// Has nothing come from one node to another one, either way; the client reaches both.
+    /// Drops all traffic between two nodes in both directions. The client reaches both.
     func cut(_ node: Int, from other: Int) throws {
         try inside(node, "route", "add", "blackhole", "\(host(other))/32")
         try inside(other, "route", "add", "blackhole", "\(host(node))/32")
@@ -81,11 +81,11 @@ final class NodeNetwork: @unchecked Sendable {
     }
 }
 
-/// A file system in memory, of a size, for the data of a node.
+/// A file system in memory with a limited size, for the data of a node.
 final class SmallDisk {
     private let folder: String
 
-    /// - Throws: An error if the machine does not allow it.
+    /// - Throws: An error if the machine does not permit it.
     init(at folder: String, megabytes: Int) throws {
         self.folder = folder
         try NodeNetwork.run(["mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "none", folder])
@@ -93,13 +93,13 @@ final class SmallDisk {
 
     deinit { try? NodeNetwork.run(["umount", "--lazy", folder]) }
 
-    /// Whether there is less room left than a segment of the log of a node takes.
+    /// Whether less space is left than a log segment of a node needs.
     var isFull: Bool {
         var information = statvfs()
         return statvfs(folder, &information) == 0 && UInt64(information.f_bavail) * UInt64(information.f_frsize) < 8 << 20
     }
 
-    /// Whether the machine allows it.
+    /// Whether the machine permits it.
     static let isAllowed: Bool = {
         let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-disk-\(UUID().uuidString)")
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

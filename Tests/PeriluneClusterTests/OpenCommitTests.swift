@@ -3,19 +3,19 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Commits that a leader could not write to its disk after it had sent them to others: they may have happened.
+/// Commits that a leader sent to other nodes but could not write to its own disk. They may have happened.
 @Suite(.patience, .startsPrograms) struct OpenCommitTests {
-    /// A node that cannot complete something, leads on while it answers some more questions, and knows then what has become of it.
+    /// A node that fails to complete a statement, keeps leading while it answers some more requests, and then knows the outcome.
     private final class FailingNode: Sendable {
         let asked = Mutex<[String]>([])
-        /// The answer to the question which nodes there are, if there are others.
+        /// The answer to the request for the list of nodes, if there are other nodes.
         private let servers: [UInt8]?
 
         init(servers: [UInt8]? = nil) { self.servers = servers }
 
-        /// Commits to the node.
+        /// Commits a transaction on the node.
         ///
-        /// - Parameter failing: How the text begins that it cannot complete the first time.
+        /// - Parameter failing: The beginning of the SQL text that fails the first time.
         func commit(failing: String = "COMMIT", code: UInt64, answersBefore: Int = 0, hasHappened: Bool = true) throws {
             let node = FakeNode { address in
                 { [self] type, body in
@@ -51,42 +51,42 @@ import Testing
         func count(_ sql: String) -> Int { asked.withLock { $0.count { $0 == sql } } }
     }
 
-    @Test(arguments: [10, 778, 4] as [UInt64], [0, 3]) func `one that has happened is done`(code: UInt64, answersBefore: Int) throws {
+    @Test(arguments: [10, 778, 4] as [UInt64], [0, 3]) func `a commit that has happened succeeds`(code: UInt64, answersBefore: Int) throws {
         let node = FailingNode()
         try node.commit(code: code, answersBefore: answersBefore)
-        // Nothing else is asked or written while the node leads that has failed.
+        // While the failed node leads, nothing else is requested or written.
         let asked = node.asked.withLock { Array($0.drop { $0 != "COMMIT" }.prefix(answersBefore + 2)) }
         #expect(asked == ["COMMIT"] + Array(repeating: "SELECT 1", count: answersBefore + 1))
     }
 
-    @Test func `one that has not happened never will, and is reported as such`() throws {
+    @Test func `a commit that has not happened is prevented and reported`() throws {
         let node = FailingNode()
         let failure = #expect(throws: ClusterFailure.self) { try node.commit(code: 10, answersBefore: 1, hasHappened: false) }
         #expect(failure?.kind == .moved)
         #expect(node.count("COMMIT") == 2, "the second is that of what fences it off")
     }
 
-    @Test func `nothing is known while the node leads on`() throws {
+    @Test func `the outcome is unknown while the node keeps leading`() throws {
         let failure = #expect(throws: ClusterFailure.self) { try FailingNode().commit(code: 778, answersBefore: Int.max) }
         #expect(failure?.kind == .unknown)
         #expect(failure?.message.hasPrefix("the leader could not complete the commit (disk I/O error (code 778)), and") == true, "\(String(describing: failure))")
     }
 
-    @Test func `a transaction begins in the next leader where the first cannot make the table of tokens`() throws {
+    @Test func `a transaction starts on the next leader if the first cannot create the table of tokens`() throws {
         let node = FailingNode()
         try node.commit(failing: "CREATE TABLE", code: 778, answersBefore: 2)
         #expect(node.count("SELECT 1") == 3)
         #expect(node.count("COMMIT") == 1)
     }
 
-    @Test func `a node that leads on is asked to give the lead to another one that votes`() throws {
+    @Test func `a node that keeps leading is asked to transfer leadership to another voter`() throws {
         let servers = [(UInt64(2), UInt64(1)), (3, 0)].map { WireTests.word($0.0) + WireTests.text("10.0.0.\($0.0):9000") + WireTests.word($0.1) }
         let node = FailingNode(servers: WireTests.word(2) + servers.joined())
         try node.commit(code: 10, answersBefore: 1000)
         #expect(node.asked.withLock { $0.filter { $0.hasPrefix("TRANSFER") } } == ["TRANSFER 3"])
     }
 
-    @Test func `one that is refused has not happened, and its transaction goes on`() throws {
+    @Test func `a refused commit has not happened, and its transaction continues`() throws {
         let node = FailingNode()
         let error = #expect(throws: RemoteError.self) { try node.commit(code: 787) }
         #expect(error?.code == 787)

@@ -4,9 +4,9 @@ import GRDBSQLite
 @testable import PeriluneCluster
 import Testing
 
-/// Carriers over an engine that is not dqlite's: what it sends looks otherwise, and they read it all the same.
+/// Carrier tables over an engine other than dqlite, whose data has another form.
 struct RemoteEngineTests {
-    /// Keeps what it was asked for. Its pages are no messages: a page is a list of numbers, one row after the other.
+    /// Records its calls. Its pages are not messages: a page is a list of numbers, one row after the other.
     private final class Numbers: RemoteEngine {
         var pages: [[Int64]] = [], asked: [Int64] = [], written: [Int64] = [], ended = 0
         var transaction = TransactionState.none
@@ -90,7 +90,7 @@ struct RemoteEngineTests {
         }
     }
 
-    @Test func `rows come from pages of any form`() throws {
+    @Test func `rows are read from pages in any form`() throws {
         let engine = Numbers()
         engine.pages = [[1, 10, 2, 20], [3, 30]]
         let rows = try carrying("SELECT id, n FROM t WHERE n > ? AND n < ?", isReading: true, by: engine) { statement in
@@ -101,7 +101,7 @@ struct RemoteEngineTests {
         #expect(engine.ended == 1)
     }
 
-    @Test func `values are handed over, and the id of a row comes back`() throws {
+    @Test func `values are passed on, and the row id is returned`() throws {
         let engine = Numbers()
         let id = try carrying("INSERT INTO t (n) VALUES (?)", isReading: false, by: engine) { statement in
             try statement.execute(arguments: [11])

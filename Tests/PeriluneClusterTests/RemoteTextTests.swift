@@ -3,7 +3,7 @@ import GRDBSQLite
 @testable import PeriluneCluster
 import Testing
 
-/// What is sent to a cluster for a statement, and what is refused.
+/// The SQL that is sent to a cluster for a statement, and the statements that are refused.
 struct RemoteTextTests {
     private let queue = try! DatabaseQueue()
 
@@ -28,7 +28,7 @@ struct RemoteTextTests {
     }
 
     @Test(arguments: ["SELECT 1 + 2", "EXPLAIN SELECT id FROM t", "PRAGMA table_info(t)", "PRAGMA user_version"])
-    func `what has no declared types is sent as it is`(sql: String) throws {
+    func `SQL without declared types is sent unchanged`(sql: String) throws {
         guard case .reading(let text) = try text(sql) else { return #expect(Bool(false)) }
         #expect(text == sql)
     }
@@ -39,12 +39,12 @@ struct RemoteTextTests {
         ("DELETE FROM t WHERE id IN (SELECT 1)", "DELETE FROM t WHERE id IN (SELECT 1)"),
         ("PRAGMA defer_foreign_keys = ON", "PRAGMA defer_foreign_keys = ON"),
     ])
-    func `RETURNING loses declared types too`(sql: String, expected: String) throws {
+    func `columns after RETURNING lose their declared types`(sql: String, expected: String) throws {
         guard case .changing(let text) = try text(sql) else { return #expect(Bool(false)) }
         #expect(text == expected)
     }
 
-    @Test(arguments: ["BEGIN", "COMMIT", "ROLLBACK TO a", "PRAGMA foreign_keys = 0"]) func `transactions are ended here first`(sql: String) throws {
+    @Test(arguments: ["BEGIN", "COMMIT", "ROLLBACK TO a", "PRAGMA foreign_keys = 0"]) func `transactions end locally first`(sql: String) throws {
         try queue.writeWithoutTransaction { db in
             let statement = try db.makeStatement(sql: "SELECT 1")
             guard case .control = try withExtendedLifetime(statement, { try RemoteText(sql, statement.sqliteStatement) }) else {
@@ -54,7 +54,7 @@ struct RemoteTextTests {
     }
 
     @Test(arguments: ["CREATE TABLE u (a)", "DROP TABLE t", "ALTER TABLE t ADD COLUMN e", "CREATE INDEX i ON t (d)"])
-    func `changes of the schema are made in both`(sql: String) throws {
+    func `schema changes are made locally and in the cluster`(sql: String) throws {
         guard case .schema(let text) = try text(sql) else { return #expect(Bool(false)) }
         #expect(text == sql)
     }
@@ -64,7 +64,7 @@ struct RemoteTextTests {
         ("INSERT INTO temp.own VALUES (1)", "ordinary table"), ("PRAGMA user_version = 3", "user_version"), ("PRAGMA optimize", "optimize"),
         ("CREATE TABLE u AS SELECT ?1 AS a", "INSERT ... SELECT"),
     ])
-    func `what a cluster cannot do is refused with what to use instead`(sql: String, hint: String) {
+    func `unsupported statements are refused with an alternative`(sql: String, hint: String) {
         let failure = refusal(sql)
         #expect(failure?.kind == .refused)
         #expect(failure?.message.contains(hint) == true, "\(failure?.message ?? "")")

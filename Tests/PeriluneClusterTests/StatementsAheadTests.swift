@@ -4,13 +4,13 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Statements that are sent before the answers to those before them have come.
+/// Statements that are sent before earlier statements have been answered.
 @Suite(.patience, .startsPrograms) struct StatementsAheadTests {
     @Test(arguments: [
         ("INSERT INTO t (a) VALUES (?), (?)", "INSERT INTO t (a)  SELECT * FROM (VALUES (?), (?)) WHERE c"),
         ("INSERT INTO \"values\" VALUES (max(1, 2), 'a,)')", "INSERT INTO \"values\"  SELECT * FROM (VALUES (max(1, 2), 'a,)')) WHERE c"),
     ])
-    func `a statement that inserts rows gets a condition`(sql: String, expected: String) {
+    func `an INSERT of rows gets a condition`(sql: String, expected: String) {
         #expect(statement(sql).inserting(where: "c")?.sql == expected)
     }
 
@@ -18,7 +18,7 @@ import Testing
         "INSERT INTO t VALUES (1) RETURNING a", "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", "INSERT INTO t SELECT 1", "INSERT INTO t DEFAULT VALUES",
         "REPLACE INTO t VALUES (1)", "DELETE FROM t", "WITH q AS (SELECT 1) INSERT INTO t VALUES (1)",
     ])
-    func `one that does something else gets none`(sql: String) {
+    func `other statements get no condition`(sql: String) {
         #expect(statement(sql).inserting(where: "c") == nil)
     }
 
@@ -26,8 +26,8 @@ import Testing
         RemoteStatement(sql: sql, source: sql, columnCount: 0, parameterCount: 0, isReading: false, insertion: .always, engine: nil)
     }
 
-    /// The node holds its answers to the first INSERTs back until the third has come.
-    @Test func `several are on their way at a time`() throws {
+    /// The node holds back its answers to the first INSERTs until the third has arrived.
+    @Test func `several statements can be in transit at a time`() throws {
         let waiting = Mutex<[[UInt8]]>([])
         let node = FakeNode { address in
             { type, body in
@@ -36,7 +36,7 @@ import Testing
                 guard type == 5 || type == 8 && FakeNode.sql(body).hasPrefix("INSERT INTO t") else { return usual }
                 return waiting.withLock { waiting in
                     waiting.append(FakeNode.message(6, WireTests.word(UInt64(waiting.count + 1)) + WireTests.word(1)))
-                    // The second one is prepared, for which the answer to the first is waited for.
+                    // The second statement is prepared, which requires the answer to the first.
                     return waiting.count == 1 ? waiting[0] : waiting.count < 4 ? [] : Array(waiting[1...].joined())
                 }
             }
@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    /// A conflict rolls the transaction back in the node, where other statements wait behind it.
-    @Test(.withNodes) func `what comes behind a rollback in the node is not committed`() async throws {
+    /// A conflict rolls the transaction back in the node while more statements are queued.
+    @Test(.withNodes) func `statements after a rollback in the node are not committed`() async throws {
         let nodes = try await ClusterNodes()
         _ = nodes.shell("CREATE TABLE t (n INTEGER UNIQUE ON CONFLICT ROLLBACK)")
         let address = try ClusterAddress(url: nodes.url("shop"))

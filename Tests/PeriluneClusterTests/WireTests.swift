@@ -4,9 +4,9 @@ import GRDBSQLite
 import PeriluneTestTools
 import Testing
 
-/// Messages as bytes: what is written is read again, and hostile bytes are read as far as they go.
+/// Messages as bytes: written messages are read back, and hostile bytes are read only within their limits.
 struct WireTests {
-    /// A page of rows, as a node writes it.
+    /// Returns a page of rows as a node writes it.
     static func page(names: [String], rows: [[Field]], isLast: Bool = true) -> [UInt8] {
         var bytes = word(UInt64(names.count))
         for name in names { bytes += text(name) }
@@ -37,7 +37,8 @@ struct WireTests {
         return bytes + [UInt8](repeating: 0, count: (8 - bytes.count % 8) % 8)
     }
 
-    /// Reads all rows of a page; `nil` if it is malformed. The bytes are alone in their memory, so that a sanitizer sees what reads beyond.
+    /// Reads all rows of a page; returns `nil` if it is malformed. The bytes have their own allocation, so that a sanitizer detects
+    /// reads beyond it.
     private func rows(_ bytes: [UInt8]) -> [[String]]? {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
         defer { memory.deallocate() }
@@ -69,24 +70,24 @@ struct WireTests {
         }
     }
 
-    @Test func `rows of all types are read`() {
+    @Test func `rows with values of all types are read`() {
         let row: [Field] = [.integer(.min), .number(1.5), .text("Ünïcode"), .text(""), .blob([]), .blob([0, 1, 2]), .null]
         let page = Self.page(names: ["a", "b", "c", "d", "e", "f", "g"], rows: [row, row])
         let expected = ["\(Int64.min)", "1.5", "Ünïcode", "", "[]", "[0, 1, 2]", "NULL"]
         #expect(rows(page) == [expected, expected])
     }
 
-    @Test(arguments: [1, 15, 16, 17, 33, 200]) func `rows of any number of columns are read`(count: Int) {
+    @Test(arguments: [1, 15, 16, 17, 33, 200]) func `rows with any number of columns are read`(count: Int) {
         let page = Self.page(names: (0..<count).map { "c\($0)" }, rows: [(0..<count).map { .integer(Int64($0)) }])
         #expect(rows(page) == [(0..<count).map { "\($0)" }])
     }
 
-    @Test func `a page that is cut anywhere is malformed`() {
+    @Test func `a truncated page is malformed`() {
         let page = Self.page(names: ["id", "name"], rows: [[.integer(1), .text("a text of more than a word")], [.blob([1, 2, 3]), .null]])
         for length in 0..<page.count - 8 { #expect(rows(Array(page[..<length])) == nil, "\(length) bytes") }
     }
 
-    @Test(arguments: 0..<64) func `hostile pages are read as far as they go`(seed: Int) {
+    @Test(arguments: 0..<64) func `hostile pages are read only within their bytes`(seed: Int) {
         var generator = SeededGenerator(state: UInt64(seed))
         let page = Self.page(names: ["id", "name", "x"], rows: (0..<5).map { [.integer(Int64($0)), .text("name \($0)"), .blob([1, 2, 3, 4, 5, 6, 7, 8, 9])] })
         for _ in 0..<500 {
@@ -101,7 +102,7 @@ struct WireTests {
         }
     }
 
-    @Test func `headers of messages that are too long are refused`() {
+    @Test func `headers that announce oversized messages are refused`() {
         var length = 0, type: UInt8 = 0
         let header: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 7, 0, 0, 0]
         #expect(!pcl_read_header(header, 64 << 20, &length, &type))
@@ -109,7 +110,7 @@ struct WireTests {
         #expect(length == 16 && type == 7)
     }
 
-    @Test func `a file that says it is longer than the message is refused`() {
+    @Test func `a file that claims to be longer than the message is refused`() {
         let bytes = Self.word(UInt64.max) + [1, 2, 3]
         var reader = pcl_reader(bytes: nil, length: 0, offset: 0), file: UnsafePointer<UInt8>?, length = 0
         bytes.withUnsafeBufferPointer { buffer in
@@ -120,14 +121,14 @@ struct WireTests {
 
     // MARK: - Writing
 
-    @Test func `a message is written in words, with the values as SQLite has them`() throws {
+    @Test func `a message is written in words, with SQLite's values`() throws {
         let bytes = try message(of: "SELECT capture(1, 2.5, 'text', x'0102', NULL)", count: 5)
         let types: [UInt8] = [5, 1, 2, 3, 4, 5, 0, 0]
         let body = types + Self.word(1) + Self.word((2.5).bitPattern) + Self.text("text") + Self.word(2) + [1, 2, 0, 0, 0, 0, 0, 0] + Self.word(0)
         #expect(bytes == [UInt8(body.count / 8), 0, 0, 0, 9, 0, 0, 0] + body)
     }
 
-    @Test func `a text with NUL and more than 255 values are refused`() throws {
+    @Test func `text with NUL and more than 255 values are refused`() throws {
         #expect(throws: Refused.self) { try message(of: "SELECT capture('a' || char(0) || 'b')", count: 1) }
         var buffer = pcl_buffer(), position: CInt = 0
         #expect(pcl_put_parameters(&buffer, 256, nil, &position) == PCL_TOO_MANY_PARAMETERS)
@@ -135,7 +136,7 @@ struct WireTests {
 
     private struct Refused: Error {}
 
-    /// The message that the values of an SQL function are written to.
+    /// The message to which an SQL function's values are written.
     private func message(of sql: String, count: CInt) throws -> [UInt8] {
         final class Capture { var bytes: [UInt8]? }
         let capture = Capture()
@@ -158,7 +159,7 @@ struct WireTests {
         return bytes
     }
 
-    @Test func `a message that is too long is taken back, and the one before it stays`() {
+    @Test func `an oversized message is taken back, and the previous one is kept`() {
         var buffer = pcl_buffer()
         defer { pcl_free_buffer(&buffer) }
         pcl_begin_message(&buffer, 3)
