@@ -5,7 +5,7 @@ import PeriluneBindings
 import PeriluneLua
 import Testing
 
-/// One script for each way into the row path. `n` differs from run to run, so that statements are prepared anew too.
+/// One script for each entry point of the row path. `n` differs from run to run, so that statements are prepared again.
 private let verbs: [(name: String, source: String)] = [
     ("execute", "db:execute('INSERT INTO t (a) VALUES (?) --' .. n, 'text' .. n)"),
     ("execute again", "db:execute('INSERT INTO t (a) VALUES (?)', 'text')"),
@@ -71,7 +71,7 @@ private let verbs: [(name: String, source: String)] = [
 ]
 
 @Suite struct AllocationTests {
-    @Test(arguments: verbs.indices) func `a failing allocation is an error, leaves nothing open and the state usable`(_ index: Int) throws {
+    @Test(arguments: verbs.indices) func `a failing allocation is an error that leaves nothing open and the state usable`(_ index: Int) throws {
         let queue = try DatabaseQueue()
         do {
             let state = try LuaState(libraries: .trusted)
@@ -95,7 +95,7 @@ private let verbs: [(name: String, source: String)] = [
                 }
                 let wasReached = !state.core.isAllocationToFail
                 state.core.failAllocation(at: nil)
-                // Now and then with a collection in between, which finds what was lost.
+                // Sometimes with a collection in between, which finds lost objects.
                 if number.isMultiple(of: 16) { state.collectGarbage() }
                 do { try check.call([]) } catch { Issue.record("after allocation \(number): \(error)") }
                 if !wasReached { break }

@@ -2,11 +2,11 @@ import Foundation
 import PeriluneLuaFileTools
 import Testing
 
-/// Requests on a database as others make them: CamelCase names, keys of two columns, declared types like NVARCHAR(160).
+/// Requests on a typical existing database: CamelCase names, keys of two columns, declared types like NVARCHAR(160).
 @Suite struct ChinookTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Chinook")
 
-    @Test func `the answers of requests agree with those of SQL`() async throws {
+    @Test func `requests have the same results as SQL`() async throws {
         let host = try testHost {
             $0.moduleFolder = projectFolder.appending(path: "scripts/examples/music_shop").path
         }

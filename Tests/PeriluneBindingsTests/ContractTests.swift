@@ -2,16 +2,17 @@ import Foundation
 import Testing
 import PeriluneLuaFileTools
 
-/// What a function of C does to the stack of a Lua state, and whether it raises, stands in its contract: `[-popped, +pushed, raises]`.
+/// The contract of a C function describes its effect on the stack of a Lua state and whether it raises: `[-popped, +pushed,
+/// raises]`.
 @Suite struct ContractTests {
     @Test(arguments: ["CPeriluneShim", "CPeriluneRows", "CPeriluneRecords"])
-    func `every declaration with a Lua state says what it does to the stack and whether it raises`(_ target: String) throws {
+    func `every declaration with a Lua state has a contract for the stack and for errors`(_ target: String) throws {
         let declarations = try CHeader.read(target).flatMap(\.declarations)
         #expect(declarations.count > 40)
         #expect(declarations.filter { !$0.hasContract }.map(\.description) == [])
     }
 
-    @Test func `a declaration without a contract is found, and named`() {
+    @Test func `a declaration without a contract is reported by name`() {
         let header = CHeader(
             path: "x.h",
             text: """
@@ -59,7 +60,8 @@ private struct CHeader {
         }
     }
 
-    /// A comment is the contract of the declarations that follow it without a blank line; one beside a declaration is its own.
+    /// A comment is the contract of the declarations that follow it without a blank line. A comment on the same line belongs to
+    /// that declaration only.
     init(path: String, text: String) {
         var declarations: [Declaration] = []
         var comment = "", statement = "", isInComment = false
@@ -87,7 +89,7 @@ private struct CHeader {
         return !word.isEmpty && !["typedef", "struct", "enum", "extern"].contains(word)
     }
 
-    /// The name of the function, if it takes a Lua state.
+    /// Returns the name of the function if it takes a Lua state.
     private static func function(_ statement: String) -> String? {
         statement.firstMatch(of: /(\w+)\([^){]*lua_State \*/).map { String($0.1) }
     }

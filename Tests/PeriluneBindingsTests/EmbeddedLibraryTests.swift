@@ -7,7 +7,7 @@ import Testing
     private static let library = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "lib")
 
-    /// The names of the modules of `lib/perilune` and their files.
+    /// The names of the modules in `lib/perilune` and their files.
     private static let modules: [(name: String, file: String)] = {
         let files = FileManager.default.enumerator(atPath: library.appending(path: "perilune").path())?.compactMap { $0 as? String } ?? []
         return files.filter { $0.hasSuffix(".lua") && !$0.hasPrefix("native/") }.map { file in
@@ -17,7 +17,7 @@ import Testing
         }
     }()
 
-    @Test func `every module of the library is embedded as its file has it`() throws {
+    @Test func `every module of the library is embedded with the text of its file`() throws {
         #expect(Self.modules.count > 100)
         for (name, file) in Self.modules {
             let text = try String(contentsOf: Self.library.appending(path: file), encoding: .utf8)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `the bytecode of every module is that of its text`() throws {
+    @Test func `the bytecode of every module matches its text`() throws {
         let state = try LuaState()
         for (name, file) in Self.modules {
             let text = try #require(LibraryModules.perilune.source(of: name))
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a name that no module has is no module`() {
+    @Test func `an unknown name is not a module`() {
         #expect(LibraryModules.perilune.source(of: "perilune.nothing") == nil)
         #expect(LibraryModules.perilune.bytecode(of: "perilune.nothing") == nil)
         #expect(LibraryModules.perilune.source(of: "scenarios.check") == nil)

@@ -4,14 +4,14 @@ import PeriluneLuaFileTools
 import Testing
 
 @Suite struct ReadmeTests {
-    @Test func `the README's Lua examples run`() async throws {
+    @Test func `the Lua examples in the README run`() async throws {
         let readme = try String(contentsOf: projectFolder.appending(path: "README.md"), encoding: .utf8)
         let examples = blocks(of: "lua", in: readme)
         #expect(!examples.isEmpty)
         for example in examples { try await run(example) }
     }
 
-    /// Runs an example, and compares what it prints with its comments that begin with `-->`.
+    /// Runs an example, and compares its output with its comments that begin with `-->`.
     private func run(_ example: String) async throws {
         let expected = example.components(separatedBy: "\n").compactMap { line -> String? in
             line.range(of: "--> ").map { String(line[$0.upperBound...]) }
@@ -30,13 +30,13 @@ import Testing
     }
 }
 
-/// The code blocks of a language in a text of Markdown.
+/// Returns the code blocks of a language in Markdown text.
 func blocks(of language: String, in markdown: String) -> [String] {
     markdown.components(separatedBy: "```\(language)\n").dropFirst().compactMap {
         $0.components(separatedBy: "\n```").first
     }
 }
 
-/// The folder of the project, found from this file.
+/// The folder of the project, relative to this file.
 let projectFolder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct HostTests {
     @Test(.patience)
-    func `scripts run on threads of their own, so that Swift's concurrency goes on while they do`() async throws {
-        // More than the threads that Swift's concurrency has on any machine that runs this.
+    func `scripts run on their own threads, so that Swift concurrency is not blocked`() async throws {
+        // More than the threads of Swift's concurrency pool on any machine that runs this.
         let hosts = try (0..<64).map { _ in try testHost { $0.limits.isCancellable = true } }
         let begun = Tally()
         for host in hosts { try await host.register(module: "test") { $0.function("begin") { () in begun.add() } } }
@@ -28,7 +28,7 @@ import Testing
             """)
     }
 
-    @Test func `fts3_tokenizer, which hands out and takes pointers, is refused`() async throws {
+    @Test func `fts3_tokenizer, which exchanges pointers, is refused`() async throws {
         try await script("""
             fails("sql", db.fetch_value, db, "SELECT fts3_tokenizer('simple')")
             fails("sql", db.fetch_value, db, "SELECT fts3_tokenizer('simple', x'4141414141414141')")
@@ -39,7 +39,7 @@ import Testing
             """)
     }
 
-    @Test func `a script without files may set only what is harmless`() async throws {
+    @Test func `a script without file access may set only harmless PRAGMAs`() async throws {
         try await script("""
             for _, pragma in ipairs{ "journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE",
               "main.schema_version = 7", "database_list", "cache_size = 1000000000", "ignore_check_constraints = 1" } do
@@ -64,7 +64,7 @@ import Testing
         try await host.run(source: "assert(db:table_exists('closed'))")
     }
 
-    @Test func `the main script is no coroutine`() async throws {
+    @Test func `the main script is not a coroutine`() async throws {
         try await script("""
             local _, message = pcall(coroutine.yield)
             equal(message, "attempt to yield from outside a coroutine")
@@ -74,7 +74,7 @@ import Testing
             """)
     }
 
-    @Test func `a time limit that passes in the last call is reported`() async throws {
+    @Test func `a time limit that expires in the last call is reported`() async throws {
         let error = await failure(of: "os.execute('sleep 0.2')", { $0.limits.time = .milliseconds(50) })
         #expect(error?.code == .timeout)
     }

@@ -4,10 +4,10 @@ import PeriluneLua
 import PeriluneLuaFileTools
 import Testing
 
-/// How the modules of `lib` use each other, as their text says.
+/// The dependencies between the modules of `lib`, found in their text.
 @Suite struct LibraryModuleTests {
-    /// The rooms of lib/perilune from the bottom to the top: each uses those before it. Files beside the folders put the rooms
-    /// together and use all of them.
+    /// The rooms of lib/perilune from the bottom to the top. Each room uses only rooms before it. Files outside the folders combine
+    /// the rooms and use all of them.
     private static let rooms = [
         "native", "runtime", "schema", "databases", "migrations", "expressions", "records", "requests", "associations", "events",
     ]
@@ -16,14 +16,14 @@ import Testing
         #expect(Set(LibraryFile.all.compactMap(\.room)) == Set(Self.rooms))
     }
 
-    @Test func `modules use only their own room and those below`() {
+    @Test func `modules use only their own room and lower rooms`() {
         let upward = LibraryFile.all.flatMap { file in
             file.name == "perilune" ? [] : file.uses.filter { height(of: $0) > height(of: file.name) }.map { "\(file.name) uses \($0)" }
         }
         #expect(upward == [])
     }
 
-    /// How far up a module lies. The table `perilune`, to which all rooms add, is below all of them for who uses it.
+    /// Returns the height of a module. The table `perilune`, which all rooms extend, counts as the lowest for its users.
     private func height(of name: String) -> Int {
         let parts = name.split(separator: ".").map(String.init)
         if parts[0] != "perilune" { return Self.rooms.count + 1 }
@@ -31,7 +31,7 @@ import Testing
         return Self.rooms.firstIndex(of: parts[1]) ?? Self.rooms.count
     }
 
-    @Test func `every module that is required exists`() {
+    @Test func `every required module exists`() {
         let names = Set(LibraryFile.all.map(\.name))
         let missing = LibraryFile.all.flatMap { file in
             file.uses.filter { !names.contains($0) }.map { "\(file.name) requires \($0)" }
@@ -39,7 +39,7 @@ import Testing
         #expect(missing == [])
     }
 
-    @Test func `no modules require each other while they are loaded`() {
+    @Test func `no modules require each other while loading`() {
         let files = Dictionary(uniqueKeysWithValues: LibraryFile.all.map { ($0.name, $0.usesWhenLoaded) })
         var done: Set<String> = []
         var circles: [String] = []
@@ -60,7 +60,7 @@ import Testing
         #expect(builders.map(\.name) == ["perilune.records.sql"])
     }
 
-    @Test(arguments: LibraryFile.natives) func `what Swift and C provide is described`(_ file: LibraryFile) async throws {
+    @Test(arguments: LibraryFile.natives) func `modules that Swift and C provide are described`(_ file: LibraryFile) async throws {
         let provided = Provided()
         _ = try testHost { configuration in
             configuration.extending = { loader, _ in
@@ -73,7 +73,7 @@ import Testing
         #expect(Set(file.described) == Set(provided.names.filter { !$0.hasPrefix("__") }))
     }
 
-    @Test func `what scenarios get of their runner is described, and nothing else is asked for`() throws {
+    @Test func `all values that the scenario runner provides are described, and no others are used`() throws {
         let file = try #require(LibraryFile.all.first { $0.name == "scenarios.native.host" })
         let provided = try LibraryFile.functionsOfRunner()
         #expect(provided.count > 20)
@@ -84,14 +84,14 @@ import Testing
         #expect(Set(used).subtracting(provided) == [])
     }
 
-    @Test func `a script reaches no module of the library`() async throws {
+    @Test func `scripts cannot reach modules of the library`() async throws {
         let host = try testHost()
         for name in ["perilune.records.class", "perilune.native.records", "perilune.require"] {
             await #expect(throws: (any Error).self) { try await host.run(source: "require \"\(name)\"") }
         }
     }
 
-    @Test func `globals that a script replaces are not those of the library`() async throws {
+    @Test func `replacing globals in a script does not affect the library`() async throws {
         let host = try testHost()
         try await host.run(source: """
             local assert, error_of_script = assert, error
@@ -104,16 +104,16 @@ import Testing
     }
 }
 
-/// What a host has told.
+/// Keeps the messages of a host.
 private final class Provided: @unchecked Sendable {
-    // Set while the host is made, and read afterwards on the same thread.
+    // Set while the host is created, and read afterwards on the same thread.
     var names: [String] = []
 }
 
 /// A module of `lib`.
 struct LibraryFile: Sendable, CustomTestStringConvertible {
     let name: String
-    /// The folder in lib/perilune; `nil` for files beside the folders, and for scenarios.
+    /// The folder in lib/perilune; `nil` for files outside the folders and for scenarios.
     let room: String?
     let text: String
 
@@ -122,27 +122,28 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
 
     static let all: [LibraryFile] = {
         let paths = FileManager.default.enumerator(atPath: folder)?.allObjects as? [String] ?? []
-        // lib/reference is about what scripts see, and no part of it.
+        // lib/reference describes what scripts see and is not part of the library.
         return paths.filter { $0.hasSuffix(".lua") && !$0.hasPrefix("reference/") }.sorted().map(LibraryFile.init)
     }()
 
-    /// Those that only describe what is provided.
+    /// Modules that only describe provided values.
     static let natives = all.filter { $0.room == "native" }
 
     var testDescription: String { name }
 
-    /// The fields of the module that it returns, as its text describes them.
+    /// The fields of the module that it returns, found in its text.
     var described: [String] {
         guard let module = text.firstMatch(of: /(?m)^return (\w+)/)?.1 else { return [] }
         let functions = text.matches(of: /(?m)^function (\w+)\.(\w+)/).filter { $0.1 == module }.map { String($0.2) }
-        // The fields of the class that stands right before the module itself.
+        // The fields of the class that directly precedes the module.
         let lines = text.split(separator: "\n").map(String.init)
         let start = lines.firstIndex { $0 == "local \(module) = {}" } ?? 0
         let fields = lines[..<start].reversed().prefix { $0.hasPrefix("---@field") }
         return functions + fields.compactMap { $0.firstMatch(of: /---@field (\w+)/).map { String($0.1) } }
     }
 
-    /// What PeriluneScenarios gives to `scenarios.native.host`, as its sources say: a runner is there only while scenarios run.
+    /// The values that PeriluneScenarios assigns to `scenarios.native.host`, found in its sources: a runner exists only while
+    /// scenarios run.
     static func functionsOfRunner() throws -> Set<String> {
         let sources = URL(filePath: folder).deletingLastPathComponent().appending(path: "Sources/PeriluneScenarios")
         let paths = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
@@ -160,7 +161,7 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
         text = (try? String(contentsOfFile: "\(Self.folder)/\(path)", encoding: .utf8)) ?? ""
     }
 
-    /// The modules that it requires, now or later.
+    /// The modules that it requires, at loading or later.
     var uses: [String] {
         let required = text.matches(of: /(?:^|[^\w.])(?:require|lazily)[ (]"([\w.]+)"/).map { String($0.1) }
         let whenCalled = text.matches(of: /on_first_call\(.*/).flatMap { call in
@@ -169,7 +170,7 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
         return required + whenCalled
     }
 
-    /// Those that it requires outside of functions.
+    /// The modules that it requires outside functions.
     var usesWhenLoaded: [String] {
         text.matches(of: /(?m)^(?:local [\w, ]+ = )?require[ (]"([\w.]+)"/).map { String($0.1) }.filter { $0 != "perilune" }
     }

@@ -7,7 +7,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Scripts that never end by themselves, in places where the host must be able to end them.
+/// Scripts that never end, in places in which the host must be able to end them.
 private let endless: [(name: String, source: String)] = [
     ("a loop in a transaction", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end)"),
     ("a loop that catches", "while true do pcall(db.write, db, function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end) end"),
@@ -41,9 +41,9 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
 @Suite(.serialized, .patience) struct LimitTests {
     private static let longTime = Duration.seconds(600)
 
-    /// Ends a script in the middle, and checks that nothing of it is left and the host goes on.
+    /// Interrupts a script, and checks that its changes are undone and the host still works.
     ///
-    /// - Parameter time: The limit of time of the run alone: what is done before and after it may take as long as a busy machine needs.
+    /// - Parameter time: The time limit of the run alone. The steps before and after it may take as long as a busy machine needs.
     private func check(
         _ source: String, endedBy code: LuaError.Code, within time: Duration = longTime,
         _ configure: (inout ScriptHost.Configuration) -> Void, onceRunning act: ((ScriptHost) async -> Void)? = nil
@@ -74,27 +74,27 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             """)
     }
 
-    @Test(arguments: endless.indices) func `time ends a script wherever it is`(_ index: Int) async throws {
+    @Test(arguments: endless.indices) func `the time limit ends a script wherever it is`(_ index: Int) async throws {
         try await check(endless[index].source, endedBy: .timeout, within: .milliseconds(300)) { $0.limits.time = Self.longTime }
     }
 
-    @Test(arguments: endless.indices) func `the budget of instructions ends a script wherever it is`(_ index: Int) async throws {
+    @Test(arguments: endless.indices) func `the instruction budget ends a script wherever it is`(_ index: Int) async throws {
         try await check(endless[index].source, endedBy: .budget) { $0.limits.instructions = 500_000 }
     }
 
-    @Test(arguments: endless.indices) func `cancelling ends a script wherever it is`(_ index: Int) async throws {
+    @Test(arguments: endless.indices) func `cancellation ends a script wherever it is`(_ index: Int) async throws {
         try await check(endless[index].source, endedBy: .cancelled) { $0.limits.isCancellable = true } onceRunning: {
             await Self.cancelInTheMiddle($0)
         }
     }
 
-    @Test func `cancelling ends slow SQL although there is no limit`() async throws {
+    @Test func `cancellation ends slow SQL even without limits`() async throws {
         for source in endless.map(\.source) where source.contains("MAX(i)") && !source.contains("pcall") {
             try await check(source, endedBy: .cancelled) { _ in } onceRunning: { await Self.cancelInTheMiddle($0) }
         }
     }
 
-    /// Runs what never ends, once it has called `begin`, and cancels it.
+    /// Runs endless code, and cancels it once it has called `begin`.
     private func cancel(_ source: String, in host: ScriptHost) async throws {
         let begun = await host.registerBegin()
         let run = Task { try await host.run(source: source) }
@@ -104,7 +104,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         #expect(error?.code == .cancelled)
     }
 
-    @Test func `records whose insertion is cut short are what they were`() async throws {
+    @Test func `records are unchanged if their insertion is interrupted`() async throws {
         let host = try testHost { $0.limits.isCancellable = true }
         try await host.runChecked("""
             db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
@@ -121,14 +121,14 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             """)
     }
 
-    @Test func `a default database for a while is none any more when the run is cut short`() async throws {
+    @Test func `a temporary default database is reset if the run is interrupted`() async throws {
         let host = try testHost { $0.limits.isCancellable = true }
         try await host.runChecked("own = db other = perilune.queue() other:execute('CREATE TABLE other (a)')")
         try await cancel("perilune.with({ database = other }, function() begin() while true do end end)", in: host)
         try await host.runChecked("equal({ rawequal(db, own), rawequal(perilune.database, own), db:table_exists('other') }, { true, true, false })")
     }
 
-    /// Cancels what has begun, some thousand turns of other tasks later: then it is in what does not end.
+    /// Cancels the run after other tasks had thousands of turns, so that it is in its endless part.
     private static func cancelInTheMiddle(_ host: ScriptHost) async {
         for _ in 0..<5000 { await Task.yield() }
         host.cancel()
@@ -151,14 +151,14 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') local list = {} while true do list[#list + 1] = db:rows('SELECT 1') end end)",
         "db:execute('CREATE TABLE u (id TEXT PRIMARY KEY)') db:record_changes(function(db) for i = 1, math.huge do db:execute('INSERT INTO u VALUES (?)', ('x'):rep(10000) .. i) db:execute('DELETE FROM u') end end)",
         "db:execute('CREATE TABLE u (id INTEGER PRIMARY KEY)') db:record_changes(function(db) db:execute('INSERT INTO u ' .. [[\(rows)]]) end)",
-    ]) func `memory ends a script wherever it is`(_ source: String) async throws {
+    ]) func `the memory limit ends a script wherever it is`(_ source: String) async throws {
         try await check(source, endedBy: .memory) {
             $0.limits.memoryInBytes = 16 << 20
             $0.limits.time = Self.longTime
         }
     }
 
-    /// Statements that make SQLite allocate much, in a few steps or while they are compiled.
+    /// Statements that make SQLite allocate much memory in a few steps or during compilation.
     @Test(arguments: [
         "local columns = {} for i = 1, 1990 do columns[i] = 'zeroblob(10000000)' end db:fetch_all('SELECT ' .. table.concat(columns, ', '))",
         "db:fetch_value([[SELECT json_group_array(printf('%01000d', i)) FROM (\(rows))]])",
@@ -175,7 +175,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         """,
         "local q = perilune.queue() q:execute('CREATE TABLE t (a)') q:execute([[INSERT INTO t SELECT zeroblob(100000) FROM (\(rows))]])",
         "local s = db:prepare('SELECT length(?)') while true do pcall(db.fetch_value, db, 'SELECT zeroblob(15000000) || zeroblob(15000000)') end",
-    ]) func `what SQLite allocates counts, also while it compiles`(_ source: String) async throws {
+    ]) func `SQLite's allocations count, even during compilation`(_ source: String) async throws {
         let error = await failure(of: source) {
             $0.limits.memoryInBytes = 16 << 20
             $0.limits.time = .seconds(20)
@@ -183,16 +183,16 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         #expect(error?.code == .memory || (source.contains("pcall") || source.contains("a60")) && error?.code == .timeout, "\(String(describing: error))")
     }
 
-    /// SQLite would end the process if it had no memory to write out zeros at the end of a row, for a hook that reads the row.
+    /// Without memory for the zeros at the end of a row that a hook reads, SQLite would end the process.
     ///
-    /// While a cursor is open the function that makes them is SQLite's own.
+    /// While a cursor is open, SQLite's own function creates the zeros.
     @Test(
         arguments: [
             "db:record_changes(function(db) db:execute('INSERT INTO t (a) VALUES (zeroblob(1000000))') end)",
             "db:observe_transactions{ on_change = function() end } db:execute('INSERT INTO t (a) VALUES (zeroblob(1000000))')",
             "db:observe_transactions{ on_change = function() end } db:execute('UPDATE t SET a = zeroblob(1000000)')",
         ], [false, true])
-    func `zeros of rows that a hook reads find memory or end the script`(_ source: String, hasCursor: Bool) async throws {
+    func `zeroblobs in rows that a hook reads are allocated or end the script`(_ source: String, hasCursor: Bool) async throws {
         for tenths in stride(from: 120, to: 160, by: 4) {
             let queue = try DatabaseQueue()
             try await queue.write { try $0.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 2)") }
@@ -216,8 +216,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         }
     }
 
-    /// SQLite makes NULL of a text that it has no memory to end.
-    @Test func `texts of SQL that find no memory end the script`() async throws {
+    /// SQLite turns text into NULL if it has no memory to terminate it.
+    @Test func `SQL text that cannot be allocated ends the script`() async throws {
         for width in 780..<840 {
             let error = await failure(of: "db:fetch_values([[SELECT replace(printf('%\(width)d', i), '0', '0') FROM (\(rows))]])") {
                 $0.limits.memoryInBytes = 4 << 20
@@ -226,11 +226,11 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         }
     }
 
-    @Test func `nothing is committed after the time`() async throws {
+    @Test func `nothing is committed after the time limit`() async throws {
         let host = try testHost { $0.limits.time = Self.longTime }
         try await host.runChecked("db:execute('CREATE TABLE t (a)')")
         await host.limitTime(to: .milliseconds(200))
-        // One call of a function, which nothing ends.
+        // A single function call that nothing interrupts.
         let error = await #expect(throws: LuaError.self) {
             try await host.runChecked("""
                 db:write(function(d) d:execute("INSERT INTO t VALUES (2)") d:fetch_value("SELECT length(hex(randomblob(100000000)))") end)
@@ -255,7 +255,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             """) { $0.limits.memoryInBytes = 16 << 20 }
     }
 
-    @Test func `what earlier runs have stored does not count`() async throws {
+    @Test func `data that earlier runs have stored does not count`() async throws {
         let host = try testHost { $0.limits.memoryInBytes = 16 << 20 }
         try await host.runChecked("db:execute('CREATE TABLE t (a)')")
         for _ in 0..<5 {
@@ -264,7 +264,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         try await host.runChecked("equal(db:fetch_value('SELECT SUM(length(a)) FROM t'), 60000000)")
     }
 
-    /// Else a script could have the whole limit once for each of its tasks.
+    /// Otherwise a script could use the whole limit once in each of its tasks.
     @Test(arguments: [
         "for _ = 1, 5 do perilune.spawn(fill) end",
         "for i = 1, 5 do perilune.spawn(function() perilune.sleep(i / 1000) fill() end) end",
@@ -276,7 +276,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         for i = 1, 5 do perilune.after(i / 1000, function() db:execute('INSERT INTO u VALUES (1)') end) end
         """,
         "local a = perilune.automation{ name = 'a', on = { event = 'go' }, run = fill } for i = 1, 5 do perilune.after(i / 1000, function() a:run() end) end",
-    ]) func `what a script begins counts together with what it has stored`(_ source: String) async throws {
+    ]) func `data from a script's tasks counts together with its own`(_ source: String) async throws {
         let host = try testHost { $0.limits.memoryInBytes = 16 << 20 }
         try await host.runChecked("""
             db:execute('CREATE TABLE t (a)')
@@ -284,15 +284,15 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
 
             """ + source)
         try? await host.waitUntilIdle()
-        // The next one that the host begins has the whole limit.
+        // The next run of the host has the whole limit.
         try await host.runChecked("assert(db:fetch_value('SELECT SUM(length(a)) FROM t') < 16 << 20) fill()")
     }
 
-    @Test func `os_exit in a block rolls back`() async throws {
+    @Test func `os.exit in a block rolls back`() async throws {
         try await check("db:write(function(db) db:execute('INSERT INTO t VALUES (2)') pcall(os.exit, 3) while true do end end)", endedBy: .exit) { _ in }
     }
 
-    @Test func `what is left of a script that was ended in a cursor does not harm the next`() async throws {
+    @Test func `a script that was ended inside a cursor does not affect the next one`() async throws {
         let host = try testHost { $0.limits.time = Self.longTime }
         try await host.runChecked("db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)')")
         for _ in 0..<5 {
@@ -316,7 +316,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         }
     }
 
-    @Test func `timers are bounded by the limit of memory`() async throws {
+    @Test func `the memory limit bounds the number of timers`() async throws {
         try await script("""
             local timers = {}
             local err = fails("limit", function()
@@ -327,13 +327,13 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             """) { $0.limits.memoryInBytes = 8 << 20 }
     }
 
-    /// A statement in which the host cancels the run: SQLite has no reason to look before it commits.
+    /// During such a statement the host cancels the run, and SQLite has no reason to check before it commits.
     @Test(arguments: [
         "db:execute('INSERT INTO t VALUES (cancel())')", "db:fetch_all('INSERT INTO t VALUES (cancel()) RETURNING a')",
         "db:execute('INSERT INTO t VALUES (2); INSERT INTO t VALUES (cancel())')", "db:execute('CREATE TABLE u AS SELECT cancel()')",
         "db:write_without_transaction(function(db) db:execute('BEGIN; INSERT INTO t VALUES (cancel()); COMMIT') end)",
         "db:write_without_transaction(function(db) db:execute('SAVEPOINT s; INSERT INTO t VALUES (cancel()); RELEASE s') end)",
-    ]) func `what a statement commits after the end of its run is refused`(_ source: String) async throws {
+    ]) func `a statement that would commit after the end of its run is refused`(_ source: String) async throws {
         let queue = try DatabaseQueue()
         let cancelled = Mutex<ScriptHost?>(nil)
         try await queue.write { db in

@@ -21,13 +21,13 @@ import Testing
         })
     }
 
-    @Test func `tests in Lua are found, all of them and none twice`() {
+    @Test func `every test in Lua is found once`() {
         #expect(!Self.all.isEmpty)
         #expect(Set(Self.all.map(\.description)).count == Self.all.count)
         #expect(LuaTest.overlookedLines(beside: #filePath) == [])
     }
 
-    @Test func `a test in Lua that fails tells its line`() async throws {
+    @Test func `a failing test in Lua reports its line`() async throws {
         let host = try testHost()
         let source = testFunctions() + LuaTest.definition + "test(\"x\", function()\n equal(1, 2) end)"
         let error = await #expect(throws: (any Error).self) {

@@ -6,10 +6,10 @@ import PeriluneLua
 import PeriluneLuaFileTools
 import Testing
 
-/// What stops a process that uses GRDB, or lets it hang, as far as scripts could reach it. The numbers are those of a list of such
-/// traps: each of them is an error of the script here, and the host lives.
+/// Misuse that makes GRDB stop or block the process, as far as scripts could reach it. Here each case is an error of the script,
+/// and the host keeps working.
 @Suite struct MisuseTests {
-    @Test func `use after close`() async throws {
+    @Test func `using a closed database is an error`() async throws {
         try await script("""
             local path = temporary_path("closed.sqlite")
             for _, q in ipairs{ perilune.queue(), perilune.queue(path), perilune.pool(path) } do
@@ -25,7 +25,7 @@ import Testing
             """)
     }
 
-    @Test func `access inside access, from wherever`() async throws {
+    @Test func `nested access is an error from everywhere`() async throws {
         try await script("""
             local path = temporary_path("nested.sqlite")
             for _, q in ipairs{ db, perilune.queue(), perilune.pool(path) } do
@@ -51,7 +51,7 @@ import Testing
             """)
     }
 
-    @Test func `handles, statements and cursors after their block`() async throws {
+    @Test func `handles, statements and cursors are unusable after their block`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             for _, verb in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write_without_transaction" } do
@@ -91,7 +91,7 @@ import Testing
             """)
     }
 
-    @Test func `a transaction left open by SQL`() async throws {
+    @Test func `a transaction that SQL leaves open is an error`() async throws {
         try await script("""
             fails("open_transaction", db.execute, db, "BEGIN")
             fails("open_transaction", db.write_without_transaction, db, function(db) db:execute("SAVEPOINT s") end)
@@ -104,7 +104,7 @@ import Testing
             """)
     }
 
-    @Test func `one named argument twice, unchecked arguments, a statement that failed`() async throws {
+    @Test func `repeated names and wrong arguments leave a statement usable`() async throws {
         try await script("""
             equal(db:fetch_one("SELECT :a AS x, :a AS y, @a AS z", { a = 1 }), { x = 1, y = 1, z = 1 })
             db:execute("CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
@@ -118,7 +118,7 @@ import Testing
             """)
     }
 
-    @Test func `functions while statements run, and their bounds`() async throws {
+    @Test func `functions cannot be replaced while statements run, and their limits are checked`() async throws {
         try await script("""
             db:add_function("f", 1, function(x) return x end)
             local next_row, _, _, cursor = db:rows("SELECT f(1) UNION ALL SELECT f(2)")
@@ -133,7 +133,7 @@ import Testing
             """)
     }
 
-    @Test func `statements and cursors collected anywhere`() async throws {
+    @Test func `statements and cursors can be collected anywhere`() async throws {
         try await script("""
             local path = temporary_path("collected.sqlite")
             for _, open in ipairs{ perilune.queue, perilune.pool } do
@@ -155,7 +155,7 @@ import Testing
             """)
     }
 
-    @Test func `positions and types that a row does not have`() async throws {
+    @Test func `missing positions and wrong types of a row are errors`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 'x' AS a")
             for _, key in ipairs{ 0, 2, -1, math.maxinteger, 0.5, "b", true, {}, print } do
@@ -168,7 +168,7 @@ import Testing
             """)
     }
 
-    @Test func `numbers out of range`() async throws {
+    @Test func `numbers out of range are errors`() async throws {
         try await script("""
             for _, value in ipairs{ 0/0, 1/0, -1, 1e300 } do
               fails(nil, perilune.queue, nil, { busy_timeout = value })
@@ -201,7 +201,7 @@ import Testing
             """)
     }
 
-    @Test func `PRAGMAs cannot make a rollback destroy the file`() async throws {
+    @Test func `PRAGMAs cannot make a rollback damage the file`() async throws {
         try await script("""
             local path = temporary_path("safe.sqlite")
             local q = perilune.queue(path)
@@ -226,7 +226,7 @@ import Testing
             """)
     }
 
-    @Test func `methods refuse every other value as their self`() async throws {
+    @Test func `methods refuse every other value as self`() async throws {
         try await script("""
             local values = { 1, 1.5, "x", true, {}, print, perilune.null, perilune.blob("x"), coroutine.create(print), io.stdout,
               db:prepare("SELECT 1"), select(4, db:rows("SELECT 1")), select(2, pcall(db.execute, db, "x")), perilune.date("2026-01-01"),
@@ -250,7 +250,7 @@ import Testing
             """)
     }
 
-    @Test func `a block's handle is not that of another database`() async throws {
+    @Test func `the handle of a block differs from other databases`() async throws {
         try await script("""
             local other = perilune.queue()
             equal(db == other, false)
@@ -264,7 +264,7 @@ import Testing
             """)
     }
 
-    @Test func `finalizers use databases, statements and cursors, while the script runs and while the state closes`() async throws {
+    @Test func `finalizers may use databases, statements and cursors during the run and on closing`() async throws {
         for atClose in [false, true] {
             let host = try testHost()
             try await host.runChecked("""
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    @Test func `finalizers run in the middle of everything`() async throws {
+    @Test func `finalizers may run in the middle of any operation`() async throws {
         try await script("""
             collectgarbage("generational")
             db:execute("CREATE TABLE t (a); CREATE TABLE log (a)")
@@ -337,7 +337,7 @@ import Testing
             """)
     }
 
-    @Test func `callbacks of SQLite cannot come back to the database`() async throws {
+    @Test func `callbacks of SQLite cannot use the database`() async throws {
         try await script("""
             local other = perilune.queue()
             other:execute("CREATE TABLE t (a)")
@@ -376,7 +376,7 @@ import Testing
             """)
     }
 
-    @Test func `an error in a collation is raised at once, even without a loop`() async throws {
+    @Test func `an error in a collation is raised immediately, even without a loop`() async throws {
         try await script("""
             local mine, fail = {}, true
             db:add_collation("c", function(a, b) if fail then error(mine) end return a < b and -1 or a > b and 1 or 0 end)
@@ -393,7 +393,7 @@ import Testing
             """)
     }
 
-    @Test func `a collation that fails in the middle of a change leaves the index whole`() async throws {
+    @Test func `a collation that fails during a change leaves the index intact`() async throws {
         try await script("""
             local mine, fail = {}, false
             local function setup(q)
@@ -441,7 +441,7 @@ import Testing
             """)
     }
 
-    @Test func `a table with a collation or function of a script outlives the script`() async throws {
+    @Test func `a table with a script's collation or function outlives the script`() async throws {
         let path = temporaryPath("functions.sqlite")
         try await script("""
             local q = perilune.queue(arg[1])
@@ -460,7 +460,7 @@ import Testing
             """, arguments: [path])
     }
 
-    @Test func `a database of the host keeps functions of a script that is gone, which are errors then`() throws {
+    @Test func `functions of a released script are errors in a database of the host`() throws {
         let queue = try DatabaseQueue()
         do {
             let state = try LuaState(libraries: .trusted)
@@ -471,7 +471,7 @@ import Testing
                 db:add_collation("c", function(a, b) return 0 end)
                 assert(db:fetch_value("SELECT f()") == 1)
                 """)
-            // Outside of a run of the script they are out of reach too.
+            // They are also unavailable outside a run of the script.
             #expect(throws: DatabaseError.self) { try queue.read { try Int.fetchOne($0, sql: "SELECT f()") } }
         }
         for sql in ["SELECT f()", "SELECT g(1)", "SELECT 'a' = 'b' COLLATE c", "SELECT g(x) FROM (SELECT 1 AS x UNION ALL SELECT 2)"] {
@@ -480,7 +480,7 @@ import Testing
         try queue.close()
     }
 
-    @Test func `a library table that a script has broken harms only the script`() async throws {
+    @Test func `a library table that a script has broken affects only the script`() async throws {
         try await script("""
             for _, name in ipairs{ "ipairs", "pairs", "type", "setmetatable", "error", "tostring", "select", "next", "rawget" } do _G[name] = nil end
             string.lower, table.concat, table.sort, table.move, math.type = nil
@@ -507,7 +507,7 @@ import Testing
             """)
     }
 
-    @Test func `the sandbox gives no way to the metatables`() async throws {
+    @Test func `metatables are inaccessible in the sandbox`() async throws {
         try await script("""
             for _, value in ipairs{ db, db:prepare("SELECT 1"), perilune.null, perilune.blob("x"), db:fetch_one("SELECT 1"), select(4, db:rows("SELECT 1")) } do
               equal(getmetatable(value), false)

@@ -5,14 +5,15 @@ import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 
-/// Runs Lua in a host of its own, over an empty database in memory, with a few functions to check what it does:
+/// Runs Lua in a separate host, with an empty database in memory and a few functions for checks:
 ///
-/// - `equal(actual, expected)`: deep for tables; integers and floats are told apart.
-/// - `fails(kind, f, ...)`: calls `f`, which must raise an error object of that kind, and returns it; with `nil` any error.
+/// - `equal(actual, expected)`: compares tables deeply; integers and floats differ.
+/// - `fails(kind, f, ...)`: calls `f`, which must raise an error object of that kind, and returns the error; `nil` allows any
+///   error.
 /// - `matches(text, part)`: the text of a value must contain the part.
 /// - `temporary_path(name)`: a path in a folder of this run.
 ///
-/// What fails in Lua is thrown, with its line in the chunk.
+/// Failures in Lua are thrown with their line in the chunk.
 func script(
     _ source: String, arguments: [String] = [], _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
 ) async throws {
@@ -21,7 +22,7 @@ func script(
 }
 
 extension ScriptHost {
-    /// Gives scripts a function `begin`, for tests that wait until a script runs.
+    /// Adds a function `begin`, for tests that wait until a script is running.
     func registerBegin() async -> Tally {
         let begun = Tally()
         try? register(module: "test") { $0.function("begin") { () in begun.add() } }
@@ -29,13 +30,13 @@ extension ScriptHost {
         return begun
     }
 
-    /// Runs Lua with the functions that check.
+    /// Runs Lua with the functions for checks.
     func runChecked(_ source: String, arguments: [String] = []) async throws {
         try await run(source: testFunctions() + source, named: "test", commandLine: arguments)
     }
 }
 
-/// How many files at a path (and with more after it) this process has open.
+/// Returns how many files whose paths start with a path this process has open.
 func openFiles(at path: String) -> Int {
     let folder = "/proc/self/fd"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -44,12 +45,12 @@ func openFiles(at path: String) -> Int {
     }.count
 }
 
-/// Whether this process closes the files at a path soon: hosts without references close theirs on threads of their own.
+/// Whether this process soon closes the files at a path. Hosts without references close their files on their own threads.
 func closesFiles(at path: String) async -> Bool {
     await eventually { openFiles(at: path) == 0 }
 }
 
-/// The error with which a script ends.
+/// Returns the error with which a script ends.
 func failure(
     of source: String, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
 ) async -> LuaError? {

@@ -5,9 +5,9 @@ import PeriluneLua
 import PeriluneTestTools
 import Testing
 
-/// The limit of what a run writes to files.
+/// The limit on the bytes that a run writes to files.
 @Suite(.patience) struct WrittenBytesTests {
-    /// A host over a database in a file, whose runs may write eight megabytes.
+    /// Creates a host over a database in a file, whose runs may write eight megabytes.
     private func withHost(
         journal: String = "wal", _ body: nonisolated(nonsending) (ScriptHost, DatabaseQueue) async throws -> Void
     ) async throws {
@@ -34,7 +34,7 @@ import Testing
         "db:fetch_value('SELECT sum(length(h)) FROM (SELECT hex(randomblob(500)) AS h FROM (' .. rows .. ') ORDER BY h)')",
         "db:execute('CREATE TEMP TABLE u AS SELECT hex(randomblob(500)) AS h FROM (' .. rows .. ')')",
     ])
-    func `a run that writes more ends, and what it has not committed is undone`(_ journal: String, _ source: String) async throws {
+    func `a run that writes more ends, and its uncommitted changes are undone`(_ journal: String, _ source: String) async throws {
         try await withHost(journal: journal) { host, queue in
             let error = await #expect(throws: LuaError.self) {
                 try await host.run(source: "local rows = ...\n" + source, arguments: Self.rows)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `what the tasks of a run write is counted together`() async throws {
+    @Test func `the bytes that a run's tasks write are counted together`() async throws {
         try await withHost { host, queue in
             try await host.run(source: """
                 for _ = 1, 20 do perilune.spawn(function() for i = 1, 20 do db:execute('INSERT INTO t VALUES (zeroblob(100000))') end end) end
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `what a run writes is counted for that run, and reading costs nothing of it`() async throws {
+    @Test func `each run's writes are counted separately, and reading does not count`() async throws {
         try await withHost { host, queue in
             for _ in 0..<10 {
                 try await host.run(source: "for i = 1, 20 do db:execute('INSERT INTO t VALUES (zeroblob(100000))') end")

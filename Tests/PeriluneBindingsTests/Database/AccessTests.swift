@@ -4,7 +4,7 @@ import PeriluneLua
 import Testing
 
 @Suite struct AccessTests {
-    @Test func `read sees one state, and its results are passed through`() async throws {
+    @Test func `read sees one state and passes its results through`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
             local a, b, c = db:read(function(db) return db:fetch_value("SELECT a FROM t"), nil, "x" end)
@@ -35,7 +35,7 @@ import Testing
             """)
     }
 
-    @Test func `an error comes out of a block as the value that was raised`() async throws {
+    @Test func `an error leaves a block as the value that was raised`() async throws {
         try await script("""
             local thrown = { mine = true }
             local blocks = {
@@ -77,7 +77,7 @@ import Testing
         #expect(error?.traceback?.contains("deeper") == true)
     }
 
-    @Test func `read refuses every statement that writes`() async throws {
+    @Test func `read refuses every writing statement`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE INDEX i ON t (a)")
             db:read(function(handle)
@@ -104,7 +104,7 @@ import Testing
             """)
     }
 
-    @Test func `a pool's read sees one state while another connection writes`() async throws {
+    @Test func `a read of a pool sees one state while another connection writes`() async throws {
         try await script("""
             local path = temporary_path("isolation.sqlite")
             local pool, other = perilune.pool(path), perilune.pool(path)
@@ -120,7 +120,7 @@ import Testing
             """)
     }
 
-    @Test func `inside a block the database itself means the open access`() async throws {
+    @Test func `inside a block, the database refers to the open access`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             pcall(db.write, db, function(handle)
@@ -134,7 +134,7 @@ import Testing
             """)
     }
 
-    @Test func `two databases are used inside each other, in both orders`() async throws {
+    @Test func `two databases can be used inside each other, in both orders`() async throws {
         try await script("""
             local other = perilune.queue()
             for _, q in ipairs{ db, other } do q:execute("CREATE TABLE t (a)") end
@@ -182,7 +182,7 @@ import Testing
             """)
     }
 
-    @Test func `blocks need a function`() async throws {
+    @Test func `blocks require a function`() async throws {
         try await script("""
             for _, verb in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write_without_transaction" } do
               for _, value in ipairs{ false, 1, {}, "x" } do

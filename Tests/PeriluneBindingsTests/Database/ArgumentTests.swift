@@ -2,7 +2,7 @@ import Testing
 import PeriluneLuaFileTools
 
 @Suite struct ArgumentTests {
-    @Test func `positional arguments are as many as there are question marks`() async throws {
+    @Test func `the number of positional arguments must match the question marks`() async throws {
         try await script("""
             equal(db:fetch_one("SELECT ? AS a, ? AS b", 1, "x"), { a = 1, b = "x" })
             equal(db:fetch_one("SELECT ?1 AS a, ?2 AS b, ?1 AS c", 1, "x"), { a = 1, b = "x", c = 1 })
@@ -10,7 +10,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a table is a list, names, or both`() async throws {
+    @Test func `a table can be a list, names, or both`() async throws {
         try await script("""
             equal(db:fetch_one("SELECT ? AS a, :b AS b, ? AS c", { 1, 2, b = "x" }), { a = 1, b = "x", c = 2 })
             equal(db:fetch_one("SELECT :n AS n", { n = 5 }), { n = 5 })
@@ -21,7 +21,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a row is a table of arguments, its NULLs included`() async throws {
+    @Test func `a row can be a table of arguments, including its NULLs`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS a, NULL AS b, 3 AS c")
             equal(db:fetch_one("SELECT :a AS x, :b AS y", row), { x = 1 })
@@ -29,7 +29,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `values without a meaning for SQLite are refused by name`() async throws {
+    @Test func `values that SQLite cannot store are refused by name`() async throws {
         try await script("""
             for _, value in ipairs{ print, coroutine.create(print), db, db:prepare("SELECT 1"), io.stdout } do
               matches(fails("argument", db.fetch_value, db, "SELECT ?", value), "argument 1")
@@ -42,7 +42,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a value converts itself by __to_database`() async throws {
+    @Test func `__to_database converts a value`() async throws {
         try await script("""
             local Money = {}
             Money.__index = Money
@@ -81,7 +81,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `odd lengths of lists are errors`() async throws {
+    @Test func `lists with an invalid length are errors`() async throws {
         try await script("""
             for _, n in ipairs{ 0, -1, 2, math.maxinteger, math.mininteger } do
               fails("argument", db.fetch_value, db, "SELECT ?", { n = n })
@@ -92,7 +92,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `as many arguments as SQLite takes`() async throws {
+    @Test func `as many arguments are accepted as in SQLite`() async throws {
         try await script("""
             local marks, values = {}, {}
             for i = 1, 32766 do marks[i], values[i] = "?", i end

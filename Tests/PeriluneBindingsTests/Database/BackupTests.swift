@@ -23,7 +23,7 @@ import Testing
             """)
     }
 
-    @Test func `backup_to refuses what cannot be a target`() async throws {
+    @Test func `backup_to refuses invalid targets`() async throws {
         try await script("""
             local other = perilune.queue()
             fails("argument", db.backup_to, db, db)
@@ -51,7 +51,7 @@ import Testing
             """)
     }
 
-    @Test func `a file is not copied onto itself by way of another connection`() async throws {
+    @Test func `a file cannot be copied onto itself through another connection`() async throws {
         try await script("""
             local path = temporary_path("self.sqlite")
             local one, two = perilune.queue(path), perilune.queue(path)
@@ -64,7 +64,7 @@ import Testing
             """)
     }
 
-    @Test func `a target with an open cursor is an error, and the cursor lives`() async throws {
+    @Test func `a target with an open cursor is an error, and the cursor stays usable`() async throws {
         try await script("""
             local other = perilune.queue()
             other:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
@@ -79,7 +79,7 @@ import Testing
             """)
     }
 
-    @Test func `a source with an open cursor is copied`() async throws {
+    @Test func `a source with an open cursor can be copied`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local other = perilune.queue()
@@ -88,7 +88,7 @@ import Testing
             """)
     }
 
-    @Test func `interrupt ends the statement that is running and no later one`() async throws {
+    @Test func `interrupt ends the running statement and no later one`() async throws {
         try await script("""
             db:interrupt()
             equal(db:fetch_value("SELECT 1"), 1)
@@ -137,7 +137,7 @@ import Testing
             """)
     }
 
-    @Test func `a database cannot be closed inside its own block, nor can the default one at all`() async throws {
+    @Test func `a database cannot be closed inside its own block, and the default one never`() async throws {
         try await script("""
             local q, other = perilune.queue(), perilune.queue()
             q:write(function(handle)
@@ -154,7 +154,7 @@ import Testing
             """)
     }
 
-    @Test func `a database closed in the middle of a loop ends the loop with an error`() async throws {
+    @Test func `a database that is closed during a loop ends the loop with an error`() async throws {
         try await script("""
             local path = temporary_path("closed.sqlite")
             for _, q in ipairs{ perilune.queue(), perilune.queue(path), perilune.pool(path) } do
@@ -165,7 +165,7 @@ import Testing
             """)
     }
 
-    @Test func `a closed file can be opened anew`() async throws {
+    @Test func `a closed file can be reopened`() async throws {
         try await script("""
             local path = temporary_path("again.sqlite")
             for i = 1, 20 do
@@ -179,7 +179,7 @@ import Testing
             """)
     }
 
-    @Test func `path is where the database is`() async throws {
+    @Test func `path returns the location of the database`() async throws {
         try await script("""
             equal(db:path(), ":memory:")
             fails("argument", db.path, 1)
@@ -188,7 +188,7 @@ import Testing
             """)
     }
 
-    @Test func `a long backup ends with the script's time`() async throws {
+    @Test func `a long backup ends at the script's time limit`() async throws {
         let error = await failure(of: """
             db:execute("CREATE TABLE t (a)")
             db:execute("INSERT INTO t VALUES (zeroblob(200000000))")

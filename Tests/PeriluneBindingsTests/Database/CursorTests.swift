@@ -7,7 +7,7 @@ import Testing
 @Suite struct CursorTests {
     private let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n"
 
-    @Test func `rows are iterated lazily, inside and outside of blocks`() async throws {
+    @Test func `rows are iterated lazily, inside and outside blocks`() async throws {
         try await script("""
             local sum = 0
             for row in db:rows("\(numbers)") do sum = sum + row.i end
@@ -23,7 +23,7 @@ import Testing
             """)
     }
 
-    @Test func `tuples give the columns as values`() async throws {
+    @Test func `tuples return the columns as values`() async throws {
         try await script("""
             local seen = {}
             for a, b, c in db:tuples("SELECT 1, NULL, 'x' UNION ALL SELECT NULL, 2, NULL") do seen[#seen + 1] = { a, b, c } end
@@ -32,7 +32,7 @@ import Testing
             """)
     }
 
-    @Test func `each row is a table of its own`() async throws {
+    @Test func `each row is a separate table`() async throws {
         try await script("""
             local kept = {}
             for row in db:rows("\(numbers)") do kept[#kept + 1] = row end
@@ -43,7 +43,7 @@ import Testing
             """)
     }
 
-    @Test func `a cursor must not outlive its block`() async throws {
+    @Test func `a cursor is unusable after its block`() async throws {
         try await script("""
             local escaped
             db:read(function(db) escaped = db:rows("\(numbers)") escaped() end)
@@ -56,7 +56,7 @@ import Testing
             """)
     }
 
-    @Test func `a loop that is left closes its cursor`() async throws {
+    @Test func `leaving a loop closes its cursor`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             local function leave(how)
@@ -80,7 +80,7 @@ import Testing
             """)
     }
 
-    @Test func `a cursor that is dropped is closed when it is collected`() async throws {
+    @Test func `a dropped cursor is closed when it is collected`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             db:rows("SELECT a FROM t")()
@@ -95,7 +95,7 @@ import Testing
             """)
     }
 
-    @Test func `a cursor in a coroutine that is dropped is closed when that is collected`() async throws {
+    @Test func `a cursor in a dropped coroutine is closed when the coroutine is collected`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             do
@@ -107,7 +107,7 @@ import Testing
             """)
     }
 
-    @Test func `a cursor can be closed by hand`() async throws {
+    @Test func `a cursor can be closed explicitly`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local next_row, _, _, cursor = db:rows("SELECT a FROM t")
@@ -121,7 +121,7 @@ import Testing
             """)
     }
 
-    @Test func `an open cursor keeps its table`() async throws {
+    @Test func `an open cursor prevents dropping its table`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local next_row, _, _, cursor <close> = db:rows("SELECT a FROM t")
@@ -162,7 +162,7 @@ import Testing
             """)
     }
 
-    @Test func `writes within a loop work, outside and inside of blocks`() async throws {
+    @Test func `writes within a loop work, inside and outside blocks`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); CREATE TABLE log (a)")
             for row in db:rows("SELECT a FROM t") do db:execute("INSERT INTO log VALUES (?)", row.a) end
@@ -178,7 +178,7 @@ import Testing
             """)
     }
 
-    @Test func `a rolled back transaction within a loop leaves the loop an error or its rows`() async throws {
+    @Test func `a transaction that is rolled back within a loop gives the loop an error or its rows`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             local seen = 0
@@ -210,7 +210,7 @@ import Testing
             """)
     }
 
-    @Test func `a cursor opened outside goes on inside a writing block`() async throws {
+    @Test func `a cursor from outside continues inside a writing block`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             local next_row, _, _, cursor = db:rows("SELECT a FROM t")
@@ -222,7 +222,7 @@ import Testing
             """)
     }
 
-    @Test func `a pool's cursor outside of blocks is refused in a reading block, and lives on`() async throws {
+    @Test func `a cursor of a pool is refused in a reading block and stays usable`() async throws {
         try await script("""
             local path = temporary_path("cursor.sqlite")
             local pool = perilune.pool(path)
@@ -239,7 +239,7 @@ import Testing
             """)
     }
 
-    @Test func `a cursor's iterator refuses nothing and crashes on nothing`() async throws {
+    @Test func `a cursor's iterator accepts any arguments without crashing`() async throws {
         try await script("""
             for _, values in ipairs{ {}, { 1 }, { {}, {} }, { db, db, db } } do
               local next_row = db:rows("\(numbers)")
@@ -248,7 +248,7 @@ import Testing
             """)
     }
 
-    @Test func `arguments of a cursor live as long as it`() async throws {
+    @Test func `arguments of a cursor live as long as the cursor`() async throws {
         try await script("""
             local text = ("x"):rep(1000)
             local next_row = db:rows("\(numbers.replacingOccurrences(of: "SELECT i FROM n", with: "SELECT i, ? || i AS t FROM n"))", text .. "-")
@@ -260,7 +260,7 @@ import Testing
             """)
     }
 
-    @Test func `cursors over several databases at once`() async throws {
+    @Test func `cursors on several databases can be open at once`() async throws {
         try await script("""
             local other = perilune.queue()
             for _, q in ipairs{ db, other } do q:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)") end
@@ -272,7 +272,7 @@ import Testing
             """)
     }
 
-    @Test func `a million rows stream through flat memory`() async throws {
+    @Test func `a million rows are streamed in constant memory`() async throws {
         try await script("""
             local sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i, 'text ' || i AS t FROM n"
             for verb, total in pairs{ rows = 1000000, tuples = 100000 } do

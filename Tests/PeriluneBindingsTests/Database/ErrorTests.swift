@@ -6,7 +6,7 @@ import PeriluneLua
 import Testing
 
 @Suite struct DatabaseErrorTests {
-    @Test func `an error carries its codes and their name`() async throws {
+    @Test func `an error has its codes and their name`() async throws {
         try await script("""
             db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a (id))")
             local err = fails("constraint_foreign_key", db.execute, db, "INSERT INTO b VALUES (1)")
@@ -18,7 +18,7 @@ import Testing
             """)
     }
 
-    @Test func `an error carries message and SQL`() async throws {
+    @Test func `an error has its message and SQL`() async throws {
         try await script("""
             local err = fails("sql", db.fetch_all, db, "SELECT * FROM missing")
             equal(err.message, "no such table: missing")
@@ -35,7 +35,7 @@ import Testing
             """)
     }
 
-    @Test func `values that were bound are shown only when asked for`() async throws {
+    @Test func `bound values are shown only on request`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a UNIQUE)")
             db:execute("INSERT INTO t VALUES ('secret')")
@@ -54,7 +54,7 @@ import Testing
             """)
     }
 
-    @Test func `an error names the position in the SQL`() async throws {
+    @Test func `an error gives the position in the SQL`() async throws {
         try await script("""
             local function position_of(sql) return fails("sql", db.fetch_all, db, sql).offset end
             equal(position_of("SELECT totl FROM (SELECT 1 AS total)"), 8)
@@ -63,7 +63,7 @@ import Testing
             """)
     }
 
-    @Test func `a constraint's error names table and columns`() async throws {
+    @Test func `a constraint error names the table and columns`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL, b CHECK (b > 0.5), c, UNIQUE (a, c))")
             db:execute("INSERT INTO t VALUES (1, 2, 3, 4)")
@@ -78,7 +78,7 @@ import Testing
             """)
     }
 
-    @Test func `no error of SQLite goes unnoticed, in reads as in writes`() async throws {
+    @Test func `no SQLite error goes unnoticed in reads or writes`() async throws {
         try await script("""
             for _, verb in ipairs{ "execute", "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set" } do
               fails("sql", db[verb], db, "SELECT abs(-9223372036854775807 - 1)")
@@ -95,7 +95,7 @@ import Testing
             """)
     }
 
-    @Test func `an error has file and line, and leaves the script with them`() async throws {
+    @Test func `an error has a file and a line, and keeps them outside the script`() async throws {
         let error = await failure(of: """
             local function find()
               return db:fetch_one("SELECT * FROM missing")
@@ -112,7 +112,7 @@ import Testing
         #expect((error?.underlying as? DatabaseError)?.resultCode == .SQLITE_ERROR)
     }
 
-    @Test func `an error is itself through pcall, error and blocks`() async throws {
+    @Test func `an error keeps its identity through pcall, error and blocks`() async throws {
         let error = await failure(of: """
             db:execute("CREATE TABLE t (a UNIQUE)")
             db:execute("INSERT INTO t VALUES (1)")
@@ -124,7 +124,7 @@ import Testing
         #expect((error?.underlying as? DatabaseError)?.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE)
     }
 
-    @Test func `errors print, join with text, and cannot be changed`() async throws {
+    @Test func `errors can be printed and concatenated, and are read-only`() async throws {
         try await script("""
             local err = fails("sql", db.execute, db, "nonsense")
             matches("failed: " .. err, "failed: test:1: near")
@@ -137,7 +137,7 @@ import Testing
             """)
     }
 
-    @Test func `very long statements are shown expanded as they are`() async throws {
+    @Test func `very long statements are shown without their values`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a UNIQUE)")
             local text = ("x"):rep(1000000)
@@ -147,7 +147,7 @@ import Testing
             """)
     }
 
-    @Test func `messages with odd bytes stay errors`() async throws {
+    @Test func `messages with invalid bytes stay errors`() async throws {
         try await script("""
             db:execute('CREATE TABLE "a.b, c" ("d, e" UNIQUE, "" UNIQUE)')
             db:execute('INSERT INTO "a.b, c" VALUES (1, 2)')
@@ -158,8 +158,8 @@ import Testing
             """)
     }
 
-    /// The step of a copy that fails leaves no message on the connection, for which GRDB takes that.
-    @Test func `an error whose message is that there is none has the message of its code`() {
+    /// A failing step of a backup leaves no message on the connection, so that GRDB reports "not an error".
+    @Test func `an error whose message is "not an error" gets the message of its code`() {
         #expect(DatabaseError(resultCode: .SQLITE_FULL, message: "not an error").reason == "database or disk is full")
         #expect(DatabaseError(resultCode: .SQLITE_FULL).reason == "database or disk is full")
         #expect(DatabaseError(resultCode: .SQLITE_ERROR, message: "no such table: t").reason == "no such table: t")

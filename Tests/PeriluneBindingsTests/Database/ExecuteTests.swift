@@ -23,7 +23,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `execute returns the number of changed rows, captured at once`() async throws {
+    @Test func `execute returns the number of changed rows at once`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             local first = db:execute("INSERT INTO t VALUES (1), (2), (3)")
@@ -37,7 +37,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `changes made in the middle of a loop are its own`() async throws {
+    @Test func `changes made during a loop are counted separately`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); CREATE TABLE log (a)")
             db:execute("INSERT INTO t VALUES (1), (2)")
@@ -51,7 +51,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a change object prints and iterates, and refuses misuse`() async throws {
+    @Test func `a change object can be printed and iterated, and refuses misuse`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             local changes = db:execute("INSERT INTO t VALUES (1)")
@@ -78,7 +78,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `positional arguments`() async throws {
+    @Test func `positional arguments are bound`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a, b)")
             db:execute("INSERT INTO t VALUES (?, ?)", 36, "Arthur")
@@ -87,7 +87,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `named arguments`() async throws {
+    @Test func `named arguments are bound`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a, b)")
             db:execute("INSERT INTO t VALUES (:age, :name)", { age = 36, name = "Arthur" })
@@ -96,7 +96,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `NULL arguments`() async throws {
+    @Test func `NULL arguments are bound`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a, b)")
             db:execute("INSERT INTO t VALUES (?, ?)", { perilune.null, 1 })
@@ -109,7 +109,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `arguments are no SQL`() async throws {
+    @Test func `arguments are not interpreted as SQL`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             local text = "x'); DROP TABLE t; --"
@@ -118,7 +118,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `missing and surplus arguments are errors`() async throws {
+    @Test func `missing and extra arguments are errors`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a, b)")
             local sql = "INSERT INTO t VALUES (?, ?)"
@@ -138,7 +138,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `names that the statement does not have are errors`() async throws {
+    @Test func `unknown names in arguments are errors`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             local err = fails("argument", db.execute, db, "INSERT INTO t VALUES (:age)", { age = 1, extra = 2 })
@@ -151,7 +151,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `several statements in one text`() async throws {
+    @Test func `several statements can be executed at once`() async throws {
         try await script("""
             local changes = db:execute([[
               CREATE TABLE t (a, b); -- first
@@ -167,7 +167,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `several statements that fail in the middle keep what came before, unless they are in a transaction`() async throws {
+    @Test func `a failure among several statements keeps earlier changes unless they are in a transaction`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a UNIQUE)")
             local sql = "INSERT INTO t VALUES (1); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)"
@@ -182,7 +182,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `several statements with the wrong arguments are errors`() async throws {
+    @Test func `wrong arguments for several statements are errors`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             fails("argument", db.execute, db, "INSERT INTO t VALUES (?); INSERT INTO t VALUES (?)", 1)
@@ -203,7 +203,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `only execute takes several statements`() async throws {
+    @Test func `only execute accepts several statements`() async throws {
         try await script("""
             for _, verb in ipairs{ "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set", "rows", "tuples", "prepare" } do
               matches(fails("argument", db[verb], db, "SELECT 1; SELECT 2"), "several statements")
@@ -212,7 +212,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `wrong SQL is an error, also if it is no text at all`() async throws {
+    @Test func `invalid SQL is an error, even if it is not text`() async throws {
         try await script("""
             for _, verb in ipairs{ "execute", "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set", "rows", "tuples", "prepare", "explain" } do
               for _, sql in ipairs{ 1, 1.5, true, {}, print, db } do
@@ -227,7 +227,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `very long and very deep SQL is an error and not a crash`() async throws {
+    @Test func `very long and very deep SQL is an error instead of a crash`() async throws {
         try await script("""
             local ok, err = pcall(db.fetch_value, db, "SELECT " .. ("("):rep(100000) .. "1" .. (")"):rep(100000))
             equal(ok, false)
@@ -244,7 +244,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an INSERT that returns rows is fetched, and done once`() async throws {
+    @Test func `an INSERT with RETURNING can be fetched and runs once`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
             equal(db:fetch_all("INSERT INTO t (a) VALUES ('x'), ('y') RETURNING id, a"), { { id = 1, a = "x" }, { id = 2, a = "y" } })
@@ -260,7 +260,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `upsert says what it has changed`() async throws {
+    @Test func `upsert reports its changes`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE, n DEFAULT 0); CREATE TABLE u (a)")
             equal(db:execute("INSERT INTO t (a) VALUES ('x')").inserted_rowid, 1)
@@ -274,7 +274,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an INSERT into a table without row ids has none`() async throws {
+    @Test func `an INSERT into a table without row ids returns no row id`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); CREATE TABLE w (a PRIMARY KEY) WITHOUT ROWID")
             db:execute("INSERT INTO t VALUES (1), (2), (3)")

@@ -4,9 +4,9 @@ import Perilune
 import PeriluneLuaFileTools
 import Testing
 
-/// Extensions of SQLite's that the host lists.
+/// SQLite extensions that the host lists.
 @Suite struct ExtensionTests {
-    /// The library of the target CPeriluneTestExtension, which is built beside the tests.
+    /// The library of the target CPeriluneTestExtension, which is built next to the tests.
     private static let path = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "libPeriluneTestExtension.so").path
 
@@ -18,7 +18,7 @@ import Testing
         try await host.runChecked(source)
     }
 
-    @Test func `all databases that scripts use load the extensions, and all their connections`() async throws {
+    @Test func `all connections of all databases that scripts use load the extensions`() async throws {
         try await script("""
             equal(db:fetch_value("SELECT thrice(5)"), 15)
             equal(perilune.queue():fetch_value("SELECT thrice(5)"), 15)
@@ -31,19 +31,19 @@ import Testing
             """)
     }
 
-    @Test func `a database of the host has them for the scripts of each host that lists them`() async throws {
+    @Test func `scripts of every host that lists the extensions can use them in the host's database`() async throws {
         let queue = try DatabaseQueue()
         for _ in 1...2 { try await script("equal(db:fetch_value('SELECT thrice(5)'), 15)") { $0.database = .open(queue) } }
     }
 
-    @Test func `without them in the list scripts have none, and load none`() async throws {
+    @Test func `scripts of a host without extensions have none and cannot load any`() async throws {
         try await PeriluneBindingsTests.script("""
             fails("sql", db.fetch_value, db, "SELECT thrice(5)")
             local err = fails("sql", db.fetch_value, db, "SELECT load_extension(?)", arg[1])
             """, arguments: [Self.path])
     }
 
-    @Test func `a sandboxed script has what the host lists, and loads none itself`() async throws {
+    @Test func `a sandboxed script has the listed extensions and cannot load any`() async throws {
         try await script("""
             equal(db:fetch_value("SELECT thrice(5)"), 15)
             fails("sql", db.fetch_value, db, "SELECT load_extension('x.so')")
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a file that is not an extension is an error of the host, which names it`() throws {
+    @Test func `a file that is not an extension is an error of the host that names the file`() throws {
         let path = temporaryPath("no.so")
         try Data("text".utf8).write(to: URL(filePath: path))
         for wrong in [path, path + "-missing"] {

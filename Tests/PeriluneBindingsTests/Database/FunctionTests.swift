@@ -1,14 +1,14 @@
 import Testing
 
 @Suite struct FunctionTests {
-    @Test func `a Lua function is an SQL function`() async throws {
+    @Test func `a Lua function can be called in SQL`() async throws {
         try await script("""
             db:add_function("slugify", 1, function(text) return text:lower():gsub("%W+", "-") end)
             equal(db:fetch_value("SELECT slugify('Moby Dick!')"), "moby-dick-")
             """)
     }
 
-    @Test func `values go through an SQL function exactly`() async throws {
+    @Test func `values pass through an SQL function exactly`() async throws {
         try await script("""
             db:add_function("same", 1, function(value) return value end)
             local values = { 1, -9223372036854775807 - 1, 0.1, 1/0, "a\\0b", "\\xff", "" }
@@ -26,7 +26,7 @@ import Testing
             """)
     }
 
-    @Test func `functions are told apart by their number of arguments, and replaced`() async throws {
+    @Test func `functions with different numbers of arguments coexist and can be replaced`() async throws {
         try await script("""
             db:add_function("f", 1, function() return "one" end)
             db:add_function("f", 2, function() return "two" end)
@@ -40,7 +40,7 @@ import Testing
             """)
     }
 
-    @Test func `a function of SQLite's may be replaced, and is not removed`() async throws {
+    @Test func `a built-in function of SQLite can be replaced but not removed`() async throws {
         try await script("""
             db:add_function("upper", 1, function(text) return "mine: " .. text end)
             equal(db:fetch_value("SELECT upper('a')"), "mine: a")
@@ -54,7 +54,7 @@ import Testing
             """)
     }
 
-    @Test func `what a function raises comes out of the statement as it is`() async throws {
+    @Test func `a statement raises a function's error unchanged`() async throws {
         try await script("""
             local mine = { reason = "mine" }
             db:add_function("bad", 0, function() error(mine) end)
@@ -84,7 +84,7 @@ import Testing
             """)
     }
 
-    @Test func `a function that returns what cannot be stored is an error`() async throws {
+    @Test func `a result that cannot be stored is an error`() async throws {
         try await script("""
             db:add_function("bad", 0, function() return {} end)
             matches(fails("conversion", db.fetch_value, db, "SELECT bad()"), "a table")
@@ -93,7 +93,7 @@ import Testing
             """)
     }
 
-    @Test func `a function works in coroutines, and in both kinds of access`() async throws {
+    @Test func `a function works in coroutines and in both kinds of access`() async throws {
         try await script("""
             db:add_function("twice", 1, function(x) return 2 * x end)
             local co = coroutine.wrap(function() coroutine.yield(db:fetch_value("SELECT twice(1)")) return db:fetch_value("SELECT twice(2)") end)
@@ -104,7 +104,7 @@ import Testing
             """)
     }
 
-    @Test func `a pool has its functions on every connection`() async throws {
+    @Test func `a function is available on every connection of a pool`() async throws {
         try await script("""
             local pool = perilune.pool(temporary_path("pool.sqlite"))
             pool:add_function("twice", 1, function(x) return 2 * x end)
@@ -115,7 +115,7 @@ import Testing
             """)
     }
 
-    @Test func `a deterministic function may be indexed`() async throws {
+    @Test func `a deterministic function can be used in an index`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             db:add_function("plain", 1, function(x) return x end)
@@ -141,7 +141,7 @@ import Testing
             """)
     }
 
-    @Test func `an aggregate with an inverse is a window function`() async throws {
+    @Test func `an aggregate with an inverse can be used as a window function`() async throws {
         try await script("""
             db:add_aggregate("total_of", 1, {
               initial = 0,
@@ -168,7 +168,7 @@ import Testing
             """)
     }
 
-    @Test func `a collation orders by a Lua function`() async throws {
+    @Test func `a collation sorts by a Lua function`() async throws {
         try await script("""
             db:add_collation("by_length", function(a, b) return #a - #b end)
             db:execute("CREATE TABLE t (s TEXT)")
@@ -206,7 +206,7 @@ import Testing
             """)
     }
 
-    @Test func `wrong names and numbers of arguments are errors`() async throws {
+    @Test func `wrong names and argument counts are errors`() async throws {
         try await script("""
             local f = function() end
             fails("argument", db.add_function, db, "f", 128, f)

@@ -2,7 +2,8 @@ import GRDB
 import PeriluneBindings
 import Testing
 
-/// What GRDB does not promise is as Perilune knows it. If one of these fails after an update of GRDB, `GRDBInternals.swift` is to follow.
+/// GRDB internals on which Perilune relies. If one of these tests fails after an update of GRDB, `GRDBInternals.swift` must be
+/// adapted.
 @Suite struct GRDBInternalsTests {
     private final class Observer: TransactionObserver {
         func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
@@ -25,7 +26,7 @@ import Testing
     @Test func `Database observationBroker savepointStack savepoints counts the savepoints that Swift has opened`() throws {
         try DatabaseQueue().writeWithoutTransaction { db in
             let observer = Observer()
-            // GRDB counts for the sake of observers.
+            // GRDB counts savepoints for its observers.
             db.add(transactionObserver: observer)
             let savepoints = try #require(OpenSavepoints(on: db), "GRDB keeps its stack of savepoints elsewhere")
             #expect(savepoints.count == 0)

@@ -4,9 +4,10 @@ import PeriluneLua
 import PeriluneLuaFileTools
 import Testing
 
-/// Whatever a script does while an access is left, the connection has no transaction open afterwards: GRDB would stop the process.
+/// Whatever a script does while an access ends, the connection has no open transaction afterwards. Otherwise GRDB would stop the
+/// process.
 ///
-/// Every way to disturb it is tried at every step of leaving every kind of access, on a queue in memory, on a file and on a pool.
+/// Each interference is tried at each step of ending each kind of access, on a queue in memory, on a file and on a pool.
 @Suite struct LeavingTests {
     /// Kinds of databases, by how Lua opens them with given options.
     static let databases = [
@@ -15,7 +16,7 @@ import Testing
         "function(options) return perilune.pool(temporary_path('pool.sqlite'), options) end",
     ]
 
-    /// What is done with the handle `d` of an access, which may be that of a callback, and the database `q`.
+    /// Actions on the handle `d` of an access, which may be the handle of a callback, and on the database `q`.
     private static let disturbances = #"""
         local recursion = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3) SELECT i FROM n"
         local disturbances = {
@@ -52,7 +53,7 @@ import Testing
         }
         """#
 
-    /// What opens and leaves an access.
+    /// Ways to open and end an access.
     private static let accesses = #"""
         local accesses = {
           { "a statement that reads", function(q) q:fetch_value("SELECT COUNT(*) FROM parent") end },
@@ -94,7 +95,7 @@ import Testing
         }
         """#
 
-    @Test(arguments: databases) func `no transaction is left open, whatever happens while an access is left`(_ open: String) async throws {
+    @Test(arguments: databases) func `no transaction stays open, whatever happens while an access ends`(_ open: String) async throws {
         try await script(Self.disturbances + Self.accesses + #"""
             local open = \#(open)
             local steps = { "body", "on_change", "will_commit", "did_commit", "did_rollback", "trace", "function", "prepare" }
@@ -165,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: ["timeout", "budget", "cancelled", "exit", "memory"])
-    func `no transaction is left open by what ends the run`(_ ending: String) async throws {
+    func `no transaction stays open when the run is ended`(_ ending: String) async throws {
         let places = [
             "db:write(function(d) d:execute('INSERT INTO t VALUES (2)') stop() end)",
             "db:write_without_transaction(function(d) d:execute('BEGIN; INSERT INTO t VALUES (2)') stop() end)",
@@ -193,14 +194,14 @@ import Testing
             }
             try await host.runChecked("db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1)')")
             try await host.register(module: "test") { module in module.function("cancel") { [weak host] () in host?.cancel() } }
-            // Only what is tested is short of time, however busy the machine is.
+            // Only the tested step is short of time, even on a busy machine.
             if ending == "timeout" { await host.limitTime(to: .milliseconds(50)) }
             let error = await #expect(throws: LuaError.self) {
                 try await host.runChecked("local function stop() \(stop[ending]!) end " + place)
             }
             #expect(error?.code.description == ending, "\(place): \(String(describing: error))")
             if ending == "timeout" { await host.limitTime(to: .seconds(600)) }
-            // The observers are there still.
+            // The observers still exist.
             try await host.runChecked("""
                 equal(db:is_inside_transaction(), false)
                 db:read(function(d) equal(d:fetch_value("SELECT COUNT(*) FROM t WHERE a = 2"), 0) end)
@@ -208,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `a cursor that an interruption has reset does not begin anew`() async throws {
+    @Test func `a cursor that an interruption has reset does not start again`() async throws {
         try await script("""
             local rows = db:rows("SELECT 1 AS a UNION SELECT 2")
             equal(rows().a, 1)
@@ -217,7 +218,7 @@ import Testing
             """)
     }
 
-    @Test func `a savepoint that fails is undone though the connection is interrupted`() async throws {
+    @Test func `a failed savepoint is rolled back even if the connection is interrupted`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             db:write(function(d)

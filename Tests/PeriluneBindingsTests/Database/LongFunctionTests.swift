@@ -4,9 +4,9 @@ import PeriluneLua
 import PeriluneLuaFileTools
 import Testing
 
-/// The functions that stand in the place of SQLite's under limits: they do the same, and can be ended.
+/// Replacements for SQLite's functions under limits. They have the same results and can be interrupted.
 @Suite struct LongFunctionTests {
-    /// Texts out of few characters, so that they match often, and of all lengths of UTF-8.
+    /// Texts made of few characters with UTF-8 sequences of all lengths, so that they match often.
     private struct Texts {
         var random = SystemRandomNumberGenerator()
         static let characters = ["a", "b", "A", "B", "%", "_", "*", "?", "[", "]", "^", "-", " ", "é", "É", "€", "😀", "\\"]
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `functions under limits return what SQLite's return`() async throws {
+    @Test func `functions under limits have the same results as SQLite's`() async throws {
         let host = try testHost { $0.limits.time = .seconds(60) }
         let reference = try DatabaseQueue()
         let calls = [
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `errors of LIKE are SQLite's`() async throws {
+    @Test func `errors of LIKE match SQLite's`() async throws {
         try await script("""
             matches(fails("sql", db.fetch_value, db, "SELECT 'a' LIKE 'a' ESCAPE 'xx'"), "ESCAPE expression must be a single character")
             matches(fails("sql", db.fetch_value, db, "SELECT 'a' LIKE ?", ("a"):rep(60000)), "LIKE or GLOB pattern too complex")
@@ -51,7 +51,7 @@ import Testing
         "SELECT instr(?1, ?2) FROM (SELECT ?3)", "SELECT replace(?1, ?2, 'x') FROM (SELECT ?3)", "SELECT trim(?1, ?3)", "SELECT rtrim(?1, ?3)",
         "SELECT ?1 LIKE '%' || substr(?2, 1, 40000) FROM (SELECT ?3)",
         "SELECT ?1 GLOB '*' || substr(?2, 1, 40000) FROM (SELECT ?3)",
-    ]) func `a call that would take minutes ends with the time`(_ sql: String) async throws {
+    ]) func `a call that would take minutes ends at the time limit`(_ sql: String) async throws {
         let error = await failure(of: """
             local set = {}
             for i = 0x4E00, 0x9000 do set[#set + 1] = utf8.char(i) end
@@ -63,7 +63,7 @@ import Testing
 
     // MARK: - PRAGMA case_sensitive_like
 
-    @Test func `LIKE stays as the program has set it`() async throws {
+    @Test func `LIKE keeps the program's setting`() async throws {
         for (setting, result) in [("ON", 0), ("OFF", 1)] {
             let queue = try DatabaseQueue()
             try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA case_sensitive_like = \(setting)") }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a script with limits cannot put SQLite's own LIKE back`() async throws {
+    @Test func `a script with limits cannot restore SQLite's own LIKE`() async throws {
         let source = """
             for _, sql in ipairs{ "PRAGMA case_sensitive_like = 1", "PRAGMA case_sensitive_like(0)", "EXPLAIN PRAGMA case_sensitive_like = 1" } do
               matches(fails("forbidden", db.execute, db, sql), "case_sensitive_like cannot be set by scripts with limits")
@@ -90,13 +90,13 @@ import Testing
 
     // MARK: - Full text
 
-    /// Documents of few words, so that phrases match often and next to each other, with sentences.
+    /// Documents with few words and with sentences, so that phrases match often and next to each other.
     private static func document(upTo count: Int) -> String {
         (0..<Int.random(in: 0...count)).map { _ in ["a", "b", "c", "dé", "Ab", "x.", "y:", ",", "\n", "e"].randomElement()! }
             .joined(separator: [" ", "  ", "-"].randomElement()!)
     }
 
-    @Test func `highlight and snippet under limits return what FTS5's return`() async throws {
+    @Test func `highlight and snippet under limits have the same results as FTS5's`() async throws {
         let queue = try DatabaseQueue(), copy = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(sql: "CREATE VIRTUAL TABLE f USING fts5(one, two)")
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: ["highlight(f, 0, '<', '>')", "snippet(f, 0, '<', '>', '...', 64)", "snippet(f, -1, '<', '>', '...', 1000000)"])
-    func `a call over a document of a million words ends with the time`(_ call: String) async throws {
+    func `a call on a document with a million words ends at the time limit`(_ call: String) async throws {
         let error = await failure(of: """
             db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
             db:execute("INSERT INTO f VALUES (?)", ("a b. "):rep(500000))
@@ -151,7 +151,7 @@ import Testing
         #expect(error?.code == .timeout)
     }
 
-    @Test func `a wrong number of arguments is FTS5's error`() async throws {
+    @Test func `a wrong number of arguments gives FTS5's error`() async throws {
         try await script("""
             db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
             db:execute("INSERT INTO f VALUES ('a')")

@@ -7,7 +7,7 @@ import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 
-/// What a state has of a database is released with it, on the connections of that database.
+/// The objects that a state has on a database are released with the state, on the database's connections.
 @Suite(.patience) struct ReleaseTests {
     private func useAndClose(_ writer: any DatabaseWriter) throws {
         let state = try LuaState(libraries: .trusted)
@@ -16,7 +16,7 @@ import Testing
         try hold(writer) { state.close() }
     }
 
-    /// Calls a closure while another thread has the connection that writes.
+    /// Calls a closure while another thread holds the writer connection.
     private func hold(_ writer: any DatabaseWriter, _ body: () throws -> Void) throws {
         let isHeld = DispatchSemaphore(value: 0), mayEnd = DispatchSemaphore(value: 0), hasEnded = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -34,22 +34,22 @@ import Testing
         try body()
     }
 
-    @Test func `closing a state does not wait until an access of Swift to its queue has ended`() throws {
+    @Test func `closing a state does not wait for Swift's access to its queue`() throws {
         let queue = try DatabaseQueue()
         try useAndClose(queue)
         #expect(try queue.read { db in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema") } == ["t"])
     }
 
-    @Test func `closing a state does not wait until an access of Swift to its pool has ended`() throws {
+    @Test func `closing a state does not wait for Swift's access to its pool`() throws {
         let pool = try DatabasePool(path: temporaryPath("released.sqlite"))
         try useAndClose(pool)
         #expect(try pool.read { db in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema") } == ["t"])
     }
 
-    @Test func `what a state has kept is released once the access has ended`() async throws {
+    @Test func `the objects of a state are released when the access has ended`() async throws {
         let queue = try DatabaseQueue()
         try useAndClose(queue)
-        // A statement that is still there would keep SQLite from closing the connection.
+        // A remaining statement would keep SQLite from closing the connection.
         #expect(await eventually { (try? queue.close()) != nil })
     }
 }

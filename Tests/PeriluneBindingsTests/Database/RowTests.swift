@@ -2,7 +2,7 @@ import Testing
 import PeriluneLuaFileTools
 
 @Suite struct RowTests {
-    @Test func `a column by position`() async throws {
+    @Test func `a column can be read by position`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 'a' AS x, NULL AS y, 3 AS z")
             equal(row[1], "a")
@@ -16,7 +16,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a column by name in any case, the leftmost`() async throws {
+    @Test func `a column can be read by name in any case, and the leftmost wins`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS Name, 2 AS NAME, 3 AS other")
             equal(row.Name, 1)
@@ -30,7 +30,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an absent column is told apart from NULL`() async throws {
+    @Test func `a missing column differs from NULL`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT NULL AS date")
             equal(row.date, nil)
@@ -43,7 +43,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `optional and required reading`() async throws {
+    @Test func `columns can be optional or required`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT NULL AS a, 1 AS b")
             equal(row:get("a"), nil)
@@ -55,7 +55,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `typed reading without loss`() async throws {
+    @Test func `typed reading loses nothing`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 9223372036854775807 AS i, 1.5 AS f, '12' AS s, 2.0 AS whole, NULL AS none")
             equal(row:integer("i"), math.maxinteger)
@@ -71,7 +71,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an integer is a boolean on demand, 0 is false`() async throws {
+    @Test func `an integer can be read as a boolean, and 0 is false`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 0 AS a, 1 AS b, 7 AS c, '1' AS d, NULL AS e")
             equal(row:boolean("a"), false)
@@ -82,7 +82,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `text is a date on demand`() async throws {
+    @Test func `text can be read as a date`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT '2026-03-01' AS d, 'soon' AS x")
             equal(row.d, "2026-03-01")
@@ -91,7 +91,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `names and values in the order of the columns`() async throws {
+    @Test func `names and values are in column order`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS b, NULL AS a, 3 AS b")
             local seen = {}
@@ -107,7 +107,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `of duplicate names the leftmost is found`() async throws {
+    @Test func `of duplicate names, the leftmost column is found`() async throws {
         try await script("""
             equal(db:fetch_one("SELECT 1 AS foo, 2 AS foo").foo, 1)
             equal(db:fetch_one("SELECT NULL AS foo, 2 AS foo").foo, nil)
@@ -117,7 +117,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a row as a plain table`() async throws {
+    @Test func `a row can be converted to a plain table`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS a, NULL AS b, 2 AS a")
             local plain = row:to_table()
@@ -126,7 +126,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a row is made of a table`() async throws {
+    @Test func `a row can be made from a table`() async throws {
         try await script("""
             local row = perilune.row.new{ name = "foo", date = perilune.null, [3] = nil }
             equal(row.name, "foo")
@@ -143,7 +143,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a row cannot be made of values that SQLite cannot store`() async throws {
+    @Test func `a row cannot be made from values that SQLite cannot store`() async throws {
         try await script("""
             matches(fails("conversion", perilune.row.new, { a = 1, b = {} }), "`b`")
             fails("conversion", perilune.row.new, { a = print })
@@ -156,7 +156,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `rows are compared and printed`() async throws {
+    @Test func `rows can be compared and printed`() async throws {
         try await script("""
             local sql = "SELECT 1 AS id, 'Ada' AS name, NULL AS note, 0.5 AS x"
             local row = db:fetch_one(sql)
@@ -170,7 +170,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a column hides a method of its name`() async throws {
+    @Test func `a column hides a method with its name`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS has, NULL AS \\"get\\", 3 AS \\"values\\"")
             equal(row.has, 1)
@@ -180,7 +180,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `methods of rows refuse other values`() async throws {
+    @Test func `methods of rows refuse other values as self`() async throws {
         try await script("""
             for name, method in pairs(perilune.row) do
               if name ~= "new" then
@@ -193,7 +193,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `rows may be changed, and cyclic ones do no harm`() async throws {
+    @Test func `rows can be changed, and cyclic rows do no harm`() async throws {
         try await script("""
             local one, two = db:fetch_one("SELECT 1 AS a"), db:fetch_one("SELECT 1 AS a")
             one.extra, one.a = "more", 2
@@ -217,7 +217,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `iterators of rows refuse nothing and crash on nothing`() async throws {
+    @Test func `iterators of rows accept any arguments without crashing`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS a, 2 AS b")
             for _, value in ipairs{ 1, "x", {}, db, perilune.null, print } do

@@ -2,7 +2,7 @@ import Testing
 import PeriluneLuaFileTools
 
 @Suite struct StatementTests {
-    @Test func `a prepared statement runs many times and tells each time what it has changed`() async throws {
+    @Test func `a prepared statement can run many times and reports its changes each time`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (name, age)")
             local insert = db:prepare("INSERT INTO t VALUES (:name, :age)")
@@ -40,7 +40,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a prepared SELECT is fetched in every form`() async throws {
+    @Test func `a prepared SELECT can be fetched in every form`() async throws {
         try await script("""
             local statement = db:prepare("SELECT ? AS a, ? AS b")
             equal(statement:fetch_all(1, 2), { { a = 1, b = 2 } })
@@ -59,7 +59,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement is used for many rows with named arguments`() async throws {
+    @Test func `a statement can be used for many rows with named arguments`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name)")
             db:write(function(db)
@@ -70,7 +70,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement prepared in a block dies with it`() async throws {
+    @Test func `a statement prepared in a block becomes unusable at its end`() async throws {
         try await script("""
             local escaped
             db:read(function(db) escaped = db:prepare("SELECT 1") equal(escaped:fetch_value(), 1) end)
@@ -82,7 +82,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement prepared outside works in every block and outside`() async throws {
+    @Test func `a statement prepared outside works inside and outside all blocks`() async throws {
         try await script("""
             local path = temporary_path("statement.sqlite")
             for _, q in ipairs{ db, perilune.queue(), perilune.pool(path) } do
@@ -98,7 +98,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement is used while its database is open elsewhere`() async throws {
+    @Test func `a statement can be used while its database is open elsewhere`() async throws {
         try await script("""
             local other = perilune.queue()
             other:execute("CREATE TABLE t (a)")
@@ -130,7 +130,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `statements are told apart from other values`() async throws {
+    @Test func `statements differ from other values`() async throws {
         try await script("""
             local statement = db:prepare("SELECT 1")
             for _, value in ipairs{ 1, "x", {}, db, perilune.null, print } do
@@ -145,7 +145,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `ten thousand distinct statements stay few in the cache`() async throws {
+    @Test func `ten thousand distinct statements do not fill the memory`() async throws {
         try await script("""
             db:fetch_value("SELECT 1")
             collectgarbage()
@@ -163,7 +163,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `statements in use survive the turnover of the cache`() async throws {
+    @Test func `statements in use survive eviction from the cache`() async throws {
         try await script("""
             local sql = "SELECT 1 AS a UNION ALL SELECT 2 UNION ALL SELECT 3"
             local seen = {}
@@ -204,7 +204,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement is bound while a conversion uses the same statement`() async throws {
+    @Test func `a statement can be bound while a conversion uses it`() async throws {
         try await script("""
             local sql = "SELECT ? || '-' || ?"
             local nested = setmetatable({}, { __to_database = function()

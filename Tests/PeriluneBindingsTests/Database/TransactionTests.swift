@@ -4,7 +4,7 @@ import PeriluneLuaFileTools
 @Suite struct TransactionTests {
     private let setup = "db:execute('CREATE TABLE t (a)') local function count() return db:fetch_value('SELECT COUNT(*) FROM t') end "
 
-    @Test func `in_transaction commits or rolls back as its block returns`() async throws {
+    @Test func `in_transaction commits or rolls back according to the block's result`() async throws {
         try await script(setup + """
             equal(db:in_transaction(function(db) db:execute("INSERT INTO t VALUES (1)") return "commit", 5, nil end), 5)
             equal(count(), 1)
@@ -13,7 +13,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a block that says neither is an error and rolls back`() async throws {
+    @Test func `a block that returns neither is an error and rolls back`() async throws {
         try await script(setup + """
             for _, value in ipairs{ "comit", true, 1, {}, "COMMIT" } do
               for _, verb in ipairs{ "in_transaction", "in_savepoint" } do
@@ -27,7 +27,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an error rolls back and is raised again as itself`() async throws {
+    @Test func `an error rolls back and is raised unchanged`() async throws {
         try await script(setup + """
             local mine = {}
             local ok, err = pcall(db.in_transaction, db, function(db) db:execute("INSERT INTO t VALUES (1)") error(mine) end)
@@ -37,7 +37,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `transactions are deferred, immediate or exclusive`() async throws {
+    @Test func `transactions can be deferred, immediate or exclusive`() async throws {
         try await script("""
             local path = temporary_path("kinds.sqlite")
             local seen = {}
@@ -60,7 +60,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `without a transaction, one left open is rolled back and an error`() async throws {
+    @Test func `outside a transaction block, an open transaction is rolled back and an error`() async throws {
         try await script(setup + """
             for _, sql in ipairs{ "BEGIN", "SAVEPOINT x", "begin immediate", " /* */ BEGIN EXCLUSIVE", "SELECT 1; BEGIN" } do
               fails("open_transaction", db.write_without_transaction, db, function(db)
@@ -79,7 +79,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `transactions in SQL that end are allowed there`() async throws {
+    @Test func `complete transactions in SQL are allowed outside a transaction block`() async throws {
         try await script(setup + """
             db:write_without_transaction(function(db)
               db:execute("BEGIN")
@@ -96,7 +96,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `transactions do not nest`() async throws {
+    @Test func `transactions cannot be nested`() async throws {
         try await script(setup + """
             db:write(function(handle)
               for _, verb in ipairs{ "read", "write", "in_transaction", "write_without_transaction" } do
@@ -117,7 +117,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `the control words of transactions are refused inside of blocks that are transactions`() async throws {
+    @Test func `transaction statements are refused inside transaction blocks`() async throws {
         try await script(setup + """
             local function check(handle)
               for _, sql in ipairs{
@@ -138,7 +138,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `control words by the handle of an outer block are refused too`() async throws {
+    @Test func `transaction statements are also refused through the handle of an outer block`() async throws {
         try await script(setup + """
             local commit = db:prepare("COMMIT")
             db:write_without_transaction(function(outer)
@@ -164,7 +164,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `savepoints nest, commit and roll back`() async throws {
+    @Test func `savepoints can be nested, committed and rolled back`() async throws {
         try await script(setup + """
             equal(db:write(function(db)
               db:execute("INSERT INTO t VALUES (1)")
@@ -197,7 +197,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `savepoints nest deeply, and end with an error and not a crash`() async throws {
+    @Test func `deeply nested savepoints end with an error instead of a crash`() async throws {
         try await script(setup + """
             local depth = 0
             local function deeper(db)
@@ -216,7 +216,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a conflict that rolls back ends the block's transaction, which the block sees as an error`() async throws {
+    @Test func `a conflict that rolls back ends the block's transaction with an error`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
             for _, block in ipairs{
@@ -245,7 +245,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `deferred foreign keys fail the commit, and nothing is left open`() async throws {
+    @Test func `deferred foreign keys make the commit fail and leave nothing open`() async throws {
         try await script("""
             db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a (id) DEFERRABLE INITIALLY DEFERRED)")
             local finished = false
@@ -280,7 +280,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a block ended by a goto, a return or a tail call commits`() async throws {
+    @Test func `a block that ends by goto, return or a tail call commits`() async throws {
         try await script(setup + """
             local function insert(db, value) db:execute("INSERT INTO t VALUES (?)", value) end
             db:write(function(db) return insert(db, 1) end)

@@ -4,9 +4,9 @@ import Perilune
 import PeriluneLuaFileTools
 import Testing
 
-/// Blobs in pieces, snapshots and copies, where the host has a part in them.
+/// Incremental blobs, snapshots and copies, as far as the host is involved.
 @Suite struct WholeDatabaseTests {
-    @Test func `a blob that is longer than the memory of a script is copied in pieces`() async throws {
+    @Test func `a blob that exceeds a script's memory limit is copied in pieces`() async throws {
         let queue = try DatabaseQueue(path: temporaryPath("blobs.sqlite"))
         try await queue.write { db in
             try db.execute(sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB)")
@@ -33,7 +33,7 @@ import Testing
         #expect(error?.code == .memory)
     }
 
-    @Test func `reading and writing blobs counts as work`() async throws {
+    @Test func `reading and writing blobs counts toward the limits`() async throws {
         let host = try testHost { $0.limits = LuaLimits(instructions: 1_000_000) }
         try await host.run(source: "db:execute(\"CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB); INSERT INTO file (content) VALUES (zeroblob(1000000))\")")
         let error = await #expect(throws: LuaError.self) {
@@ -47,14 +47,14 @@ import Testing
         #expect(error?.code == .budget)
     }
 
-    @Test func `a sandboxed script opens no database of others`() async throws {
+    @Test func `a sandboxed script cannot open other databases`() async throws {
         try await script("fails('sandbox', perilune.deserialize, db:serialize())") { configuration in
             configuration.libraries = .sandboxed
             configuration.allowsFiles = false
         }
     }
 
-    @Test func `a database that is larger than the memory of a script does not become a string`() async throws {
+    @Test func `a database that exceeds a script's memory limit cannot be serialized`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(sql: "CREATE TABLE file (content BLOB); INSERT INTO file VALUES (zeroblob(20000000))")
@@ -65,14 +65,14 @@ import Testing
         }
     }
 
-    @Test func `the time of a transaction comes from the clock of the context`() async throws {
+    @Test func `the time of a transaction comes from the context's clock`() async throws {
         try await Dependencies.with { $0.date = .constant(Date(timeIntervalSince1970: 86400)) } operation: {
             let host = try await ScriptHost(ScriptHost.Configuration(database: .open(DatabaseQueue())))
             try await host.runChecked("db:write(function(db) equal(tostring(db:transaction_date()), tostring(perilune.date('1970-01-02 00:00:00'))) end)")
         }
     }
 
-    @Test func `a pool that is closed while a snapshot of it is read goes on in the snapshot`() async throws {
+    @Test func `a snapshot stays readable if its pool is closed`() async throws {
         let path = temporaryPath("pool.sqlite")
         try await script("""
             local pool = perilune.pool(arg[1])

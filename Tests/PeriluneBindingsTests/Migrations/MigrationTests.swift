@@ -5,18 +5,18 @@ import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 
-/// Migrations where the host sets limits, grants no files or is cancelled. What they do is tested in `Lua/migrator.lua`.
+/// Migrations in hosts that have limits, grant no files or are cancelled. `Lua/migrator.lua` tests the migrations themselves.
 @Suite(.serialized, .patience) struct MigrationTests {
     private static let endlessRows =
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
 
-    /// Migrations that never end by themselves.
+    /// Migrations that never end.
     private static let endless = [
         "m:register('b', function(db) db:execute('CREATE TABLE b (x)') while true do end end)",
         "m:register('b', function(db) db:execute('CREATE TABLE b (x)') while true do pcall(function() while true do end end) end end)",
         "m:register('b', [[CREATE TABLE b (x); \(endlessRows)]])",
         "m:register('b', function(db) db:execute('CREATE TABLE b (x)') pcall(db.fetch_value, db, [[\(endlessRows)]]) end)",
-        // The check of foreign keys, by a collation that never ends.
+        // The check of foreign keys is endless because of a collation.
         """
         db:add_collation('c', function(a, b) while slow do end return a < b and -1 or a > b and 1 or 0 end)
         m:register('b', function(db)
@@ -42,7 +42,7 @@ import Testing
         try await host.runChecked(Self.checks)
     }
 
-    @Test func `a cancelled host rolls the migration back`() async throws {
+    @Test func `cancelling a host rolls the migration back`() async throws {
         let host = try testHost { $0.limits = LuaLimits(isCancellable: true) }
         try await host.runChecked(Self.settings)
         let begun = await host.registerBegin()
@@ -85,7 +85,7 @@ import Testing
         equal(n:migrate(db), { "c" })
         """
 
-    @Test func `a script without files cannot read a folder`() async throws {
+    @Test func `a script without file access cannot read a migration folder`() async throws {
         try await script(
             """
             fails("sandbox", perilune.migrator, { folder = "/tmp" })

@@ -6,9 +6,9 @@ import PeriluneLua
 import Synchronization
 import Testing
 
-/// The warning when a database is erased.
+/// The warning about an erased database.
 @Suite struct MigrationWarningTests {
-    /// Keeps what is logged.
+    /// Keeps all log messages.
     private final class Log: Sendable {
         let lines = Mutex<[String]>([])
     }
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `an erased database is a warning that lists the differences`() throws {
+    @Test func `erasing a database logs a warning that lists the differences`() throws {
         let log = Log()
         var environment = ScriptEnvironment.machine
         environment.logger = Logger(label: "test") { _ in Handler(log: log) }

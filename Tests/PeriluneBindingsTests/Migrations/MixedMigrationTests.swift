@@ -6,7 +6,7 @@ import PeriluneLuaFileTools
 import PeriluneRecords
 import Testing
 
-/// Migrations in Swift, in Lua and in files as one list, run by Swift.
+/// Migrations in Swift, in Lua and in files, as one list that Swift runs.
 @Suite struct MixedMigrationTests {
     private func makeFolder(_ files: [String: String]) throws -> String {
         let path = temporaryPath("migrations")
@@ -21,7 +21,7 @@ import Testing
         return state
     }
 
-    @Test func `they run in the order of registration`() throws {
+    @Test func `mixed migrations run in the order of registration`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(queue)
         let folder = try makeFolder([
@@ -46,7 +46,7 @@ import Testing
         #expect(try migrations.status().pending == [])
     }
 
-    @Test func `an error in Swift is an error of that migration`() throws {
+    @Test func `an error in Swift is an error of its migration`() throws {
         let queue = try DatabaseQueue()
         let migrations = try ScriptMigrations(in: makeState(queue))
         try migrations.register(Migration("a") { db, _ in try db.execute(sql: "CREATE TABLE t (x); SELECT missing") })
@@ -57,7 +57,7 @@ import Testing
         #expect(try queue.read { db in try db.tableExists("t") } == false)
     }
 
-    @Test func `records in Lua follow what a migration in Swift has changed`() throws {
+    @Test func `Lua records follow the changes of a Swift migration`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(queue)
         try state.run("db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY)') T = perilune.record('t') T{}:insert()")
@@ -69,13 +69,13 @@ import Testing
         try state.run("assert(T:find(2).x == 7)")
     }
 
-    @Test func `a folder at fault is reported`() throws {
+    @Test func `a faulty folder is reported`() throws {
         let migrations = try ScriptMigrations(in: makeState(DatabaseQueue()))
         let error = #expect(throws: LuaError.self) { try migrations.register(folder: "/nowhere/at/all") }
         #expect(error?.underlying is MigrationFolderError)
     }
 
-    @Test func `a pool is migrated, and nothing of it stays open`() throws {
+    @Test func `a pool is migrated and nothing stays open`() throws {
         let path = temporaryPath("pool.sqlite")
         let pool = try DatabasePool(path: path)
         do {

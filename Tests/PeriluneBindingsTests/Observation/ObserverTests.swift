@@ -7,7 +7,7 @@ import PeriluneLuaFileTools
 import Synchronization
 import Testing
 
-/// What an observer of GRDB hears of scripts that write.
+/// GRDB observers of scripts that write.
 private final class Recorder: TransactionObserver, Sendable {
     let events = Mutex<[String]>([])
 
@@ -39,7 +39,7 @@ private final class Recorder: TransactionObserver, Sendable {
         return state
     }
 
-    @Test func `an observer of GRDB sees what scripts write`() throws {
+    @Test func `a GRDB observer is notified of a script's writes`() throws {
         let queue = try DatabaseQueue()
         let recorder = Recorder()
         let state = try makeState(over: queue)
@@ -63,7 +63,7 @@ private final class Recorder: TransactionObserver, Sendable {
         #expect(recorder.take() == [])
     }
 
-    @Test func `an observer sees each of many changes in one transaction`() throws {
+    @Test func `an observer is notified of each change in a transaction`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(over: queue)
         try state.run("""
@@ -84,7 +84,7 @@ private final class Recorder: TransactionObserver, Sendable {
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") } == 150)
     }
 
-    @Test func `savepoints that roll back are not reported`() throws {
+    @Test func `rolled back savepoints are not reported`() throws {
         let queue = try DatabaseQueue()
         let recorder = Recorder()
         let state = try makeState(over: queue)
@@ -100,7 +100,7 @@ private final class Recorder: TransactionObserver, Sendable {
         #expect(recorder.take() == ["insert t 1", "insert t 2", "will commit", "commit"])
     }
 
-    @Test func `an observer that refuses a commit is the error of the block`() throws {
+    @Test func `an observer that refuses a commit makes the block fail`() throws {
         struct Veto: Error {}
         final class Refuser: TransactionObserver {
             func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
@@ -125,7 +125,7 @@ private final class Recorder: TransactionObserver, Sendable {
         try state.run("assert(not db:is_inside_transaction() and db:fetch_value('SELECT COUNT(*) FROM t') == 0)")
     }
 
-    @Test(arguments: [false, true]) func `an observation of values sees what scripts write`(_ isPool: Bool) async throws {
+    @Test(arguments: [false, true]) func `a value observation is notified of a script's writes`(_ isPool: Bool) async throws {
         let path = temporaryPath("observed.sqlite")
         let writer: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
         try await writer.write { try $0.execute(sql: "CREATE TABLE t (a)") }
@@ -149,7 +149,7 @@ private final class Recorder: TransactionObserver, Sendable {
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    @Test func `several states share one database`() throws {
+    @Test func `several states can share one database`() throws {
         let queue = try DatabaseQueue()
         let states = try (0..<3).map { _ in try makeState(over: queue) }
         try states[0].run("db:execute('CREATE TABLE t (a)')")
@@ -161,7 +161,7 @@ private final class Recorder: TransactionObserver, Sendable {
         try states[2].run("statement:execute(9) iterator = nil collectgarbage() assert(#db:fetch_values('SELECT a FROM t') == 4)")
     }
 
-    @Test func `a state closes while statements and cursors of a shared database live, and the database goes on`() throws {
+    @Test func `a state can be closed while statements and cursors of a shared database exist, and the database stays usable`() throws {
         for isPool in [false, true] {
             let path = temporaryPath("shared.sqlite")
             let writer: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
@@ -181,7 +181,7 @@ private final class Recorder: TransactionObserver, Sendable {
         }
     }
 
-    @Test func `a database cannot be closed from under the statements of a script, which go on`() throws {
+    @Test func `a database cannot be closed while a script has statements`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(over: queue)
         try state.run("statement = db:prepare('SELECT 1') iterator = db:rows('SELECT 1 UNION ALL SELECT 2') iterator()")

@@ -8,7 +8,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Observers of scripts, where more than one script, or Swift, has to do with them.
+/// Observers in scripts, with several scripts or with Swift.
 @Suite(.patience) struct TransactionObserverTests {
     private func makeState(over writer: any DatabaseWriter) throws -> LuaState {
         let state = try LuaState(libraries: .trusted)
@@ -28,7 +28,7 @@ import Testing
         return text.description
     }
 
-    @Test func `observers in Lua and in Swift hear of the same transactions`() throws {
+    @Test func `observers in Lua and in Swift are notified of the same transactions`() throws {
         final class Counter: TransactionObserver, Sendable {
             let counts = Mutex((changes: 0, commits: 0, rollbacks: 0))
             func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
@@ -50,7 +50,7 @@ import Testing
         counter.counts.withLock { #expect($0 == (5, 1, 1)) }
     }
 
-    @Test func `what an observer refuses by raising is an error of Lua in Swift`() throws {
+    @Test func `a transaction that a Lua observer refuses throws a Lua error in Swift`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(over: queue)
         try state.run("db:execute('CREATE TABLE t (a)') db:observe_transactions{ will_commit = function() error({ reason = 'closed' }) end }")
@@ -60,7 +60,7 @@ import Testing
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") } == 0)
     }
 
-    @Test func `a script that is gone is not told, and the others go on`() throws {
+    @Test func `a released script is not notified, and the others continue`() throws {
         let queue = try DatabaseQueue()
         let states = try (0..<3).map { _ in try makeState(over: queue) }
         try states[0].run("db:execute('CREATE TABLE t (a)')")
@@ -76,7 +76,7 @@ import Testing
         try queue.write { try $0.execute(sql: "DELETE FROM t") }
     }
 
-    @Test func `a database that Swift fails to close, since a script uses it, is observed on; it closes after the script`() throws {
+    @Test func `a database that Swift cannot close because a script uses it is still observed`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(over: queue)
         try state.run("db:execute('CREATE TABLE t (a)')")
@@ -89,7 +89,7 @@ import Testing
         try queue.close()
     }
 
-    @Test func `two scripts on two threads write and observe the same database`() async throws {
+    @Test func `two scripts on two threads can write to and observe the same database`() async throws {
         let path = temporaryPath("observed.sqlite")
         let pool = try DatabasePool(path: path)
         try await pool.write { try $0.execute(sql: "CREATE TABLE t (a)") }
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: ["on_change", "will_commit", "did_commit", "did_rollback"])
-    func `a callback that loops is ended by the limit, with nothing left behind`(_ name: String) async throws {
+    func `a callback that loops is ended at the limit and leaves nothing behind`(_ name: String) async throws {
         let long = Duration.seconds(600)
         let host = try testHost { $0.limits = LuaLimits(time: long) }
         try await host.runChecked("""
@@ -146,7 +146,7 @@ import Testing
             """)
     }
 
-    @Test func `what waits in savepoints counts as memory of the script`() async throws {
+    @Test func `events in savepoints count toward the script's memory`() async throws {
         let host = try testHost { $0.limits = LuaLimits(memoryInBytes: 8 << 20) }
         try await host.runChecked("""
             db:execute("CREATE TABLE t (a)")

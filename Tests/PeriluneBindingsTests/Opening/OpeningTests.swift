@@ -20,7 +20,7 @@ import Testing
             """)
     }
 
-    @Test func `databases in memory are private to who opened them`() async throws {
+    @Test func `databases in memory are private to their opener`() async throws {
         try await script("""
             local one, two = perilune.queue(), perilune.queue(":memory:")
             one:execute("CREATE TABLE t (a)")
@@ -31,7 +31,7 @@ import Testing
             """)
     }
 
-    @Test func `the connection closes when the database is collected`() async throws {
+    @Test func `a connection is closed when the database is collected`() async throws {
         let host = try testHost()
         let path = temporaryPath("collected.sqlite")
         try await host.run(source: "opened = perilune.queue(arg[1]) opened:execute('CREATE TABLE t (a)')", commandLine: [path])
@@ -42,7 +42,7 @@ import Testing
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    @Test func `the connection closes although cursors and statements were left open`() async throws {
+    @Test func `a connection is closed even if cursors and statements were left open`() async throws {
         let host = try testHost()
         let path = temporaryPath("cursors.sqlite")
         try await host.run(source: """
@@ -128,7 +128,7 @@ import Testing
             """)
     }
 
-    @Test func `a file that is no database is an error`() async throws {
+    @Test func `a file that is not a database is an error`() async throws {
         try await script("""
             local path = temporary_path("text.sqlite")
             local file = io.open(path, "w")
@@ -141,7 +141,7 @@ import Testing
             """)
     }
 
-    @Test func `a trace function sees every statement`() async throws {
+    @Test func `a trace function receives every statement`() async throws {
         try await script("""
             local seen = {}
             local q = perilune.queue(nil, { trace = function(event) seen[#seen + 1] = event.sql end })
@@ -157,7 +157,7 @@ import Testing
             """)
     }
 
-    @Test func `a trace shows values and durations only when asked`() async throws {
+    @Test func `a trace shows values and durations only on request`() async throws {
         try await script("""
             local events = {}
             local q = perilune.queue(nil, {
@@ -171,7 +171,7 @@ import Testing
             """)
     }
 
-    @Test func `print is a logger`() async throws {
+    @Test func `print can be a trace function`() async throws {
         try await script("""
             local lines, print_before = {}, print
             local q = perilune.queue(nil, { trace = function(...) lines[#lines + 1] = tostring((...)) end })
@@ -181,7 +181,7 @@ import Testing
             """)
     }
 
-    @Test func `an error in a trace function is raised by the statement, once`() async throws {
+    @Test func `an error in a trace function is raised once, by the statement`() async throws {
         try await script("""
             local bad, armed = { bad = true }, false
             local q = perilune.queue(nil, { trace = function(event) if armed then armed = false error(bad) end end })
@@ -204,7 +204,7 @@ import Testing
             """)
     }
 
-    @Test func `a trace function cannot use its database, and the host lives`() async throws {
+    @Test func `a trace function cannot use its database`() async throws {
         try await script("""
             local q, errors = nil, {}
             local function use()
@@ -221,14 +221,14 @@ import Testing
             """)
     }
 
-    @Test func `a block's results are passed through`() async throws {
+    @Test func `the results of a block are passed through`() async throws {
         try await script("""
             equal(table.pack(db:read(function(db) return 1, nil, "three", nil end)), { 1, nil, "three", nil, n = 4 })
             equal(select("#", db:write(function() end)), 0)
             """)
     }
 
-    @Test func `several options configure one database`() async throws {
+    @Test func `several options can be combined`() async throws {
         try await script("""
             local path = temporary_path("options.sqlite")
             local q = perilune.queue(path, {
@@ -242,7 +242,7 @@ import Testing
             """)
     }
 
-    @Test func `wrong options are errors that name them`() async throws {
+    @Test func `invalid options are errors that name them`() async throws {
         try await script("""
             local function refused(options, text)
               local err = fails(nil, perilune.queue, nil, options)
@@ -276,7 +276,7 @@ import Testing
             """)
     }
 
-    @Test func `a database may have a label`() async throws {
+    @Test func `a database can have a label`() async throws {
         try await script("""
             local q = perilune.queue(nil, { label = "library" })
             equal(q:fetch_value("SELECT 1"), 1)
@@ -285,7 +285,7 @@ import Testing
             """)
     }
 
-    @Test func `a pool reads by its readers and writes by its writer`() async throws {
+    @Test func `a pool reads with its readers and writes with its writer`() async throws {
         try await script("""
             local path = temporary_path("pool.sqlite")
             local pool = perilune.pool(path, { reader_count = 2 })
@@ -302,7 +302,7 @@ import Testing
             """)
     }
 
-    @Test func `a pool's reads see what the writer's connection alone has`() async throws {
+    @Test func `reads of a pool see temporary tables and the last row id of the writer`() async throws {
         try await script("""
             local path = temporary_path("temp.sqlite")
             local pool = perilune.pool(path)
@@ -317,7 +317,7 @@ import Testing
             """)
     }
 
-    @Test func `scripts that may not reach files open databases in memory only`() async throws {
+    @Test func `scripts without file access open only databases in memory`() async throws {
         try await script("""
             perilune.queue():execute("CREATE TABLE t (a)")
             fails("sandbox", perilune.queue, "/tmp/x.sqlite")
@@ -336,7 +336,7 @@ import Testing
             """) { $0.allowsFiles = false }
     }
 
-    @Test func `scripts that may reach files attach databases`() async throws {
+    @Test func `scripts with file access can attach databases`() async throws {
         try await script("""
             local path = temporary_path("attached.sqlite")
             local q = perilune.queue(path)
@@ -351,7 +351,7 @@ import Testing
             """)
     }
 
-    @Test func `a locked database is busy at once by default`() async throws {
+    @Test func `a locked database is immediately busy by default`() async throws {
         try await script("""
             local path = temporary_path("busy.sqlite")
             local one, two = perilune.queue(path), perilune.queue(path)
@@ -371,7 +371,7 @@ import Testing
             """)
     }
 
-    @Test func `with a busy timeout a locked database is waited for`() async throws {
+    @Test func `a busy timeout waits for a locked database`() async throws {
         let path = temporaryPath("timeout.sqlite")
         let holder = try testHost(), waiter = try testHost()
         try await holder.run(source: "q = perilune.queue(arg[1]) q:execute('CREATE TABLE t (a)')", commandLine: [path])
@@ -395,7 +395,7 @@ import Testing
         for suffix in ["", ".held"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    @Test func `a busy timeout ends, and waiting for it ends with the script's time`() async throws {
+    @Test func `waiting ends at the busy timeout and at the script's time limit`() async throws {
         try await script("""
             local path = temporary_path("wait.sqlite")
             local one, two = perilune.queue(path), perilune.queue(path, { busy_timeout = 0.05 })
@@ -416,7 +416,7 @@ import Testing
         #expect(error?.code == .timeout)
     }
 
-    @Test func `the journal mode of a file stays as it is`() async throws {
+    @Test func `the journal mode of a file is preserved`() async throws {
         try await script("""
             local path = temporary_path("journal.sqlite")
             local q = perilune.queue(path)
@@ -432,7 +432,7 @@ import Testing
             """)
     }
 
-    @Test func `several hosts use one file in parallel`() async throws {
+    @Test func `several hosts can use one file in parallel`() async throws {
         let path = temporaryPath("parallel.sqlite")
         try await script("perilune.pool(arg[1]):execute('CREATE TABLE t (a)')", arguments: [path])
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -461,7 +461,7 @@ import Testing
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    @Test func `scripts get no raw pointers`() async throws {
+    @Test func `scripts cannot get raw pointers`() async throws {
         try await script("""
             for _, value in ipairs{ db, db:prepare("SELECT 1"), perilune.null, perilune.blob("x") } do
               equal(getmetatable(value), false)

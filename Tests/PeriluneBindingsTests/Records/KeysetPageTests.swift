@@ -5,14 +5,14 @@ import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 
-/// What a page behind many rows costs, in steps of SQLite's virtual machine.
+/// The cost of a page that follows many rows, in steps of SQLite's virtual machine.
 @Suite struct KeysetPageTests {
     private static let orders = [
         "'code'", "'kind'", "c.kind:desc()", "c.kind:asc():nulls_last()", "c.kind:desc():nulls_first()", "'kind', c.amount:desc()",
         "'size', 'kind', 'code'", "c.size:desc(), c.kind:desc()", "c.amount % 4",
     ]
 
-    /// Each value of `kind` and of `size` stands in hundreds of rows; `kind` is also NULL.
+    /// Each value of `kind` and of `size` occurs in hundreds of rows; `kind` can be NULL.
     private func makeQueue() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
         try queue.write { db in
@@ -30,7 +30,7 @@ import Testing
         return queue
     }
 
-    /// The steps of all statements of a connection since the last call.
+    /// Returns the steps of all statements of a connection since the last call.
     private func takeSteps(_ db: Database) -> Int {
         var (count, statement) = (0, sqlite3_next_stmt(db.sqliteConnection, nil))
         while let current = statement {
@@ -41,14 +41,14 @@ import Testing
     }
 
     private func steps(of source: String, on host: ScriptHost, _ queue: DatabaseQueue) async throws -> Int {
-        // The first time also explains how the pages are searched.
+        // The first fetch also explains the query for pages.
         try await host.run(source: source)
         _ = try await queue.read(takeSteps)
         try await host.run(source: source)
         return try await queue.read(takeSteps)
     }
 
-    @Test(arguments: orders) func `a page takes the same steps wherever it is`(order: String) async throws {
+    @Test(arguments: orders) func `a page takes the same number of steps at every position`(order: String) async throws {
         let queue = try makeQueue()
         let host = try testHost { $0.database = .open(queue) }
         try await host.run(source: """
@@ -62,20 +62,20 @@ import Testing
             try await host.run(source: "cursor = request:page_after(nil, \(offset)).next")
             for method in ["page_after", "page_before"] {
                 let far = try await steps(of: "request:\(method)(cursor, 10)", on: host, queue)
-                // At the end of equal values, the rest of them are searched, and then what is behind them.
+                // At the end of equal values, their remainder is searched, then the following values.
                 #expect(Double(far) < 2.2 * Double(first) + 100, "\(method) behind \(offset) rows: \(far) steps, the first page \(first)")
             }
         }
     }
 
-    @Test func `a unique column is searched once, and its cursor is that of any order`() async throws {
+    @Test func `a unique column needs one search, and its cursor also works without the index`() async throws {
         let queue = try makeQueue()
         let host = try testHost { $0.database = .open(queue) }
         try await host.run(source: "request = perilune.record('item'):order('code') cursor = request:page_after(nil, 2000).next")
         let first = try await steps(of: "request:page_after(nil, 10)", on: host, queue)
         let far = try await steps(of: "request:page_after(cursor, 10)", on: host, queue)
         #expect(far <= first + 10, "\(far) steps, the first page \(first)")
-        // A cursor that was made beside the index is good without it.
+        // A cursor from the indexed order also works without the index.
         try await host.run(source: """
             local before = request:page_after(cursor, 10).records
             db:execute[[
@@ -88,7 +88,7 @@ import Testing
             """)
     }
 
-    @Test func `an order without an index is sorted once for a page`() async throws {
+    @Test func `an order without an index is sorted once per page`() async throws {
         let queue = try makeQueue()
         let host = try testHost { $0.database = .open(queue) }
         try await host.run(source: "request = perilune.record('item'):order('amount', 'code') cursor = request:page_after(nil, 2000).next")

@@ -3,9 +3,10 @@ import CPeriluneRecords
 import PeriluneLua
 import Testing
 
-/// What the writing of records assumes of Lua's tables. If it is wrong on some build of Lua, nothing breaks, but it is slower.
+/// Assumptions about Lua's tables in the code that writes records. If one is wrong in some build of Lua, nothing breaks, but
+/// writing is slower.
 @Suite struct PrefetchTests {
-    @Test(arguments: [1, 3, 40]) func `the fields of a table are where the writing of records asks for them`(count: Int) throws {
+    @Test(arguments: [1, 3, 40]) func `the fields of a table are at the addresses that record writing prefetches`(count: Int) throws {
         let state = try LuaState()
         try state.core.prepare()
         let L = state.core.L
@@ -14,7 +15,7 @@ import Testing
             lua_pushinteger(L, lua_Integer(value))
             lua_setfield(L, -2, "field\(value)")
         }
-        // Each node of Lua's hash part begins with its value; the part has a power of two of them, of 24 bytes.
+        // Each node of Lua's hash part begins with its value. The part has a power of two of nodes, each of 24 bytes.
         let fields = UnsafeRawPointer(prec_fields_of(lua_topointer(L, -1))!)
         var capacity = 1
         while capacity < count { capacity *= 2 }

@@ -39,7 +39,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `columns tell type, default, key and generation`() async throws {
+    @Test func `columns have a type, a default, a key position and a generation`() async throws {
         try await script(library + """
             local columns = db:columns("author")
             equal(columns[1], { name = "id", type = "INTEGER", not_null = false, primary_key = 1, hidden = false })
@@ -50,7 +50,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `primary keys are single, composite, the row id or absent`() async throws {
+    @Test func `primary keys can be single, composite, the row id or missing`() async throws {
         try await script(library + """
             equal(db:primary_key("author"), { columns = { "id" }, rowid = true })
             equal(db:primary_key("book"), { columns = { "isbn" }, rowid = false })
@@ -75,7 +75,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `foreign keys name both sides and what happens`() async throws {
+    @Test func `foreign keys name both sides and their actions`() async throws {
         try await script(library + """
             equal(db:foreign_keys("book"), { {
               table = "author", columns = { "author_id" }, referenced_columns = { "id" },
@@ -98,7 +98,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an unknown table is an error that names the nearest`() async throws {
+    @Test func `an unknown table is an error with the nearest name`() async throws {
         try await script(library + """
             for _, method in ipairs{ "columns", "primary_key", "indexes", "foreign_keys" } do
               matches(fails("unknown_table", db[method], db, "autor"), "did you mean `author`?")
@@ -121,7 +121,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `the schema is readable as SQL and inside a block`() async throws {
+    @Test func `the schema can be read as SQL and inside a block`() async throws {
         try await script(library + """
             matches(db:schema_sql(), "CREATE TABLE author")
             db:read(function(db) equal(#db:tables(), 3) equal(#db:columns("book"), 5) end)

@@ -2,15 +2,15 @@ import Foundation
 import Perilune
 import Testing
 
-/// Names in the README and on the pages of the catalogs exist: those of Lua, Swift and C, of SQL, of files and of symbols in links.
+/// Names in the README and on the pages of the catalogs exist: names from Lua, Swift, C and SQL, of files, and of linked symbols.
 ///
-/// Commands and their options are checked by `DocumentedCommandTests`, code blocks by running them.
+/// `DocumentedCommandTests` checks commands and their options; code blocks are checked by running them.
 @Suite struct DocumentedNameTests {
     @Test func `names in the documents exist`() async throws {
         let names = try await KnownNames.current()
         #expect(DocumentedPage.all.count > 45)
         #expect(DocumentedPage.all.map(\.spans.count).reduce(0, +) > 3_000)
-        // The changelog names what was renamed.
+        // The changelog mentions renamed names.
         for page in DocumentedPage.all where !page.path.hasSuffix("/Changelog.md") {
             var seen: Set<String> = []
             for span in page.spans where seen.insert(span.text).inserted {
@@ -50,18 +50,18 @@ import Testing
         #expect(count > 100)
     }
 
-    /// What DocC calls a heading in links.
+    /// Returns DocC's anchor for a heading.
     private func fragment(_ heading: Substring) -> String {
         heading.filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }.replacing(" ", with: "-")
     }
 
-    @Test func `each row of the comparison links to a scenario that shows it`() throws {
+    @Test func `each row of the comparison links to a scenario that demonstrates it`() throws {
         let text = try #require(Reference.text(of: "Sources/Perilune/Perilune.docc/Comparison.md"))
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| feature |") }
         #expect(rows.count > 50)
         for row in rows {
             let match = try #require(row.firstMatch(of: /\| \[(\w+): ([^|]+)\]\(doc:(\w+)#([\w-]+)\) \|$/), "\(row) has no link to a scenario")
-            // The pages are made by scripts/scenario_pages.lua.
+            // scripts/scenario_pages.lua generates the pages.
             #expect(match.3 == match.1.prefix(1).uppercased() + match.1.dropFirst() + "Scenarios", "\(row)")
             #expect(String(match.4) == fragment(match.2), "\(row)")
             let file = "scripts/scenarios/\(match.1)_scenario.lua"
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `environment variables in the documents are read`() {
+    @Test func `environment variables in the documents are read by the code`() {
         let files = KnownNames.files(below: "Sources") + KnownNames.files(below: "Tests/PeriluneLuaFileTools")
         let sources = files.filter { $0.hasSuffix(".swift") || $0.hasSuffix(".c") }.compactMap(Reference.text(of:)).joined()
         var names: Set<String> = []
@@ -83,7 +83,7 @@ import Testing
         for name in names { #expect(sources.contains("\"\(name)\""), "\(name)") }
     }
 
-    @Test func `an invented name is found, and only that`() async throws {
+    @Test func `exactly the invented name is reported`() async throws {
         let names = try await KnownNames.current()
         func unknown(_ text: String) -> [String] {
             let page = DocumentedPage(path: "Page.md", text: text)
@@ -113,15 +113,15 @@ extension KnownNames {
             names.lua.formUnion(name.split(separator: ".").map(String.init))
             if let variable = list.variable { names.members[variable, default: []].formUnion(list.all) }
         }
-        // Scripts call an alteration what they call a definition.
+        // In scripts, an alteration has the same variable name as a definition.
         names.members["t", default: []].formUnion(names.members["alteration"] ?? [])
-        // Types for editors stand below `perilune`, too.
+        // Types for editors are also part of `perilune`.
         names.members["perilune", default: []].formUnion(reference.classes.keys.compactMap { $0.split(separator: ".").dropFirst().first.map(String.init) })
         names.lua.formUnion(reference.globals)
         names.lua.formUnion(reference.kinds)
         for function in reference.functions { names.lua.formUnion([function.member] + function.parameters) }
         for (path, text) in reference.made where path.hasSuffix(".lua") {
-            // The values of options, and the fields of tables that are described where they are used.
+            // The values of options, and the fields of tables that are described at their use.
             Words.forEach(in: text) { word, before in
                 if [UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "(")].contains(before) { names.lua.insert(word) }
             }
@@ -139,14 +139,14 @@ extension KnownNames {
         names.sql = sql
         names.paths = Set(["Package.swift", "README.md"] + ["Sources", "Tests", "lib", "scripts"].flatMap { [$0] + all(below: $0) })
         for path in names.paths { names.read(path) }
-        // The rooms of the library, which are modules below `perilune`.
+        // The rooms of the library, which are modules in `perilune`.
         for path in names.paths where path.hasPrefix("lib/perilune/") {
             names.members["perilune", default: []].insert(String(path.split(separator: "/")[2].prefix { $0 != "." }))
         }
         return names
     }
 
-    /// Lua's own names, and those of SQLite.
+    /// The names that Lua and SQLite define.
     private static func ofHost() async throws -> (Set<String>, Set<String>) {
         var configuration = ScriptHost.Configuration(database: .inMemory)
         configuration.libraries = .trusted
@@ -175,7 +175,7 @@ extension KnownNames {
         return (Set(lua + keywords), Set(sql + ["sqlite_master", "sqlite_schema", "rowid", "excluded"]))
     }
 
-    /// Adds what a file defines.
+    /// Adds the definitions in a file.
     private mutating func read(_ path: String) {
         let name = URL(filePath: path).lastPathComponent
         sources.formUnion([name, String(name.prefix { $0 != "." && $0 != "+" })])
@@ -187,12 +187,12 @@ extension KnownNames {
         Words.forEach(in: text) { word, before in
             defer { former = word }
             if isSwift {
-                // `case one, two`: a comma and a space stand before the second.
+                // `case one, two`: a comma and a space precede the second name.
                 isInCase = former == "case" || isInCase && before == UInt8(ascii: ",")
                 if isInCase || Self.declaring.contains(former) { swift.insert(word) }
                 if path == "Package.swift", before == UInt8(ascii: "\"") { targets.insert(word) }
             } else if isC {
-                // Names, not the words of comments.
+                // Names in code, not the words of comments.
                 if let end = word.firstIndex(of: "_") { sources.insert(String(word[...end])) }
                 if word.contains("_") || word.contains(where: \.isUppercase) || before == UInt8(ascii: "\"") { sources.insert(word) }
             } else if before == UInt8(ascii: ".") || before == UInt8(ascii: ":") || before == UInt8(ascii: "\"") || word.hasPrefix("perilune_")
@@ -207,7 +207,7 @@ extension KnownNames {
         "func", "var", "let", "struct", "class", "enum", "actor", "protocol", "typealias", "associatedtype", "macro",
     ]
 
-    /// The paths of the files below a folder.
+    /// Returns the paths of the files in a folder and its subfolders.
     static func files(below folder: String) -> [String] { all(below: folder).filter { URL(filePath: $0).pathExtension != "" } }
 
     private static func all(below folder: String) -> [String] {

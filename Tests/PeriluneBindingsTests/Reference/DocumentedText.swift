@@ -1,18 +1,18 @@
 import Foundation
 
-/// A page of the documentation, read for the names in it.
+/// A page of the documentation that is searched for names.
 struct DocumentedPage: Sendable, CustomStringConvertible {
     /// Code in a sentence or in a table.
     struct Span: Sendable {
         let line: Int
         let text: String
-        /// Whether it is written as a link to a symbol of Swift.
+        /// Whether it is written as a link to a Swift symbol.
         let isLink: Bool
     }
 
     let path: String
     let spans: [Span]
-    /// The words of the code blocks, which define names of their own.
+    /// The words of the code blocks, which define their own names.
     let wordsOfBlocks: Set<String>
 
     var description: String { path }
@@ -44,7 +44,7 @@ struct DocumentedPage: Sendable, CustomStringConvertible {
         return (["README.md"] + pages).map { DocumentedPage(path: $0, text: Reference.text(of: $0) ?? "") }
     }()
 
-    /// Empties the columns of other libraries in tables that compare Perilune with them.
+    /// Removes the columns about other libraries from tables that compare Perilune with them.
     private static func withoutForeignColumns(_ lines: [String]) -> [String] {
         var column: Int?
         return lines.map { line in
@@ -73,9 +73,9 @@ struct DocumentedPage: Sendable, CustomStringConvertible {
     }
 }
 
-/// The identifiers in a text, found without a regular expression: the sources are long, and tests are compiled without optimization.
+/// Finds the identifiers in a text without a regular expression: the sources are long, and tests are compiled without optimization.
 enum Words {
-    /// Calls a function with each identifier, and the byte before it; a comma is meant also with a space behind it.
+    /// Calls a function with each identifier and the preceding byte. A comma also counts if a space follows it.
     static func forEach(in text: String, _ body: (_ word: String, _ before: UInt8) -> Void) {
         Array(text.utf8).withUnsafeBufferPointer { bytes in
             var position = 0
@@ -99,26 +99,26 @@ enum Words {
     }
 }
 
-/// The names that documents may use, by what defines them.
+/// The names that documents may use, grouped by their definitions.
 struct KnownNames: Sendable {
-    /// Members by the variable that the reference calls their owner: `db`, `request`, `column`, ...
+    /// Members by the variable that the reference uses for their owner: `db`, `request`, `column`, ...
     var members: [String: Set<String>] = [:]
     /// Every name of the Lua API: members, fields, parameters, kinds, values of options.
     var lua: Set<String> = []
-    /// What Lua itself has: keywords, globals, members of its libraries.
+    /// Names in Lua itself: keywords, globals, members of its libraries.
     var standard: Set<String> = []
-    /// What the sources in Swift declare, with the types of the tests.
+    /// Names that the Swift sources declare, including types in the tests.
     var swift: Set<String> = []
     /// The targets of the package.
     var targets: Set<String> = []
-    /// Functions, types and files of C and of the library in Lua, and scripts.
+    /// Functions, types and files of C and of the Lua library, and scripts.
     var sources: Set<String> = []
-    /// SQL functions, pragmas and collations of this SQLite.
+    /// SQL functions, pragmas and collations of the linked SQLite.
     var sql: Set<String> = []
-    /// The paths of all files and folders of the project, from its root.
+    /// The paths of all files and folders, relative to the project's root.
     var paths: Set<String> = []
 
-    /// Names of Swift, of Foundation and of the systems around, which no source of this project declares.
+    /// Names from Swift, Foundation and other systems that no source of this project declares.
     static let foreign: Set<String> = [
         "prepareDatabase", "schemaSource",
         "Codable", "Sendable", "Duration", "Range", "IndexSet", "CharacterSet", "Int", "Int64", "UInt64", "String", "Double", "Data", "Date",
@@ -138,9 +138,9 @@ struct KnownNames: Sendable {
         name.count == 1 || name.allSatisfy { $0.isUppercase || $0 == "_" || $0.isNumber }
     }
 
-    /// The names in code of a page that nothing defines.
+    /// The names in a page's code that nothing defines.
     func unknownNames(in span: DocumentedPage.Span, on page: DocumentedPage) -> [String] {
-        // Without text in quotes, and without the names of functions that it defines.
+        // Without string literals and without the names of functions that the page defines.
         let code = span.text.replacing(/"[^"]*"|'[^']*'|"[^"]*$/, with: "").replacing(/\bfunction [\w.:]+/, with: "function ")
         if span.isLink { return code.split(separator: "/").map(Self.baseName).filter { !swift.contains($0) && !targets.contains($0) } }
         if let path = Self.path(in: code) { return isFile(path, on: page) ? [] : [path] }
@@ -162,7 +162,7 @@ struct KnownNames: Sendable {
         return Array(Set(unknown)).sorted()
     }
 
-    /// The members in `db:fetch_all`, `perilune.json.encode` that their owner lacks.
+    /// The members, as in `db:fetch_all` or `perilune.json.encode`, that their owner lacks.
     private func unknownMembers(_ owner: String, _ chain: String, on page: DocumentedPage) -> [String] {
         let parts = chain.matches(of: /([.:])([A-Za-z_]\w*)/).map { (String($0.1), String($0.2)) }
         let isOfSwift = parts.allSatisfy { $0.0 == "." && swift.contains($0.1) }
@@ -181,18 +181,18 @@ struct KnownNames: Sendable {
 
     private static func baseName(_ component: Substring) -> String { String(component.prefix { $0 != "(" && $0 != "-" }) }
 
-    /// The path that a code span is: it has a slash, or the ending of a source file.
+    /// Returns the path in a code span: it contains a slash or ends like a source file.
     private static func path(in code: String) -> String? {
         guard code.wholeMatch(of: /[\w.+\/*-]+/) != nil, !code.contains("..."), !code.hasPrefix("/") else { return nil }
         return code.contains("/") || code.contains(/\.(swift|c|h|lua|md|sql)$/) ? code : nil
     }
 
-    /// Whether a file or folder of the project has this path, or its end; `*` stands for any component.
+    /// Whether a file or folder in the project has this path or a path that ends with it; `*` matches any component.
     private func isFile(_ path: String, on page: DocumentedPage) -> Bool {
         let path = path.hasSuffix("/") ? String(path.dropLast()) : path
         if path.contains("NAME") || path.contains("FILE") { return true }
         let last = path.split(separator: "/").last.map(String.init) ?? path
-        // Files that the page itself shows, or that its readers have.
+        // Files that the page itself shows, or that belong to its readers.
         if page.wordsOfBlocks.contains(String(last.prefix { $0 != "." })) { return true }
         if page.spans.contains(where: { $0.text != path && $0.text.contains(" " + path) }) { return true }
         if path.contains("*") {

@@ -2,11 +2,11 @@ import Foundation
 import PeriluneLua
 import PeriluneLuaFileTools
 
-/// The reference of what scripts see, as `lib/reference` reads it.
+/// The reference of the script API, as `lib/reference` reads it.
 struct Reference: Codable, Sendable {
-    /// A function of the reference.
+    /// A function in the reference.
     struct Function: Codable, Sendable, CustomStringConvertible {
-        /// As it is called: `db:fetch_all`.
+        /// The form of a call: `db:fetch_all`.
         var name: String
         var member: String
         var page: String
@@ -15,10 +15,10 @@ struct Reference: Codable, Sendable {
         var place: String
         var text: String
         var parameters: [String]
-        /// The parameters that are described.
+        /// The documented parameters.
         var described: [String]
         var examples: [String]
-        /// The kinds of errors that it raises; `nil` if nothing is said of that.
+        /// The kinds of errors that it raises; `nil` if they are not documented.
         var raises: [String]?
         var access: String?
         var waits: String?
@@ -26,11 +26,11 @@ struct Reference: Codable, Sendable {
         var description: String { "\(name) (\(place))" }
     }
 
-    /// The names of the members of a class: its own, and with those of the class that it extends.
+    /// The names of a class's members: only its own, and including inherited ones.
     struct Class: Codable, Sendable {
         var own: [String]
         var all: [String]
-        /// What the examples call a value of it: `db`, `request`.
+        /// The variable names that the examples use for its values: `db`, `request`.
         var variable: String?
     }
 
@@ -38,11 +38,11 @@ struct Reference: Codable, Sendable {
     var classes: [String: Class]
     /// The global functions, which belong to no class.
     var globals: [String]
-    /// Makes the database of the examples.
+    /// Creates the database of the examples.
     var database: String
-    /// The files of the project that examples of scenarios stand in.
+    /// The files of the project in which examples of scenarios run.
     var project: [String: String]
-    /// The text of each file that is made from the reference, by its path.
+    /// The text of each file that is generated from the reference, by path.
     var made: [String: String]
     /// The kinds of errors that the alias `perilune.error_kind` lists.
     var kinds: [String]
@@ -56,7 +56,7 @@ struct Reference: Codable, Sendable {
         try? String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// Reads it with the modules in Lua that make all else of it.
+    /// Reads the reference with the Lua modules that generate everything else from it.
     private static func read() throws -> Reference {
         let state = try LuaState()
         defer { state.close() }

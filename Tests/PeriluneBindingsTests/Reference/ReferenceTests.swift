@@ -8,7 +8,7 @@ import PeriluneScenarios
 import Synchronization
 import Testing
 
-/// The reference is whole, true, and what everything else is made from.
+/// The reference is complete and correct, and all generated files are up to date.
 @Suite struct ReferenceTests {
     private let reference: Reference
 
@@ -18,9 +18,9 @@ import Testing
 
     static let functions = (try? Reference.current.get().functions) ?? []
 
-    // MARK: - Whole
+    // MARK: - Completeness
 
-    @Test func `each function has a description, an example, its errors, and where it may be called`() {
+    @Test func `each function has a description, an example, its errors and its context`() {
         #expect(reference.functions.count > 450)
         for function in reference.functions {
             #expect(!function.text.isEmpty, "\(function): no description")
@@ -31,24 +31,24 @@ import Testing
         }
     }
 
-    @Test func `no function stands there twice`() {
+    @Test func `no function is listed twice`() {
         let names = Dictionary(grouping: reference.functions) { "\($0.name) of \($0.page)" }
-        // The blocks of create_table and alter_table both call what they get `t`.
+        // The blocks of create_table and alter_table both name their parameter `t`.
         #expect(names.filter { $1.count > 1 }.keys.sorted() == [])
     }
 
-    @Test func `each kind of error that functions raise is a kind that the reference lists`() {
+    @Test func `each documented error kind is listed in the reference`() {
         let used = Set(reference.functions.flatMap { $0.raises ?? [] })
-        // `constraint_*` stands for all kinds that begin so.
+        // `constraint_*` represents all kinds with that prefix.
         let unknown = used.filter { kind in
             !reference.kinds.contains { kind.hasSuffix("*") ? $0.hasPrefix(kind.dropLast()) : $0 == kind }
         }
         #expect(unknown.sorted() == [])
     }
 
-    // MARK: - True
+    // MARK: - Correctness
 
-    @Test func `the reference has exactly what scripts can reach`() async throws {
+    @Test func `the reference contains exactly the names that scripts can reach`() async throws {
         let real = try await Self.realNames()
         #expect(real.count > 40)
         for (name, members) in real.sorted(by: { $0.key < $1.key }) {
@@ -64,10 +64,10 @@ import Testing
         }
     }
 
-    /// The words of scenario files: functions without a class, and the classes that are words themselves.
+    /// The words of scenario files: functions without a class, and classes that are words themselves.
     private static func words(_ reference: Reference) -> [String] { reference.globals + ["scenario", "expect"] }
 
-    /// By class, the names that values of a host have.
+    /// The names that a host's values have, by class.
     private static func realNames() async throws -> [String: Set<String>] {
         let printed = Mutex<[String]>([])
         var configuration = ScriptHost.Configuration(database: .inMemory)
@@ -91,7 +91,7 @@ import Testing
     // MARK: - Examples
 
     @Test(.serialized, arguments: functions.filter { !$0.isScenario })
-    func `examples run, and print what they say`(_ function: Reference.Function) async throws {
+    func `examples run and print their documented output`(_ function: Reference.Function) async throws {
         for example in function.examples {
             let printed = Mutex<[String]>([])
             var configuration = ScriptHost.Configuration(database: .inMemory)
@@ -117,31 +117,31 @@ import Testing
         }
     }
 
-    // MARK: - Made from it
+    // MARK: - Generated files
 
-    @Test func `files that are made from the reference are what scripts/reference makes`() {
+    @Test func `generated files match the output of scripts/reference`() {
         #expect(reference.made.count > 15)
         for (path, text) in reference.made {
             #expect(Reference.text(of: path) == text, "\(path) is out of date; run scripts/reference")
         }
     }
 
-    @Test func `no other page stands in the folder of the reference`() throws {
+    @Test func `the folder of the reference contains no other page`() throws {
         let folder = "Sources/Perilune/Perilune.docc/Reference"
         let files = try FileManager.default.contentsOfDirectory(atPath: Reference.root.appending(path: folder).path)
         #expect(Set(files.map { "\(folder)/\($0)" }) == Set(reference.made.keys.filter { $0.hasPrefix(folder) }))
     }
 
-    @Test func `the types for editors are Lua`() throws {
+    @Test func `the types for editors are valid Lua`() throws {
         let state = try LuaState()
         defer { state.close() }
         for (path, text) in reference.made where path.hasSuffix(".lua") { _ = try state.load(text, named: path) }
     }
 }
 
-/// What Lua itself shows only by its library `debug`, which scripts do not have.
+/// Information that Lua provides only through its library `debug`, which scripts do not have.
 private enum Reflection {
-    /// Adds `metatable(value)`, and `upvalue(function, name)`.
+    /// Adds `metatable(value)` and `upvalue(function, name)`.
     static func install(in state: LuaState) throws {
         let core = state.core
         try state.globals.set("metatable", .function(core.makeFunction("metatable", raw: { core, _ in

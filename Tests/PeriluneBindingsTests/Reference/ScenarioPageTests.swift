@@ -3,9 +3,9 @@ import PeriluneLuaFileTools
 import PeriluneScenarios
 import Testing
 
-/// The examples on the pages about scenarios, which stand in the project of the reference.
+/// The examples on the pages about scenarios, which run in the reference's project.
 @Suite struct ScenarioPageTests {
-    /// A block of Lua on a page.
+    /// A Lua block on a page.
     struct Example: Sendable, CustomTestStringConvertible {
         let page: String
         let language: String
@@ -30,7 +30,7 @@ import Testing
     }
 }
 
-/// A folder with a project, in which a file of scenarios runs.
+/// A temporary project folder in which a scenario file runs.
 struct ExampleProject {
     private let files: [String: String]
 
@@ -38,7 +38,7 @@ struct ExampleProject {
         self.files = files
     }
 
-    /// What came of the scenarios of a file.
+    /// The results of the scenarios in a file.
     func outcomes(of scenarios: String) async throws -> [ScenarioOutcome] {
         let folder = temporaryPath("project")
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -10,7 +10,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `written dates sort among CURRENT_TIMESTAMP`() async throws {
+    @Test func `written dates sort together with CURRENT_TIMESTAMP`() async throws {
         try await script("""
             db:execute("CREATE TABLE event (name TEXT, at DATETIME DEFAULT CURRENT_TIMESTAMP)")
             db:execute("INSERT INTO event (name) VALUES ('now')")
@@ -31,7 +31,7 @@ import PeriluneLuaFileTools
         ("2026-03-01 13:05:07+02:00", "2026-03-01 11:05:07.000"),
         ("2026-03-01T13:05:07Z", "2026-03-01 13:05:07.000"),
     ])
-    func `a date is read from every format of SQLite`(text: String, written: String) async throws {
+    func `a date is read from each of SQLite's formats`(text: String, written: String) async throws {
         try await script("""
             local row = db:fetch_one("SELECT ? AS at", "\(text)")
             equal(tostring(row:date("at")), "\(written)")
@@ -54,7 +54,7 @@ import PeriluneLuaFileTools
         ("HM", "13:05"), ("HMS", "13:05:07"), ("HMSS", "13:05:07.089"),
         ("YMD", "2026-03-01"), ("YMD_HM", "2026-03-01 13:05"),
     ])
-    func `date components are read and written in the format found`(
+    func `date components keep the format in which they were read`(
         format: String, text: String
     ) async throws {
         try await script("""
@@ -65,7 +65,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `components are made of parts and written in any format`() async throws {
+    @Test func `components can be made from parts and written in any format`() async throws {
         try await script("""
             local noon = perilune.date_components{ hour = 12, minute = 0 }
             equal(noon:text("HM"), "12:00")
@@ -75,7 +75,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a time without a date is no date`() async throws {
+    @Test func `a time without a date is not a date`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT '12:30' AS at")
             local err = fails("conversion", row.date, row, "at")
@@ -83,7 +83,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a Julian day number is read as a date, and a bare number by SQLite's rule`() async throws {
+    @Test func `a Julian day number is read as a date, and other numbers follow SQLite's rule`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 2461101.0 AS julian, 1772366707 AS unix, 'x' AS text")
             equal(tostring(row:julian_date("julian")), "2026-03-01 12:00:00.000")
@@ -97,11 +97,11 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `"now" is no date`() async throws {
+    @Test func `"now" is not a date`() async throws {
         try await script(#"matches(fails("date", perilune.date, "now"), "now")"#)
     }
 
-    @Test func `date components are fetched directly`() async throws {
+    @Test func `date components can be fetched directly`() async throws {
         try await script("""
             local times = db:fetch_values_as("date_components", "SELECT '12:30' UNION ALL SELECT '13:00:01'")
             equal(times[1].format, "HM")
@@ -118,7 +118,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a column declared DATETIME keeps what SQLite stored`() async throws {
+    @Test func `a column that is declared DATETIME keeps SQLite's value`() async throws {
         try await script("""
             db:execute("CREATE TABLE event (at DATETIME)")
             db:execute("INSERT INTO event VALUES (?)", perilune.date("2026-03-01"))
@@ -128,7 +128,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `dates are compared, moved and told apart`() async throws {
+    @Test func `dates can be compared, moved and distinguished`() async throws {
         try await script("""
             local a, b = perilune.date("2026-01-31"), perilune.date("2026-02-01")
             equal(a < b, true)
@@ -145,7 +145,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `mistakes with dates are errors that say what is possible`() async throws {
+    @Test func `mistakes with dates are errors that list the options`() async throws {
         try await script("""
             local date = perilune.date("2026-01-31")
             matches(fails("argument", date.add, date, { dayz = 1 }), "days")

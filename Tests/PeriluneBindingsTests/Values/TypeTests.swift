@@ -4,7 +4,7 @@ import PeriluneLuaFileTools
 @Suite struct TypeTests {
     private let color = "local Color = perilune.enum{ red = 0, white = 1, rose = 2 }\n"
 
-    @Test func `an enum has integers for its cases`() async throws {
+    @Test func `an enum can have integers for its cases`() async throws {
         try await script(color + """
             equal(tostring(Color.red), "red")
             equal(Color.rose.raw, 2)
@@ -13,7 +13,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an enum has strings for its cases`() async throws {
+    @Test func `an enum can have strings for its cases`() async throws {
         try await script("""
             local Grape = perilune.enum{ "chardonnay", "merlot" }
             equal(Grape.merlot.raw, "merlot")
@@ -22,7 +22,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a raw value that no case has is a conversion error that names what there is`() async throws {
+    @Test func `an unknown raw value is a conversion error with the known values`() async throws {
         try await script(color + """
             local err = fails("conversion", Color.from, 7)
             matches(err, "7")
@@ -33,7 +33,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `enums are arguments, values of rows and fetched values`() async throws {
+    @Test func `enums can be arguments, values of rows and fetched values`() async throws {
         try await script(color + """
             db:execute("CREATE TABLE wine (name TEXT, color INTEGER)")
             db:execute("INSERT INTO wine VALUES (?, ?)", "Rioja", Color.red)
@@ -75,7 +75,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `any table or userdata with __to_database is an argument`() async throws {
+    @Test func `any table or userdata with __to_database can be an argument`() async throws {
         try await script("""
             local money = setmetatable({ cents = 250 }, { __to_database = function(self) return self.cents end })
             equal(db:fetch_value("SELECT ? + 1", money), 251)
@@ -89,7 +89,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a date is stored as a Unix timestamp by a value type`() async throws {
+    @Test func `a value type can store a date as a Unix timestamp`() async throws {
         try await script("""
             local timestamp = perilune.value_type{
               name = "timestamp",
@@ -103,7 +103,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `values tell their storage class`() async throws {
+    @Test func `values report their storage class`() async throws {
         try await script("""
             equal(perilune.storage_class(nil), "null")
             equal(perilune.storage_class(perilune.null), "null")
@@ -117,7 +117,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `values of rows are read as a type without losing anything`() async throws {
+    @Test func `values of rows are read as a type without loss`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS one, 1.5 AS half, 2.0 AS two, 'x' AS word, NULL AS empty, 0 AS zero")
             equal(row:integer("one"), 1)
@@ -136,7 +136,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `the bytes of a column are given to a function`() async throws {
+    @Test func `the bytes of a column are passed to a function`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT x'00FF' AS data, NULL AS empty, 1 AS number")
             equal(row:with_blob("data", function(bytes) return #bytes, bytes:byte(2) end), 2)

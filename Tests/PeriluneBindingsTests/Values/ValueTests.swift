@@ -39,14 +39,14 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `NaN is refused when bound, and NULL when computed`() async throws {
+    @Test func `NaN is refused as an argument and becomes NULL in a result`() async throws {
         try await script("""
             matches(fails("argument", db.fetch_value, db, "SELECT ?", 0/0), "NaN")
             equal(db:fetch_value("SELECT 9e999 - 9e999"), nil)
             """)
     }
 
-    @Test func `text is bytes as they are`() async throws {
+    @Test func `text is stored as bytes`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a TEXT)")
             for _, s in ipairs{ "é", "", "a\\0b", "\\0", "\\xFF\\xFE", "\\xED\\xA0\\x80", "\\u{10FFFF}", "https://example.org/?q=é#x", ("x"):rep(100000) .. "\\0" } do
@@ -64,7 +64,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `blobs are bytes that stay blobs`() async throws {
+    @Test func `blobs keep their type and bytes`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             for _, s in ipairs{ "\\0\\1", "", "\\xFF", "text", ("\\0"):rep(100000) } do
@@ -84,7 +84,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `the bytes of a blob are given to a function`() async throws {
+    @Test func `the bytes of a blob are passed to a function`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT x'0001' AS data, NULL AS none")
             equal(row:with_blob("data", function(bytes) return #bytes end), 2)
@@ -93,7 +93,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `values keep through a file and UTF-16`() async throws {
+    @Test func `values survive storage in a file and in UTF-16`() async throws {
         try await script("""
             for _, encoding in ipairs{ "UTF-8", "UTF-16le", "UTF-16be" } do
               local path = temporary_path("encoding.sqlite")
@@ -112,7 +112,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `null is itself and prints`() async throws {
+    @Test func `null equals itself and can be printed`() async throws {
         try await script("""
             equal(perilune.null == perilune.null, true)
             equal(tostring(perilune.null), "null")
@@ -122,7 +122,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `values that are too large are errors`() async throws {
+    @Test func `oversized values are errors`() async throws {
         try await script("""
             local huge = ("x"):rep(1 << 20):rep(1 << 10)
             fails("argument", db.fetch_value, db, "SELECT length(?)", huge)
