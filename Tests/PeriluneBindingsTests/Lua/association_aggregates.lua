@@ -39,7 +39,7 @@ end
 --- The same of SQL: one column of text.
 local function sql(text) return db:fetch_values(text) end
 
-test("names, arithmetic, comparison and renaming", function()
+test("aggregates can be named, calculated with, compared and renamed", function()
   local n = Author.books:count()
   local authors = Author:annotated_with(n, Author.edited:count(), Author.books:average("price"), Author.books:total("price"),
     Author.books:sum("price"), Author.books:is_empty(), (n * 10 + Author.edited:count()):as("mixed"), n:ge(2):as("prolific")):order("id"):fetch_all()
@@ -48,7 +48,7 @@ test("names, arithmetic, comparison and renaming", function()
   equal(lines(authors, "has_no_book", "prolific"), { "false true", "false true", "false false", "true false" })
 end)
 
-test("aggregates of expressions, of filtered, distinct and limited rows", function()
+test("aggregates of expressions and of filtered, distinct and limited rows have the right values", function()
   local authors = Author:annotated_with(
     Author.books:max(Book.c.price * 2):as("twice"), Author.books:filter{ year = 1970 }:count():as("in_1970"),
     Author.books:order(Book.c.price:desc()):limit(1):sum("price"):as("dearest"), Author.books:select("year"):distinct():count():as("years"))
@@ -56,7 +56,7 @@ test("aggregates of expressions, of filtered, distinct and limited rows", functi
   equal(lines(authors, "twice", "in_1970", "dearest", "years"), { "21.0 0 10.5 2", "14.5 2 7.25 1", "6.0 0 3.0 1", "nil 0 nil 0" })
 end)
 
-test("aggregates over several tables, each way counted once, or each row with distinct()", function()
+test("aggregates over several tables count each path, or each row with distinct()", function()
   local authors = Author:annotated_with(Author.tags:count(), Author.tags:distinct():count():as("different"), Author.tags:max("name")):order("id")
     :fetch_all()
   equal(lines(authors, "tag_count", "different", "max_tag_name"), { "3 2 war", "2 1 love", "1 1 war", "0 0 nil" })
@@ -64,7 +64,7 @@ test("aggregates over several tables, each way counted once, or each row with di
   equal(Tag:having(Tag.books:is_empty()):pluck("name"), { "none" })
 end)
 
-test("aggregates of a table that belongs to itself", function()
+test("aggregates of a self-association have the right values", function()
   equal(lines(Employee:annotated_with(Employee.reports:count(), Employee.reports:sum("pay")):order("id"):fetch_all(), "report_count", "report_pay_sum"),
     sql[[SELECT (SELECT COUNT(*) FROM employee r WHERE r.boss_id = e.id) || ' ' || ifnull((SELECT SUM(pay) FROM employee r WHERE r.boss_id = e.id), 'nil')
       FROM employee e ORDER BY id]])
@@ -72,7 +72,7 @@ test("aggregates of a table that belongs to itself", function()
   equal(Employee:joining_required(Employee.boss:having(Employee.reports:count():ge(2))):order("id"):pluck("name"), { "Bob", "Cy" })
 end)
 
-test("conditions and orders by aggregates, and what is counted then", function()
+test("requests with conditions and orders by aggregates are counted correctly", function()
   local prolific = Author:having(Author.books:count():ge(2) & Author.books:max("year"):lt(1965))
   equal(prolific:pluck("name"), { "Ann" })
   equal(prolific:fetch_count(), 1)
@@ -83,7 +83,7 @@ test("conditions and orders by aggregates, and what is counted then", function()
   equal(Author:having(Author.books:is_empty():eq(false)):filter{ country = "US" }:order("name"):pluck("name"), { "Bo", "Cy" })
 end)
 
-test("aggregates inside of included records, joins, selections, sub-requests and changes", function()
+test("aggregates work inside included records, joins, selections, sub-requests and changes", function()
   local books = Book:including_required(Book.author:annotated_with(Author.books:count())):order("id"):fetch_all()
   equal({ books[1].author.book_count, books[5].author.book_count }, { 2, 1 })
   equal(Book:joining_required(Book.author:having(Author.books:count():eq(1))):pluck("title"), { "C1" })
@@ -95,7 +95,7 @@ test("aggregates inside of included records, joins, selections, sub-requests and
   equal(Author:having(Author.books:is_empty() & Author.edited:is_empty()):delete_all().changed_rows, 0)
 end)
 
-test("several associations to one table, joined and included together", function()
+test("several associations to one table can be joined and included together", function()
   local books = Book:including_required(Book.author):including_optional(Book.editor):order("id"):fetch_all()
   equal(lines({ books[1].author, books[1].editor, books[3].editor }, "name"), { "Ann", "Bo", "Ann" })
   equal(books[2].editor, nil)
@@ -106,7 +106,7 @@ test("several associations to one table, joined and included together", function
     { "C1", "A1", "B1" })
 end)
 
-test("prefetches, filtered by and ordered by what they join, limited for each parent", function()
+test("prefetches can be filtered and sorted by joined rows and limited for each parent", function()
   local authors = Author:including_all(Author.books:joining_required(Book.editor):order(Author.c.name:desc()):limit(1)):order("id"):fetch_all()
   equal({ authors[1].books[1].title, authors[2].books[1].title, #authors[1].books }, { "A1", "B2", 1 })
   authors = Author:including_all(Author.books:joining_required(Book.tags:filter{ name = "sea" }):order("id")):order("id"):fetch_all()
@@ -115,7 +115,7 @@ test("prefetches, filtered by and ordered by what they join, limited for each pa
   equal(authors[1].books[1].editor.name, "Bo")
 end)
 
-test("rows through a pivot table are ordered by its columns, and bring them", function()
+test("rows through a pivot table can be sorted by its columns and contain them", function()
   Book.sorted_tags = Book:has_many(Tag, { through = Book.links:order("position"), using = Link.tag })
   equal(lines(Book:including_all(Book.sorted_tags):find(1).sorted_tags, "name"), { "war", "sea" })
   equal(Book:find(1):sorted_tags():pluck("name"), { "war", "sea" })
@@ -124,7 +124,7 @@ test("rows through a pivot table are ordered by its columns, and bring them", fu
   equal(Book:including_all(Book.tags:filter(Link.c.position:gt(1))):find(1).tags[1].name, "sea")
 end)
 
-test("what one record has through other tables", function()
+test("one record can request rows through other tables", function()
   equal(Author:find(1):tags():order("id"):pluck("name"), { "sea", "sea", "war" })
   equal(Author:find(1):tags():distinct():order("id"):fetch_count(), 2)
   equal(Author:find(1):tags():filter{ name = "war" }:fetch_one().id, 2)
@@ -134,7 +134,7 @@ test("what one record has through other tables", function()
   equal(Tag:find(3).name, "LOVE")
 end)
 
-test("one statement for each association, however many rows there are", function()
+test("each association needs one statement for any number of rows", function()
   local count = 0
   local traced = perilune.queue(temporary_path("count.sqlite"), { trace = function() count = count + 1 end })
   traced:execute(table.concat(db:fetch_values("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"), ";"))

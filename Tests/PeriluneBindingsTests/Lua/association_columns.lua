@@ -35,7 +35,7 @@ local function ids(request)
   return list
 end
 
-test("columns of an association from a table to itself are those of the association", function()
+test("columns of a self-association refer to the association", function()
   local E = employees()
   equal(ids(E:joining_required(E.boss):filter(E.c.n:gt(E.boss.c.n))), { 2, 5 })
   equal(ids(E:joining_required(E.boss):filter(E.boss.c.n:gt(E.c.n))), { 3, 4 })
@@ -44,7 +44,7 @@ test("columns of an association from a table to itself are those of the associat
   equal(E:joining_required(E.boss):filter(E.c.n:gt(E.boss.c.n)):fetch_count(), 2)
 end)
 
-test("so are the columns that requests order by, select and annotate with", function()
+test("orders, selections and annotations can use columns of a self-association", function()
   local E = employees()
   local list = E:joining_required(E.boss):order(E.boss.c.n:desc(), E.c.id):pluck(E.c.id, E.boss.c.n)
   equal(list, { { 4, 7 }, { 2, 5 }, { 3, 5 }, { 5, 1 } })
@@ -57,7 +57,7 @@ test("so are the columns that requests order by, select and annotate with", func
   equal({ groups[1].boss, groups[1].most, groups[3].boss, groups[3].most }, { 1, 7, 3, 9 })
 end)
 
-test("an association back to the table of the request has columns of its own", function()
+test("an association back to the request's table has separate columns", function()
   local Author, Book = library()
   local others = Book:joining_required(Book.author:joining_required(Author.books))
   equal(ids(others:filter(Author.books.c.year:eq(1900))), { 1, 2 })
@@ -65,7 +65,7 @@ test("an association back to the table of the request has columns of its own", f
   equal(ids(others:filter(Author.books.c.year:gt(Book.c.year))), { 1 })
 end)
 
-test("in an association with an alias the class means the request around", function()
+test("beside an aliased association, the class refers to the outer request", function()
   local E = employees()
   local b = E.boss:aliased("b")
   equal(ids(E:joining_required(b:filter(b.c.n:lt(E.c.n)))), { 2, 5 })
@@ -78,7 +78,7 @@ test("in an association with an alias the class means the request around", funct
   equal(ids(E:having(r:filter(r.c.n:gt(E.c.n)):is_empty())), { 2, 4, 5 })
 end)
 
-test("what an association had before it got its alias means its own rows", function()
+test("conditions from before the alias refer to the association's rows", function()
   local E = employees()
   equal(ids(E:joining_required(E.boss:filter(E.c.n:gt(4)):aliased("b"))), { 2, 3, 4 })
   equal(ids(E:joining_required(E.boss:filter(E.boss.c.n:gt(4)):aliased("b"))), { 2, 3, 4 })
@@ -88,7 +88,7 @@ test("what an association had before it got its alias means its own rows", funct
   equal(sorted[1].id, 5)
 end)
 
-test("a default scope holds for the rows of an aliased association", function()
+test("a default scope applies to the rows of an aliased association", function()
   local E = employees()
   function E.requests:default() return self:filter(E.c.n:lt(9)) end
   local Sub = perilune.record("e")
@@ -105,7 +105,7 @@ test("columns of an association that the request does not join are refused", fun
   raises(function() Book:filter(Book.author.c.name:eq("a")):fetch_all() end, "`author`", "join")
 end)
 
-test("what remains ambiguous is reported where it is built", function()
+test("ambiguous columns are reported where they are built", function()
   local E = employees()
   local joined = E:joining_required(E.boss:joining_required(E.boss))
   raises(function() return joined:filter(E.boss.c.n:eq(5)) end, "`boss`", "alias")
@@ -117,14 +117,14 @@ test("what remains ambiguous is reported where it is built", function()
   raises(function() return far:filter(E.boss.c.n:eq(5)) end, "`boss`")
 end)
 
-test("a later join makes the columns of an association ambiguous where it leads over that association too", function()
+test("a later join can make the columns of an association ambiguous", function()
   local E = employees()
   local joined = E:joining_required(E.boss):filter(E.boss.c.n:eq(5))
   raises(function() return joined:joining_required(E.reports:joining_required(E.boss)) end, "`boss`", "alias")
   equal(ids(joined:joining_required(E.reports:joining_required(E.boss:aliased("other")))), { 2, 3 })
 end)
 
-test("what is said of an association means the rows that it belongs to, whatever is joined beside it", function()
+test("conditions on an association refer to its own rows, whatever else is joined", function()
   local Author, Book = library()
   Book.writer = Book:belongs_to(Author)
   local older = Book.author:filter(Book.c.year:lt(1950))
@@ -134,7 +134,7 @@ test("what is said of an association means the rows that it belongs to, whatever
   equal(ids(Book:joining_required(older:joining_required(Author.books:aliased("other"))):distinct()), { 1 })
 end)
 
-test("requests for one record know the columns of their association", function()
+test("requests for one record know the columns of its associations", function()
   local E = employees()
   E.able = E.reports:filter(E.reports.c.n:gt(4))
   local first = E:find(1)
@@ -147,7 +147,7 @@ test("requests for one record know the columns of their association", function()
   raises(function() E:including_all(above):fetch_all() end, "`n`", "`e`")
 end)
 
-test("associations through others have the columns of each of them", function()
+test("associations through other tables have the columns of each of them", function()
   local E = employees()
   E.grand_reports = E:has_many(E, { through = E.reports, using = E.reports:as("below") })
   equal(ids(E:joining_required(E.grand_reports):filter(E.grand_reports.c.n:gt(6))), { 1 })
@@ -156,7 +156,7 @@ test("associations through others have the columns of each of them", function()
   equal(ids(E:find(1):grand_reports():filter(E.grand_reports.c.n:gt(6))), { 5 })
 end)
 
-test("sub-requests find the columns of associations around them", function()
+test("sub-requests find the columns of outer associations", function()
   local E = employees()
   local x = E:aliased("x")
   local request = E:joining_required(E.boss):filter(perilune.exists(x:filter(x.c.boss_id:eq(E.boss.c.id) & x.c.n:gt(6))))

@@ -28,7 +28,7 @@ local function make(kind)
   return P, C
 end
 
-test("a record finds what SQL joins", function()
+test("associations find the same rows as SQL joins", function()
   for _, kind in ipairs(kinds) do
     local P, C = make(kind)
     local p, c, wanted = P:find(1), C:find(1), db:fetch_value "SELECT count(*) FROM p JOIN c ON p.k = c.k"
@@ -46,7 +46,7 @@ test("a record finds what SQL joins", function()
   end
 end)
 
-test("nothing belongs to a fetched record whose key is NULL", function()
+test("nothing belongs to a fetched record with a NULL key", function()
   local P, C = make{ "TEXT", "NULL", "TEXT", "NULL" }
   local p, c = P:find(1), C:find(1)
   equal({ C:filter{ parent = p }:fetch_count(), P:filter{ children = c }:fetch_count(), p:children():fetch_count() }, { 0, 0, 0 })

@@ -26,7 +26,7 @@ Ticket.seat = Ticket:belongs_to(Seat)
 
 local function ids(request) return request:order("id"):pluck("id") end
 
-test("by a record, a list of records, a request, NULL", function()
+test("a condition can be a record, a list of records, a request or NULL", function()
   local melville, camus, nobody = Author:find(1), Author:find(2), Author:find(3)
   equal(ids(Book:filter{ author = melville }), { 1, 2 })
   equal(ids(Book:filter{ author = { melville, camus } }), { 1, 2, 3 })
@@ -39,7 +39,7 @@ test("by a record, a list of records, a request, NULL", function()
   equal(Book:filter{ author = melville }:sql(), 'SELECT * FROM "book" WHERE "book"."author_id" = ?')
 end)
 
-test("from the other side, through others, by several columns", function()
+test("conditions work from the other side, through other tables and with several columns", function()
   equal(ids(Author:filter{ books = Book:find(3) }), { 2 })
   equal(ids(Author:filter{ books = perilune.null }), { 3 })
   equal(ids(Author:filter{ publishers = Publisher:find(1) }), { 1 })
@@ -52,7 +52,7 @@ test("from the other side, through others, by several columns", function()
   equal(ids(Author:filter{ boss = Author:find(1) }), { 2 })
 end)
 
-test("along a path", function()
+test("conditions can follow a path", function()
   equal(ids(Book:filter{ ["author.country"] = "France" }), { 3 })
   equal(ids(Book:filter{ ["author.country"] = { "France", "US" }, ["publisher.name"] = "Harper" }), { 1, 2 })
   equal(ids(Book:filter{ ["author.boss.name"] = "Melville" }), { 3 })
@@ -68,7 +68,7 @@ test("conditions of one path are those of one row", function()
   equal(ids(Author:filter{ ["books.year"] = 1846 }:filter{ ["books.pages"] = 635 }), { 1 })
 end)
 
-test("no row comes twice, and requests with such conditions are derived, counted and changed", function()
+test("no row is repeated, and requests with such conditions can be derived, counted and changed", function()
   local found = Author:filter{ ["books.publisher.name"] = "Harper" }
   equal({ found:fetch_count(), #found:fetch_all() }, { 1, 1 })
   equal(Author:including_all(Author.books:filter{ ["publisher.name"] = "Harper" }):order("id"):fetch_all()[1].books[2].id, 2)
@@ -86,7 +86,7 @@ test("whether any rows belong to a row", function()
   equal(Author:annotated_with(Author.books:exists()):order("id"):fetch_all()[3].has_book, false)
 end)
 
-test("a condition on the first of several rows is the same the first time and later", function()
+test("a condition on the first of several rows can be reused", function()
   for _ = 1, 2 do
     local Writer = perilune.record("author")
     Writer.debut = Writer:has_one(Book)
@@ -97,13 +97,13 @@ test("a condition on the first of several rows is the same the first time and la
   end
 end)
 
-test("an association that is derived from one with a name has its own conditions", function()
+test("an association derived from a named one has its own conditions", function()
   Author.old_books, Author.renamed = Author.books:filter("year < 1850"), Author.books
   equal({ ids(Author:filter{ old_books = Book:find(2) }), ids(Author:filter{ old_books = Book:find(1) }) }, { {}, { 1 } })
   equal({ ids(Author:filter{ old_books = Book:filter{ year = 1851 } }), ids(Author:filter{ renamed = Book:find(2) }) }, { {}, { 1 } })
 end)
 
-test("no condition is put on the rows of an association with a limit", function()
+test("conditions on an association with a limit are refused", function()
   local latest = Author.books:order(Book.c.year:desc()):limit(1)
   Author.latest, Author.second = latest, latest:limit(1, 1)
   for name in pairs{ latest = 1, second = 2 } do
@@ -114,7 +114,7 @@ test("no condition is put on the rows of an association with a limit", function(
   equal(ids(Author:filter{ latest = perilune.null }), { 3 })
 end)
 
-test("misspelt names and values of another kind are refused", function()
+test("misspelled names and values of the wrong type are refused", function()
   matches(fails("unknown_association", function() Book:filter{ ["autor.country"] = 1 } end), "did you mean `author`")
   matches(fails("unknown_column", function() Book:filter{ ["author.contry"] = 1 } end), "country")
   matches(fails("unknown_association", function() Book:filter{ ["pages.x"] = 1 } end), "`pages`")

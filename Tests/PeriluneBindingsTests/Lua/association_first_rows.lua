@@ -26,7 +26,7 @@ local function ids(list, name)
   return result
 end
 
-test("including fetches the first by the order, then by the key", function()
+test("including fetches the first row by the order, then by the key", function()
   for name, expected in pairs{ any = { 1, 4, 0 }, first = { 2, 5, 0 }, last = { 1, 4, 0 } } do
     equal(ids(Author:including_optional(Author[name]):order("id"):fetch_all(), name), expected)
     equal(ids(Author:including_all(Author[name]):order("id"):fetch_all(), name), expected)
@@ -42,7 +42,7 @@ test("including fetches the first by the order, then by the key", function()
   end
 end)
 
-test("an association is derived where it is made", function()
+test("an association can be derived where it is defined", function()
   Author.newest = Author:has_one(Book):order(Book.c.year:desc())
   equal(ids(Author:including_optional(Author.newest):order("id"):fetch_all(), "newest"), ids(Author:including_optional(Author.last):order("id"):fetch_all(), "last"))
   local author = Author:find(1)
@@ -63,7 +63,7 @@ test("an association is derived where it is made", function()
   matches(fails("unknown_column", function() Author:has_one(Book):order("yaer") end), "year")
 end)
 
-test("so do joins, added columns, conditions and aggregates", function()
+test("joins, added columns, conditions and aggregates use the first row", function()
   equal(Author:joining_required(Author.first):order("id"):pluck("id"), { 1, 2 })
   equal(Author:joining_optional(Author.first):fetch_count(), 3)
   local rows = Author:annotated_with_optional(Author.first:select("year")):order("id"):fetch_all()
@@ -74,7 +74,7 @@ test("so do joins, added columns, conditions and aggregates", function()
   equal(Author:having(Author.first:is_empty()):fetch_one().id, 3)
 end)
 
-test("conditions and required associations decide which row is the first", function()
+test("conditions and required associations affect which row is first", function()
   equal(ids(Author:including_optional(Author.first:filter(Book.c.year:gt(1900))):order("id"):fetch_all(), "first"), { 1, 4, 0 })
   local published = Author.first:including_required(Book.publisher)
   local rows = Author:including_optional(published):order("id"):fetch_all()
@@ -82,7 +82,7 @@ test("conditions and required associations decide which row is the first", funct
   equal(ids(Author:including_all(published):order("id"):fetch_all(), "first"), { 2, 4, 0 })
 end)
 
-test("what is included or joined in the first row does not say which it is", function()
+test("rows that are included or joined in the first row do not affect which row is first", function()
   local house = Book.publisher:order(Publisher.c.name)
   equal(ids(Author:including_optional(Author.any:including_optional(house)):order("id"):fetch_all(), "any"), { 1, 4, 0 })
   equal(ids(Author:including_all(Author.any:joining_optional(house)):order("id"):fetch_all(), "any"), { 1, 4, 0 })
@@ -92,7 +92,7 @@ test("what is included or joined in the first row does not say which it is", fun
   equal({ Author:find(1):other():fetch_one().id, Author:filter{ other = Book:find(1) }:pluck("id") }, { 1, { 1 } })
 end)
 
-test("tables without row id and ways through other tables", function()
+test("first rows work without row ids and through other tables", function()
   local rows = Author:including_optional(Author.seat):order("id"):fetch_all()
   equal({ #rows, rows[1].seat.hall, rows[1].seat.number, rows[2].seat.hall }, { 3, "w", 9, "y" })
   rows = Author:including_all(Author.seat):order("id"):fetch_all()
@@ -105,7 +105,7 @@ test("tables without row id and ways through other tables", function()
   equal(author:publisher():fetch_count(), 1)
 end)
 
-test("inside of one another, and under lists", function()
+test("first rows can be nested, also in lists", function()
   local B = Book
   B.author = B:belongs_to(Author)
   local rows = B:including_required(B.author:including_optional(Author.first)):order("id"):fetch_all()
@@ -115,7 +115,7 @@ test("inside of one another, and under lists", function()
   equal({ #rows[1].books, rows[1].books[2].author.last.id }, { 3, 1 })
 end)
 
-test("has_one of a view or a common table, whose rows have no key, means one row too", function()
+test("has_one on a view or common table without a key also gives one row", function()
   db:execute "CREATE VIEW work AS SELECT year, author_id, publisher_id FROM book"
   local Work = perilune.record "work"
   Author.any_work = Author:has_one(Work, { columns = "author_id" })
@@ -135,7 +135,7 @@ test("has_one of a view or a common table, whose rows have no key, means one row
   equal(Author:joining_optional(newest):fetch_count(), 3)
 end)
 
-test("a way through has_one leads through the first row only", function()
+test("a path through has_one leads through the first row only", function()
   db:execute[[
     CREATE TABLE page (id INTEGER PRIMARY KEY, n INTEGER, book_id INTEGER REFERENCES book);
     INSERT INTO page VALUES (1, 2, 1), (2, 1, 1), (3, 1, 2), (4, 1, 3), (5, 1, 5), (6, 2, 5), (7, 1, 4)]]

@@ -40,7 +40,7 @@ local function related(parent_type, child_type, parents, children, expected)
   return Parent, Child
 end
 
-test("texts that differ by case only, in columns that do not tell them apart", function()
+test("texts that differ only in case match in case-insensitive columns", function()
   local Parent, Child = related("TEXT COLLATE NOCASE", "TEXT COLLATE NOCASE",
     "(1, 'US'), (2, 'fr'), (3, 'it')",
     "(1, 'us'), (2, 'US'), (3, 'FR'), (4, 'xx'), (5, NULL)", "1-1 1-2 2-3")
@@ -48,15 +48,15 @@ test("texts that differ by case only, in columns that do not tell them apart", f
   equal({ #first[1].children, #first[2].children, #first[3].children }, { 1, 1, 0 })
 end)
 
-test("texts that differ by case, in columns that tell them apart", function()
+test("texts that differ in case do not match in case-sensitive columns", function()
   related("TEXT", "TEXT", "(1, 'a'), (2, 'A'), (3, 'b ')", "(1, 'A'), (2, 'a'), (3, 'b'), (4, 'B ')", "1-2 2-1")
 end)
 
-test("numbers and texts that look like them", function()
+test("numbers match texts that look like them", function()
   related("INTEGER", "TEXT", "(1, 1), (2, 22)", "(1, 1), (2, '22'), (3, 'x')", "1-1 2-2")
 end)
 
-test("texts that are written otherwise than the numbers that they are compared with", function()
+test("numbers match texts that SQL converts to them", function()
   for _, column_type in ipairs{ "INTEGER", "NUMERIC" } do
     local Parent, Child = family(column_type, "TEXT")
     db:execute("INSERT INTO parent VALUES (1, 1), (2, 2.5), (3, 'a'), (4, '0x1'), (5, NULL), (6, 1)")
@@ -73,11 +73,11 @@ test("texts that are written otherwise than the numbers that they are compared w
   end
 end)
 
-test("hexadecimal texts are no numbers, also where the children of all parents are fetched", function()
+test("hexadecimal texts are not numbers, even if the children of all parents are fetched", function()
   related("INTEGER", "INTEGER", "(1, 1)", "(1, 1), (2, '0x1')", "1-1")
 end)
 
-test("many numbers are found among many texts without comparing each with each", function()
+test("many numbers are found among many texts without comparing all pairs", function()
   local Parent = family("INTEGER", "TEXT")
   local count = 20000
   db:execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO parent SELECT i, i FROM n", count)
@@ -90,15 +90,15 @@ test("many numbers are found among many texts without comparing each with each",
   equal(found, count)
 end)
 
-test("texts and numbers that they look like", function()
+test("texts match numbers that look like them", function()
   related("TEXT", "INTEGER", "(1, '1'), (2, '2'), (3, 'x')", "(1, 1), (2, 2), (3, 3)", "1-1 2-2")
 end)
 
-test("numbers and whatever is in a column without a type", function()
+test("numbers match equal values in columns without a type", function()
   related("INTEGER", "", "(1, 1), (2, 2), (3, 3)", "(1, '1'), (2, 2), (3, 3.0), (4, '4')", "1-1 2-2 3-3")
 end)
 
-test("floats, and integers that are equal to them", function()
+test("floats match equal integers", function()
   local Parent, Child = related("REAL", "REAL",
     "(1, 0.1), (2, 1), (3, 1e300), (4, 123456.789012345678)",
     "(1, 0.1), (2, 1), (3, 1e300), (4, 123456.789012345678)", "1-1 2-2 3-3 4-4")
@@ -107,24 +107,24 @@ test("floats, and integers that are equal to them", function()
   check(Parent, Child, "1-3 2-1 2-2")
 end)
 
-test("blobs, and texts of the same bytes", function()
+test("blobs do not match texts with the same bytes", function()
   related("BLOB", "BLOB", "(1, x'0001ff'), (2, x'61'), (3, x'')", "(1, x'61'), (2, x'0001ff'), (3, x''), (4, 'a')", "1-2 2-1 3-3")
 end)
 
-test("blobs, and texts of the same bytes, in columns without a type", function()
+test("blobs do not match texts with the same bytes in columns without a type", function()
   related("", "",
     "(1, x'0001ff'), (2, x'61'), (3, x''), (4, 'a'), (5, 7)",
     "(1, x'61'), (2, x'0001ff'), (3, x''), (4, 'a'), (5, 7), (6, '7')", "1-2 2-1 3-3 4-4 5-5")
 end)
 
-test("blobs in a column without a type, and in one that is declared otherwise", function()
+test("blobs in a column without a type match equal blobs in other columns", function()
   for _, types in ipairs{ { "", "TEXT" }, { "", "INTEGER" }, { "BLOB", "" } } do
     related(types[1], types[2], "(1, x'61'), (2, 'b'), (3, x'37')", "(1, x'61'), (2, 'b'), (3, 7)", "1-1 2-2")
     db:execute("DROP TABLE parent; DROP TABLE child")
   end
 end)
 
-test("texts with NUL bytes, quotes, and bytes that are not UTF-8", function()
+test("texts may contain NUL bytes, quotes and bytes that are not UTF-8", function()
   local Parent, Child = family("TEXT", "TEXT")
   local keys = { "a\0b", "\xff\xfe", [["q\]], "'", "é", "" }
   for id, key in ipairs(keys) do
@@ -150,14 +150,14 @@ test("large integers are not rounded", function()
     "(1, 9223372036854775807), (2, 9007199254740993), (3, 9007199254740992)", "1-1 2-2")
 end)
 
-test("SQL text of an association means the columns of its table", function()
+test("SQL text in an association refers to the columns of its table", function()
   local Parent, Child = family("TEXT", "TEXT")
   db:execute("INSERT INTO parent VALUES (1, 'a'); INSERT INTO child VALUES (1, 'a'), (2, 'a')")
   local parent = Parent:including_all(Parent.children:filter("id > 1 AND value = 'a'"):order("value, id")):fetch_one()
   equal(#parent.children, 1)
 end)
 
-test("keys of several columns, in any type", function()
+test("composite keys may have any types", function()
   db:execute[[
     CREATE TABLE parent (a TEXT COLLATE NOCASE, b INTEGER, name TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID;
     CREATE TABLE child (id INTEGER PRIMARY KEY, x TEXT COLLATE NOCASE, y INTEGER, FOREIGN KEY (x, y) REFERENCES parent);
@@ -175,7 +175,7 @@ test("keys of several columns, in any type", function()
   equal(Child:including_all(Child.parent):find(6).parent, nil)
 end)
 
-test("more keys than SQLite can bind values", function()
+test("more keys than SQLite's bound values can be fetched", function()
   local Parent, Child = family("REAL", "REAL")
   db:execute[[WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
     INSERT INTO parent SELECT i, i + 0.5 FROM n]]

@@ -34,7 +34,7 @@ local function names(list, field)
   return result
 end
 
-test("the request for one record", function()
+test("the rows associated with one record can be requested", function()
   local melville = Author:find(1)
   equal(names(melville:books():by_year():fetch_all()), { "Typee", "Moby-Dick" })
   equal(melville:books():filter(Book.c.year:gt(1850)):fetch_one().title, "Moby-Dick")
@@ -58,7 +58,7 @@ test("including_required and including_optional nest records", function()
   equal(Book:including_required(Book.author):order("id"):fetch_one().author.name, "Melville")
 end)
 
-test("including_all prefetches lists by one more statement", function()
+test("including_all fetches lists with one more statement", function()
   local authors = Author:including_all(Author.books:order("title")):order("id"):fetch_all()
   equal(names(authors[1].books), { "Moby-Dick", "Typee" })
   equal(names(authors[2].books), { "The Plague" })
@@ -87,7 +87,7 @@ test("including_all never runs a statement for each row", function()
   end)
 end)
 
-test("prefetches may be nested, filtered, limited, and go through other tables", function()
+test("prefetches can be nested, filtered, limited, and go through other tables", function()
   local authors = Author:including_all(Author.books:including_all(Book.tags:order("name")):order("id")):order("id"):fetch_all()
   equal(names(authors[1].books[2].tags, "name"), { "sea", "whale" })
   equal(#authors[2].books[1].tags, 0)
@@ -116,12 +116,12 @@ test("joining filters without fetching", function()
   equal(Book:joining_optional(Book.author):filter(Author.c.id:is_null()):fetch_one().title, "Beowulf")
 end)
 
-test("columns of associations come beside those of the record", function()
+test("columns of associations can be added to records", function()
   local book = Book:annotated_with_required(Book.author:select(Author.c.name:as("author_name"))):order("id"):fetch_one()
   equal({ book.title, book.author_name }, { "Typee", "Melville" })
 end)
 
-test("aggregates", function()
+test("associated rows can be aggregated", function()
   local authors = Author:annotated_with(Author.books:count(), Author.books:max("year")):order("id"):fetch_all()
   equal({ authors[1].book_count, authors[3].book_count }, { 2, 0 })
   equal({ authors[1].max_book_year, authors[3].max_book_year }, { 1851, nil })
@@ -134,7 +134,7 @@ test("aggregates", function()
   equal(names(Author:order(Author.books:count():desc(), "id"):fetch_all(), "name"), { "Melville", "Camus", "Silent" })
 end)
 
-test("what was not fetched raises, naming the cures", function()
+test("reading an association that was not fetched is an error with the remedies", function()
   local author = Author:find(1)
   for _, use in ipairs{
     function() return #author.books end, function() return author.books[1] end, function() return author.books.title end,
@@ -168,7 +168,7 @@ test("mistakes are reported where they are made", function()
   fails("argument", function() Book:including_required(Book.author):rows() end)
 end)
 
-test("several foreign keys to one table are told apart", function()
+test("several foreign keys to one table are distinguished", function()
   db:execute("CREATE TABLE match (id INTEGER PRIMARY KEY, home_id INTEGER REFERENCES author, guest_id INTEGER REFERENCES author)")
   db:execute("INSERT INTO match VALUES (1, 1, 2)")
   local Match = perilune.record("match")
@@ -179,7 +179,7 @@ test("several foreign keys to one table are told apart", function()
   equal({ match.home.name, match.guest.name }, { "Melville", "Camus" })
 end)
 
-test("parents with the same key share what is prefetched; keys of every kind find theirs", function()
+test("parents with equal keys share prefetched rows, and keys of every type work", function()
   db:execute[[CREATE TABLE country (code TEXT PRIMARY KEY, name TEXT); INSERT INTO country VALUES ('US', 'States'), ('France', 'F');
     CREATE TABLE score (country TEXT, points REAL); INSERT INTO score VALUES ('US', 1.5), ('US', 2.5), ('France', 0.5);
     INSERT INTO author VALUES (4, 'Hugo', 'France')]]
@@ -196,7 +196,7 @@ test("parents with the same key share what is prefetched; keys of every kind fin
   equal(#books[2].author.books, 2)
 end)
 
-test("the request of an association can be called for whatever was fetched with the record", function()
+test("an association of a record can be called as a request, whatever was fetched with it", function()
   db:execute[[
     CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT);
     CREATE TABLE house (id INTEGER PRIMARY KEY, place_id INTEGER REFERENCES place);
@@ -226,7 +226,7 @@ test("the request of an association can be called for whatever was fetched with 
   equal(House.place(House:including_optional(House.place):find(2)):fetch_one(), nil)
 end)
 
-test("record:included is what was fetched into the field of an association, or an error", function()
+test("record:included returns the fetched rows of an association or raises", function()
   db:execute[[CREATE TABLE poet (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE poem (id INTEGER PRIMARY KEY, poet_id INTEGER REFERENCES poet);
     INSERT INTO poet VALUES (1, 'Keats'); INSERT INTO poem VALUES (1, 1), (2, NULL)]]
   local Poet, Poem = perilune.record "poet", perilune.record "poem"

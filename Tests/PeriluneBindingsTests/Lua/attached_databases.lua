@@ -7,7 +7,7 @@ local function attach()
     id INTEGER PRIMARY KEY, title TEXT NOT NULL, day DATE, author_id INTEGER REFERENCES author)]]
 end
 
-test("tables of attached databases are tables of records as others are", function()
+test("tables in attached databases can have records", function()
   attach()
   local Author, Book = perilune.record "author", perilune.record "book"
   Author.books = Author:has_many(Book)
@@ -37,14 +37,14 @@ test("names with a schema are refused with the name to use", function()
   equal(fails("unknown_table", function() return perilune.record "archive.boks":fetch_all() end).name, "archive.boks")
 end)
 
-test("a table that is called like a name with a schema is found by it", function()
+test("a table whose name looks like a qualified name is found", function()
   attach()
   db:execute [[CREATE TABLE "archive.book" (id INTEGER PRIMARY KEY)]]
   perilune.record "archive.book"{}:insert()
   equal(db:fetch_value [[SELECT COUNT(*) FROM "archive.book"]], 1)
 end)
 
-test("the table of the same name of the main database is found first, once it is there, and again when the other one has gone", function()
+test("a table in the main database takes precedence while it exists", function()
   attach()
   local Book = perilune.record "book"
   Book{ title = "archived" }:insert()
@@ -57,7 +57,7 @@ test("the table of the same name of the main database is found first, once it is
   fails("unknown_table", Book.fetch_one, Book)
 end)
 
-test("what is in attached databases is found, indexed, observed and dropped by its name", function()
+test("tables in attached databases are found, indexed, observed and dropped by name", function()
   attach()
   db:execute "CREATE VIEW archive.title AS SELECT title FROM book"
   db:execute "CREATE TRIGGER archive.named AFTER INSERT ON book BEGIN SELECT 1; END"
@@ -84,7 +84,7 @@ test("what is in attached databases is found, indexed, observed and dropped by i
   fails("unknown_table", db.drop_table, db, "book")
 end)
 
-test("what has the same name in the main database comes first", function()
+test("names in the main database take precedence", function()
   attach()
   db:execute "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)"
   db:create_index("book", { "title" })
@@ -93,7 +93,7 @@ test("what has the same name in the main database comes first", function()
   equal({ db:fetch_value "SELECT count(*) FROM main.sqlite_schema", db:table_exists "book" }, { 0, true })
 end)
 
-test("databases that are attached under odd names are looked through", function()
+test("databases attached under unusual names are searched", function()
   db:execute [[ATTACH ':memory:' AS "odd ""name"]]
   db:execute [[CREATE TABLE "odd ""name".thing (id INTEGER PRIMARY KEY, n)]]
   equal(db:table_exists "thing", true)

@@ -74,7 +74,7 @@ test("the output of a run and the traceback of its error are recorded", function
   remove_all()
 end)
 
-test("of long output the end is kept", function()
+test("the end of long output is kept", function()
   local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function()
     for i = 1, 4000 do print(i, ("x"):rep(100)) end
   end }
@@ -87,7 +87,7 @@ test("of long output the end is kept", function()
   remove_all()
 end)
 
-test("the next attempt and the last error are recorded while a run waits for it", function()
+test("the next attempt and the last error are recorded while a run waits for a retry", function()
   local automation = perilune.automation{ name = "a", on = { event = "e" }, retry = { times = 1, wait = "1m" }, run = function() error("no", 0) end }
   perilune.emit("e")
   perilune.sleep(10)
@@ -101,7 +101,7 @@ test("the next attempt and the last error are recorded while a run waits for it"
   remove_all()
 end)
 
-test("a run that is cancelled while it waits for another attempt keeps the error of the last one", function()
+test("a run that is cancelled while it waits for a retry keeps its last error", function()
   local automation = perilune.automation{ name = "a", on = { event = "e" }, retry = { times = 1, wait = "1m" }, run = function() error("no", 0) end }
   perilune.emit("e")
   perilune.sleep(10)
@@ -111,7 +111,7 @@ test("a run that is cancelled while it waits for another attempt keeps the error
   equal({ run.outcome, run.reason, run.error }, { "cancelled", "removed", "no" })
 end)
 
-test("skipped runs do not push out the others", function()
+test("skipped runs do not displace the others", function()
   local automation = perilune.automation{ name = "a", on = { event = "e" }, keep = 2, mode = "queued", max = 1000,
     when = function(context) return context.event == 1 end, run = function() error("no", 0) end }
   perilune.emit("e", 1)
@@ -138,7 +138,7 @@ test("a failure is reported to on_failure once, after the last attempt", functio
   automation:remove()
 end)
 
-test("an error in on_failure ends nothing", function()
+test("an error in on_failure does no harm", function()
   local calls = 0
   perilune.automation{ name = "a", on = { event = "e" }, run = function() calls = calls + 1 error("no", 0) end,
     on_failure = function() error("neither", 0) end }
@@ -150,7 +150,7 @@ test("an error in on_failure ends nothing", function()
   remove_all()
 end)
 
-test("a run whose process has ended is interrupted, and reported to on_failure", function()
+test("a run whose process has ended is interrupted and reported to on_failure", function()
   leave_run("a", "running")
   local failures, calls = {}, 0
   local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function() calls = calls + 1 end,
@@ -162,7 +162,7 @@ test("a run whose process has ended is interrupted, and reported to on_failure",
   remove_all()
 end)
 
-test("an interrupted run is run again with what triggered it, if the automation says so", function()
+test("an interrupted run is repeated with its trigger if the automation asks for it", function()
   leave_run("a", "running")
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun",
@@ -184,7 +184,7 @@ test("interruptions do not count as failed attempts", function()
   remove_all()
 end)
 
-test("a run that keeps ending its process is not started for ever", function()
+test("a run that repeatedly ends its process is not started forever", function()
   leave_run("a", "running", { attempts = 11, interruptions = 10 })
   local calls = 0
   local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun", run = function() calls = calls + 1 end }
@@ -212,7 +212,7 @@ test("a function decides about an interrupted run", function()
   remove_all()
 end)
 
-test("a run that waited for its next attempt when its process ended waits on", function()
+test("a run that waited for a retry when its process ended still waits", function()
   leave_run("a", "waiting", { wakes_at = perilune.now() + 60, error = "no" })
   local calls = 0
   local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun", run = function() calls = calls + 1 end }
@@ -223,7 +223,7 @@ test("a run that waited for its next attempt when its process ended waits on", f
   remove_all()
 end)
 
-test("a run of a process that may still exist is left alone", function()
+test("a run of a process that may still exist is not touched", function()
   leave_run("a", "running")
   db:execute("UPDATE perilune_automation_run SET owner = ? WHERE automation = 'a'", { dead_owner })
   local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function() end }
@@ -232,7 +232,7 @@ test("a run of a process that may still exist is left alone", function()
   remove_all()
 end)
 
-test("a table of an earlier version is brought up to date with its rows", function()
+test("a table of an earlier version is upgraded with its rows", function()
   db:execute([[
     CREATE TABLE perilune_automation_run (
       id INTEGER PRIMARY KEY AUTOINCREMENT, automation TEXT NOT NULL, trigger TEXT NOT NULL, started_at TEXT NOT NULL,
@@ -250,7 +250,7 @@ test("a table of an earlier version is brought up to date with its rows", functi
   remove_all()
 end)
 
-test("wrong policies are refused", function()
+test("invalid policies are refused", function()
   local function message(options, kind) return fails(kind or "argument", perilune.automation, options) end
   local function run() end
   matches(message{ name = "x", run = run, on = { event = "e" }, interrupted = "again" },

@@ -10,12 +10,12 @@ db:execute[[
 
 local Author = perilune.record("author")
 
-test("a class with a scope can begin by finding a record", function()
+test("a class with a scope can start by finding a record", function()
   db:execute("INSERT INTO book (id, title) VALUES (1, 'x')")
   equal(perilune.record("book", { soft_delete = true }):find(1).title, "x")
 end)
 
-test("timestamps say when a record was inserted, and changed last", function()
+test("timestamps record the insertion and the last change", function()
   local Book = perilune.record("book", { timestamps = true })
   local book = Book{ title = "x" }:insert()
   equal(book.created_at ~= nil and book.created_at == book.updated_at, true)
@@ -30,7 +30,7 @@ test("timestamps say when a record was inserted, and changed last", function()
   equal(Stamped{ title = "w" }:insert().created_at, nil)
 end)
 
-test("defaults stand where an insert gives nothing", function()
+test("defaults apply if an insert gives no value", function()
   local count = 0
   local Book = perilune.record("book", { defaults = {
     status = 7, isbn = function(book) count = count + 1 return book.title .. "-" .. count end,
@@ -45,7 +45,7 @@ test("defaults stand where an insert gives nothing", function()
   matches(fails("argument", function() perilune.record("book", { defaults = {} }) end), "column = value")
 end)
 
-test("a stale record is neither written nor deleted", function()
+test("a stale record cannot be written or deleted", function()
   local Book = perilune.record("book", { lock_version = true })
   Book{ title = "x" }:insert()
   local one, other = Book:find(1), Book:find(1)
@@ -75,7 +75,7 @@ test("a stale record is neither written nor deleted", function()
   equal(Book:find(1).lock_version, 4)
 end)
 
-test("soft deletion leaves the row", function()
+test("soft deletion keeps the row", function()
   local Book = perilune.record("book", { soft_delete = true })
   Author.books = Author:has_many(Book)
   for index, title in ipairs{ "a", "b", "c", "d" } do Book{ id = index, title = title, author_id = 1 }:insert() end
@@ -95,7 +95,7 @@ test("soft deletion leaves the row", function()
   equal(Book:fetch_count(), 1)
 end)
 
-test("a record that was made is deleted softly by its key", function()
+test("a new record with a key can be deleted softly", function()
   local Book = perilune.record("book", { soft_delete = true })
   Book:insert_all{ { id = 1, title = "a" }, { id = 2, title = "b" }, { id = 3, title = "c" } }
   equal({ Book{ id = 1 }:delete(), Book{ id = 1 }:delete(), Book{ id = 99 }:delete() }, { true, false, false })
@@ -110,7 +110,7 @@ test("a record that was made is deleted softly by its key", function()
   equal({ other:delete(), one:delete() }, { true, false })
 end)
 
-test("a soft deletion takes options, and needs a key as any other does", function()
+test("a soft deletion accepts options and needs a key", function()
   local Book = perilune.record("book", { soft_delete = true })
   Book:insert_all{ { id = 1, title = "a" }, { id = 2, title = "b" } }
   equal({ Book{ id = 1 }:delete{ returning = "title" }, Book{ id = 2 }:delete(db, { returning = "title" }), Book:fetch_count() }, { "a", "b", 0 })
@@ -118,7 +118,7 @@ test("a soft deletion takes options, and needs a key as any other does", functio
   fails("argument", function() Book:find_or_create({ id = 3 }, { title = "c" }):delete(5) end)
 end)
 
-test("a deletion that a hook refuses can be done again", function()
+test("a deletion that a hook refused can be repeated", function()
   local Book = perilune.record("book", { soft_delete = true })
   local is_refused = true
   function Book:will_update() if is_refused then error("no") end end
@@ -128,7 +128,7 @@ test("a deletion that a hook refuses can be done again", function()
   equal({ book:delete(), Book:fetch_count() }, { true, 0 })
 end)
 
-test("a unique key that a row deleted softly has is refused, and says so", function()
+test("a unique key of a softly deleted row is refused with an explanation", function()
   db:execute("CREATE TABLE seat (hall TEXT, number INTEGER, code TEXT UNIQUE, gone TEXT, PRIMARY KEY (hall, number)) WITHOUT ROWID")
   local Seat = perilune.record("seat", { soft_delete = "gone" })
   Seat{ hall = "a", number = 1, code = "x" }:insert():delete()
@@ -166,7 +166,7 @@ test("immutable columns are written once", function()
   equal({ Book:find(1).isbn, Book:find(1).title }, { "1", "y" })
 end)
 
-test("enumerations name requests and conditions", function()
+test("enumerations define requests and conditions", function()
   local Status = perilune.enum{ planned = 0, published = 1 }
   local Book = perilune.record("book", { enums = { status = Status } })
   Book{ title = "x", status = Status.planned }:insert()
@@ -177,7 +177,7 @@ test("enumerations name requests and conditions", function()
   equal({ book:is_planned(), book:is_published(), book.status == Status.planned }, { true, false, true })
 end)
 
-test("cases with names of methods, or of several enumerations, need a prefix", function()
+test("cases that are named like methods or other cases need a prefix", function()
   local Status, Other = perilune.enum{ draft = 0, published = 1 }, perilune.enum{ published = 0 }
   local err = fails("argument", function() perilune.record("book", { enums = { status = Status } }) end)
   matches(err, "draft")
@@ -190,7 +190,7 @@ test("cases with names of methods, or of several enumerations, need a prefix", f
   equal({ Book:status_draft():fetch_count(), Book:find(1):is_status_draft(), Book:status_published():fetch_count() }, { 1, true, 0 })
 end)
 
-test("an upsert that meets a row counts its version up; one of a stale record changes nothing", function()
+test("an upsert of an existing row increments its version, and a stale one changes nothing", function()
   local Book = perilune.record("book", { lock_version = true })
   local function row() return { Book:find(1).isbn, Book:find(1).lock_version } end
   Book{ title = "x", isbn = "1" }:insert()
@@ -216,7 +216,7 @@ test("an upsert that meets a row counts its version up; one of a stale record ch
   equal(row(), { "8", 6 })
 end)
 
-test("an upsert leaves immutable columns, and the time at which the row was inserted", function()
+test("an upsert does not change immutable columns or the insertion time", function()
   local Book = perilune.record("book", { immutable = { "isbn" }, timestamps = true })
   Book{ title = "x", isbn = "1" }:insert()
   db:execute("UPDATE book SET created_at = '2001-01-01 00:00:00', updated_at = '2001-01-01 00:00:00'")
@@ -239,7 +239,7 @@ test("an upsert leaves immutable columns, and the time at which the row was inse
   matches(fails("unknown_column", function() perilune.record("book", { immutable = "isbnn" }):fetch_all() end), "isbn")
 end)
 
-test("behaviours come before the hooks of the script, of the class and of those that extend it", function()
+test("behaviors run before the hooks of the script, the class and extended classes", function()
   local Book = perilune.record("book", { timestamps = true, lock_version = true })
   local seen = {}
   function Book:will_insert() seen[#seen + 1] = self.created_at ~= nil end
@@ -255,7 +255,7 @@ test("behaviours come before the hooks of the script, of the class and of those 
   equal(Book{ title = "z" }:insert().created_at ~= nil, true)
 end)
 
-test("the row that a record belongs to counts it, and knows when it was written", function()
+test("a parent row counts its children and records when they were written", function()
   local Book = perilune.record("book")
   Book.author = Book:belongs_to(Author, { counter_cache = "book_count", touch = true })
   local book = Book{ title = "x", author_id = 1 }:insert()
@@ -275,7 +275,7 @@ test("the row that a record belongs to counts it, and knows when it was written"
   equal(Author:order("id"):pluck("book_count"), { 1, 0 })
 end)
 
-test("records that are deleted softly are not counted", function()
+test("softly deleted records are not counted", function()
   local Book = perilune.record("book", { soft_delete = true })
   Book.author = Book:belongs_to(Author, { counter_cache = "book_count" })
   local function count() return Author:find(1).book_count end
@@ -297,7 +297,7 @@ test("records that are deleted softly are not counted", function()
   equal(count(), 0)
 end)
 
-test("a row that is deleted softly twice, or restored by a record that was made, is counted once", function()
+test("a row that is repeatedly deleted softly or restored is counted once", function()
   local Book = perilune.record("book", { soft_delete = true })
   Book.author = Book:belongs_to(Author, { counter_cache = "book_count" })
   local function count() return Author:find(1).book_count end
@@ -310,7 +310,7 @@ test("a row that is deleted softly twice, or restored by a record that was made,
   equal({ Book{ id = 2 }:delete(), count() }, { true, 1 })
 end)
 
-test("records that know a part of their row are counted by all of it", function()
+test("records with unfetched columns are counted by the whole row", function()
   local Book = perilune.record("book")
   Book.author = Book:belongs_to(Author, { counter_cache = "book_count", touch = true })
   local function counts() return Author:order("id"):pluck("book_count") end
@@ -335,7 +335,7 @@ test("records that know a part of their row are counted by all of it", function(
   equal({ counts(), Book:find(3).author_id }, { { 0, 0 } })
 end)
 
-test("rows that an upsert updates, or an insert replaces, are counted once", function()
+test("rows that an upsert updates or an insert replaces are counted once", function()
   db:execute("CREATE UNIQUE INDEX book_isbn ON book (isbn)")
   local Book = perilune.record("book")
   Book.author = Book:belongs_to(Author, { counter_cache = "book_count" })
@@ -365,7 +365,7 @@ test("rows that an upsert updates, or an insert replaces, are counted once", fun
   check(2, 1)
 end)
 
-test("misuse", function()
+test("misuse is refused", function()
   matches(fails("unknown_option", function() perilune.record("book", { timestamp = true }) end), "timestamps")
   matches(fails("argument", function() perilune.record("book", { timestamps = 5 }) end), "true")
   matches(fails("unknown_option", function() perilune.record("book", { timestamps = { create = "x" } }) end), "created")
@@ -379,7 +379,7 @@ test("misuse", function()
   matches(fails("unknown_column", function() Book:belongs_to(Author, { counter_cache = "book_cuont" }) end), "book_count")
 end)
 
-test("an upsert sets the time of the last change, whatever the record has", function()
+test("an upsert sets the time of the last change, whatever the record contains", function()
   db:execute "CREATE TABLE stamped (id INTEGER PRIMARY KEY, t TEXT, created_at DATETIME, updated_at DATETIME)"
   local Stamped, former = perilune.record("stamped", { timestamps = true }), "2020-01-01 00:00:00.000"
   local function check(write)
@@ -405,7 +405,7 @@ test("an upsert sets the time of the last change, whatever the record has", func
   end)
 end)
 
-test("an upsert of a fetched record clears a field that has a default of the class", function()
+test("an upsert of a fetched record clears a field despite the column's default", function()
   db:execute "CREATE TABLE defaulted (id INTEGER PRIMARY KEY, s TEXT); INSERT INTO defaulted VALUES (1, 'x')"
   local Defaulted = perilune.record("defaulted", { defaults = { s = "class" } })
   local record = Defaulted:find(1)
@@ -415,7 +415,7 @@ test("an upsert of a fetched record clears a field that has a default of the cla
   equal(Defaulted:upsert{ id = 2 }.s, "class")
 end)
 
-test("keys of a class with a scope are those of any class", function()
+test("keys of a class with a scope work like in any class", function()
   db:execute "CREATE TABLE soft (id INTEGER PRIMARY KEY, t TEXT, deleted_at DATETIME); INSERT INTO soft VALUES (1, 'a', NULL), (2, 'a', NULL)"
   local Soft = perilune.record("soft", { soft_delete = true, timestamps = false, lock_version = false })
   for _, verb in ipairs{ "find", "fetch_one" } do
@@ -427,7 +427,7 @@ test("keys of a class with a scope are those of any class", function()
   equal({ Soft:delete_all(), Soft:fetch_count(), fails("record_not_found", Soft.find, Soft, 1).key }, { 2, 0, 1 })
 end)
 
-test("exists tells what fetch_one finds within the scope of a class, however often it is asked", function()
+test("exists agrees with fetch_one within the class's scope, however often it is called", function()
   local Soft, Recent = perilune.record("book", { soft_delete = true }), perilune.record("book")
   function Recent.requests:default() return self:filter{ title = "new" } end
   Soft:insert_all{ { id = 1, title = "old" }, { id = 2, title = "new" } }
@@ -438,7 +438,7 @@ test("exists tells what fetch_one finds within the scope of a class, however oft
   end
 end)
 
-test("a row that is not deleted is in the way, and no deleted one", function()
+test("only rows that are not deleted prevent an insert", function()
   db:execute [[
     CREATE TABLE coded (id INTEGER PRIMARY KEY, code TEXT, deleted_at DATETIME);
     CREATE UNIQUE INDEX coded_code ON coded (code) WHERE deleted_at IS NULL]]
@@ -448,7 +448,7 @@ test("a row that is not deleted is in the way, and no deleted one", function()
   equal(fails("constraint_unique", Coded.insert, Coded, { code = "a" }).deleted_key, nil)
 end)
 
-test("records that do not know their row count by the row", function()
+test("records that do not know their row update counters by the row", function()
   db:execute [[
     CREATE TABLE shelf (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0); INSERT INTO shelf (id) VALUES (1), (2);
     CREATE TABLE item (id INTEGER PRIMARY KEY, shelf_id INTEGER REFERENCES shelf)]]
@@ -473,7 +473,7 @@ test("records that do not know their row count by the row", function()
   equal(db:fetch_values "SELECT n FROM shelf ORDER BY id", { 0, 1 })
 end)
 
-test("rows that an update replaces are counted out", function()
+test("rows that an update replaces are subtracted from counters", function()
   db:execute[[
     CREATE TABLE post (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE comment (id INTEGER PRIMARY KEY, post_id INTEGER REFERENCES post, slug TEXT UNIQUE);
@@ -496,7 +496,7 @@ test("rows that an update replaces are counted out", function()
   end
 end)
 
-test("a time of the last change that is given is kept", function()
+test("a given time of the last change is kept", function()
   db:execute "CREATE TABLE post (id INTEGER PRIMARY KEY, title TEXT, created_at DATETIME, updated_at DATETIME)"
   local Post = perilune.record("post", { timestamps = true })
   local time = perilune.date("2020-02-02 10:00:00")
@@ -513,7 +513,7 @@ test("a time of the last change that is given is kept", function()
   equal(Post:find(1).updated_at, time)
 end)
 
-test("a record whose write was rolled back is stale, and says why", function()
+test("a record whose write was rolled back is stale, with an explanation", function()
   db:execute "CREATE TABLE page (id INTEGER PRIMARY KEY, title TEXT, lock_version INTEGER); INSERT INTO page VALUES (1, 'a', 7)"
   local Page = perilune.record("page", { lock_version = true })
   local page = Page:find(1)

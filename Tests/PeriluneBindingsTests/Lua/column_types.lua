@@ -4,7 +4,7 @@ local function stored(sql)
   return db:fetch_one(sql or "SELECT * FROM item")
 end
 
-test("columns declared BOOLEAN hold booleans", function()
+test("columns declared BOOLEAN contain booleans", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, is_read BOOLEAN, flag BOOL)"
   local Item = perilune.record "item"
   Item{ is_read = true, flag = false }:insert()
@@ -22,7 +22,7 @@ test("columns declared BOOLEAN hold booleans", function()
   equal({ err.column, err.key }, { "flag" })
 end)
 
-test("columns declared DATE, DATETIME or TIMESTAMP hold dates, whatever format is stored", function()
+test("columns declared DATE, DATETIME or TIMESTAMP contain dates in any stored format", function()
   db:execute[[
     CREATE TABLE item (id INTEGER PRIMARY KEY, day DATE, at DATETIME, stamp TIMESTAMP);
     INSERT INTO item (day, at, stamp) VALUES ('2026-03-01', '2026-03-01T10:30:00Z', 1772361000), (NULL, 2461101.5, '10:00')]]
@@ -36,7 +36,7 @@ test("columns declared DATE, DATETIME or TIMESTAMP hold dates, whatever format i
   matches(err.message, "`item`.`stamp` (row with `id` 2)")
 end)
 
-test("dates are written in one format, and those that were not changed as they were found", function()
+test("dates are written in one format, and unchanged dates keep theirs", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, day DATE, at DATETIME, name TEXT)"
   local Item = perilune.record "item"
   local item = Item{ day = perilune.date "2026-03-01", at = perilune.date "2026-03-01 12:30:01.5+02:00" }
@@ -54,7 +54,7 @@ test("dates are written in one format, and those that were not changed as they w
   fails("conversion", item.update, item)
 end)
 
-test("the option types says what other columns hold", function()
+test("the option types sets the types of other columns", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, created INTEGER, is_done INTEGER, at DATETIME, opening TEXT)"
   local Item = perilune.record("item", {
     types = { created = "date", is_done = "boolean", at = "any", opening = perilune.date_components },
@@ -69,7 +69,7 @@ test("the option types says what other columns hold", function()
   equal(stored().opening, "09:00")
 end)
 
-test("a type by name checks what is written", function()
+test("a named type checks written values", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, i, f, s, b)"
   local Item = perilune.record("item", { types = { i = "integer", f = "float", s = "string", b = "blob" } })
   Item{ i = 3.0, f = 2, s = "x", b = "\0\1" }:insert()
@@ -95,7 +95,7 @@ test("a column declared BLOB stores strings as bytes", function()
   equal(Item:find(1).data, "x")
 end)
 
-test("JSON columns hold tables", function()
+test("JSON columns contain tables", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, settings TEXT)"
   local Item = perilune.record("item", { types = { settings = "json" } })
   local item = Item{ settings = { theme = "dark", sizes = { 1, 2.5 }, extra = perilune.json.array() } }
@@ -124,7 +124,7 @@ test("two records do not share the table of a JSON column", function()
   equal(second.settings.a, 1)
 end)
 
-test("enum columns hold cases", function()
+test("enum columns contain cases", function()
   local Color = perilune.enum{ red = 0, white = 1, rose = 2 }
   local Grape = perilune.enum{ "chardonnay", "merlot" }
   db:execute "CREATE TABLE wine (id INTEGER PRIMARY KEY, color INTEGER, grape TEXT)"
@@ -181,7 +181,7 @@ test("value types and pairs of functions convert", function()
   matches(fails("conversion", Item.find, Item, 2), "`item`.`price` (row with `id` 2)")
 end)
 
-test("a timestamp type of one's own", function()
+test("a custom timestamp type can be defined", function()
   local timestamp = perilune.value_type{
     name = "timestamp",
     to_database = function(date) return date.unix_seconds end,
@@ -193,7 +193,7 @@ test("a timestamp type of one's own", function()
   equal({ stored().at, Item:find(1).at }, { 1772323200, perilune.date "2026-03-01" })
 end)
 
-test("a conversion that raises or returns something odd is an error that names the column", function()
+test("a conversion that raises or returns an invalid value is an error that names the column", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, a)"
   local wrong = { from_database = function() error "broken" end, to_database = function(v) return v end }
   local Item = perilune.record("item", { types = { a = wrong } })
@@ -202,7 +202,7 @@ test("a conversion that raises or returns something odd is an error that names t
   matches(fails("conversion", function() Item{ a = {} }:insert() end), "to_database returned")
 end)
 
-test("an error object that to_database raises comes through as it is", function()
+test("an error object that to_database raises is passed through unchanged", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, a)"
   local mistake = { kind = "mine" }
   local wrong = { from_database = function(v) return v end, to_database = function() error(mistake) end }
@@ -219,7 +219,7 @@ test("an error object that to_database raises comes through as it is", function(
   end
 end)
 
-test("a type that is none, or for no column, is refused", function()
+test("an invalid type, or a type for an unknown column, is refused", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, at DATETIME)"
   matches(fails("argument", function() perilune.record("item", { types = { at = "dat" } }):fetch_all() end), "column `at`: expected a type")
   fails("argument", function() perilune.record("item", { types = { at = {} } }):fetch_all() end)
@@ -227,7 +227,7 @@ test("a type that is none, or for no column, is refused", function()
   equal(fails("unknown_column", function() perilune.record("item", { types = { att = "date" } }):fetch_all() end).suggestion, "at")
 end)
 
-test("values of many columns are passed by names that need quotes", function()
+test("types can be set for many columns whose names need quotes", function()
   db:execute [[CREATE TABLE "odd ""table" ("a b" INTEGER, "c`d" TEXT, "when" DATETIME, PRIMARY KEY ("a b", "c`d"))]]
   local Odd = perilune.record [[odd "table]]
   Odd{ ["a b"] = 1, ["c`d"] = "x", when = perilune.date "2026-03-01" }:insert()
@@ -237,7 +237,7 @@ test("values of many columns are passed by names that need quotes", function()
   equal(err.key, { ["a b"] = 1, ["c`d"] = "x" })
 end)
 
-test("conversions are made wherever records are fetched and written", function()
+test("conversions apply wherever records are fetched and written", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, at DATETIME)"
   local Item = perilune.record "item"
   local date = perilune.date "2026-03-01"
@@ -259,7 +259,7 @@ local function make_flags(options)
   return perilune.record("flag", options)
 end
 
-test("what is no boolean in a column of booleans is an error that names table, column, value and key", function()
+test("an invalid boolean is an error with table, column, value and key", function()
   local Flag = make_flags()
   equal({ Flag:find(1).is_on, Flag:find(2).is_on, Flag:find(3).is_on }, { true, false })
   local ways = {
@@ -283,7 +283,7 @@ test("what is no boolean in a column of booleans is an error that names table, c
   equal(db:fetch_one("SELECT is_on FROM flag WHERE id = 4").is_on, "maybe")
 end)
 
-test("another type for a column of booleans takes what is stored", function()
+test("another type for a boolean column accepts the stored values", function()
   equal(make_flags{ types = { is_on = "any" } }:find(4).is_on, "maybe")
   local Flag = perilune.record("flag", { types = { is_on = {
     from_database = function(value) return value == "maybe" and "perhaps" or value end,
@@ -306,7 +306,7 @@ test("the error of a conversion is reported, whatever was raised", function()
   matches(message_for(setmetatable({}, { __tostring = function() return "much too old" end })), "much too old")
 end)
 
-test("a copy of a record shares no tables with it", function()
+test("a copy of a record shares no tables with the original", function()
   db:execute "CREATE TABLE settings (id INTEGER PRIMARY KEY, options TEXT); INSERT INTO settings VALUES (1, '{\"a\":{\"b\":1}}')"
   local Settings = perilune.record("settings", { types = { options = "json" } })
   local settings = Settings:find(1)

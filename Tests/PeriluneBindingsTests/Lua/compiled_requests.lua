@@ -16,7 +16,7 @@ local function ids(request, other)
   return list
 end
 
-test("values keep their places, however many there are", function()
+test("values keep their positions, however many there are", function()
   local request, expected = Author, {}
   for id = 1, 20 do
     if id ~= 7 then request = request:filter(Author.c.id:ne(id)) end
@@ -28,7 +28,7 @@ test("values keep their places, however many there are", function()
   equal(ids(Author:filter{ country = "France" }:filter(9)), {})
 end)
 
-test("the same form with other values gives other rows, and limits are not values", function()
+test("the same request with other values finds other rows, and limits are not values", function()
   db:read(function()
     for round = 1, 3 do
       for id = 1, 20 do
@@ -45,7 +45,7 @@ test("the same form with other values gives other rows, and limits are not value
   end)
 end)
 
-test("keys of several columns, of texts and of bytes are not taken for numbers", function()
+test("composite, text and blob keys are not taken for numbers", function()
   Pair{ a = 1, b = 2, text = "x" }:insert()
   Tag{ name = "5", bytes = "5" }:insert()
   for _ = 1, 2 do
@@ -56,7 +56,7 @@ test("keys of several columns, of texts and of bytes are not taken for numbers",
   end
 end)
 
-test("what is not a condition is reported each time", function()
+test("an invalid condition is reported each time", function()
   for _ = 1, 2 do
     fails("unknown_column", function() Author:filter{ nmae = "x" } end)
     fails("argument", function() Author:filter{} end)
@@ -69,7 +69,7 @@ test("what is not a condition is reported each time", function()
   end
 end)
 
-test("when the schema changes, requests are compiled anew", function()
+test("requests are recompiled when the schema changes", function()
   local request, by_key = Author:filter{ country = "US" }:order("id"):limit(1), Author:filter(1)
   equal({ request:fetch_one().name, by_key:fetch_one().name }, { "author 1", "author 1" })
   db:execute "ALTER TABLE author ADD COLUMN age INTEGER DEFAULT 7"
@@ -79,7 +79,7 @@ test("when the schema changes, requests are compiled anew", function()
   equal(by_key:fetch_one().land, "US")
 end)
 
-test("requests are for any database", function()
+test("requests can run on any database", function()
   local other = perilune.queue(":memory:")
   other:execute "CREATE TABLE author (name TEXT, id INTEGER PRIMARY KEY); INSERT INTO author VALUES ('other', 1)"
   local request = Author:filter(1)
@@ -103,7 +103,7 @@ test("a hook that is defined later is called", function()
   equal(count, 11)
 end)
 
-test("a script that changes what requests are made of does no harm", function()
+test("tampering with the internals of a request does no harm", function()
   local request = Author:filter(1)
   request:fetch_one()
   for _, value in ipairs{ 5, "x", {}, print, io.stdout, perilune.null, db, perilune.date "2026-03-01" } do
@@ -120,7 +120,7 @@ test("a script that changes what requests are made of does no harm", function()
   fails(nil, request.fetch_one, 5)
 end)
 
-test("a script that changes what requests are derived from does no harm", function()
+test("tampering with the sources of derived requests does no harm", function()
   local request = Author:filter(2):filter{ country = "US" }:order("id"):limit(3)
   local node, metatable = request.node, request.node.metatable
   while node do
@@ -143,7 +143,7 @@ test("a script that changes what requests are derived from does no harm", functi
   equal(ids(Author:filter(2)), { 2 })
 end)
 
-test("a request derived as one before is the same, from requests, classes and in a changed schema", function()
+test("equal derivations give the same request, from requests, from classes and after schema changes", function()
   db:execute("CREATE TABLE part (id INTEGER PRIMARY KEY, kind TEXT, size INTEGER); INSERT INTO part VALUES (1, 'a', 3), (2, 'b', 2), (3, 'a', 1)")
   local Part = perilune.record("part")
   db:write(function()
@@ -167,7 +167,7 @@ test("a request derived as one before is the same, from requests, classes and in
   end)
 end)
 
-test("aliases have columns of their own", function()
+test("aliases have separate columns", function()
   local boss = Author:aliased("boss")
   matches(boss:filter(boss.c.name:eq("x")):sql(), '"boss"."name" = ?')
   matches(boss:filter(1).c.name == boss.c.name and Author:filter(1):sql(), '"author"."id" = ?')
@@ -175,7 +175,7 @@ test("aliases have columns of their own", function()
   equal(ids(boss:filter{ name = "author 3" }:order("name")), { 3 })
 end)
 
-test("a finalizer may fetch records while others are made", function()
+test("a finalizer may fetch records while others are created", function()
   local found, list = 0, nil
   collectgarbage("generational")
   for _ = 1, 50 do
@@ -192,7 +192,7 @@ test("a finalizer may fetch records while others are made", function()
   equal(found, 3000)
 end)
 
-test("columns are converted also where the request found no rows before", function()
+test("columns are converted even if the request found no rows before", function()
   db:execute "CREATE TABLE copy (id INTEGER PRIMARY KEY, js TEXT)"
   local Copy = perilune.record("copy", { types = { js = "json" } })
   local all, first = Copy:filter{ id = 1 }, Copy:order("id")

@@ -7,7 +7,7 @@ local function classes()
   return perilune.record("a"), perilune.record("b")
 end
 
-test("what is selected of two tables is ordered, filtered, limited and counted by its names", function()
+test("selections from two tables are ordered, filtered, limited and counted by name", function()
   local A, B = classes()
   local names = A:select("name"):union(B:select("name"))
   equal(names:order("name"):fetch_values(), { "x", "y", "z" })
@@ -18,20 +18,20 @@ test("what is selected of two tables is ordered, filtered, limited and counted b
   equal(A:select("name"):intersect(B:select("name")):fetch_values(), { "x" })
 end)
 
-test("whole rows of one table put together stay records", function()
+test("combined whole rows of one table are records", function()
   local A = classes()
   local rows = A:filter{ id = 1 }:union(A:filter{ id = 2 }):order(A.c.name:desc()):fetch_all()
   equal(rows[1].note, "2")
   equal(A:is(rows[1]), true)
 end)
 
-test("columns that were selected of one table are rows, not records that could be written", function()
+test("selected columns of one table are rows and cannot be written", function()
   local A = classes()
   local rows = A:select("id"):union(A:filter{ id = 2 }:select("id")):order("id"):fetch_all()
   equal({ rows[1].id, rows[2].id, A:is(rows[1]) }, { 1, 2, false })
 end)
 
-test("each part has its own order and limit; parts are put together one after the other", function()
+test("each part has its own order and limit, and parts are combined one after the other", function()
   local A, B = classes()
   local first_and_last = A:order("id"):limit(1):select("name"):union_all(B:order(B.c.id:desc()):limit(1):select("name"))
   equal(first_and_last:fetch_values(), { "x", "x" })
@@ -39,7 +39,7 @@ test("each part has its own order and limit; parts are put together one after th
   equal(A:select("name"):union_all(B:select("name")):union_all(B:select("name")):filter{ name = "z" }:fetch_count(), 2)
 end)
 
-test("compounds stand in lists, in sub-requests, and have associations", function()
+test("compounds work in lists and sub-requests and can have associations", function()
   local A, B = classes()
   A.twins = A:has_many(B, { columns = "name", referenced = "name" })
   equal(A:filter(A.c.name:is_in(A:select("name"):intersect(B:select("name")))):pluck("id"), { 1 })
@@ -49,7 +49,7 @@ test("compounds stand in lists, in sub-requests, and have associations", functio
   equal(both:joining_required(A.twins):pluck("id"), { 1 })
 end)
 
-test("the limit of the first part is not that of the rows put together", function()
+test("the limit of the first part does not limit the combined rows", function()
   local A = classes()
   A:insert_all{ { id = 3, name = "z" }, { id = 4, name = "w" } }
   local rows = A:order("id"):limit(2, 1):union(A:filter{ id = 1 })
@@ -57,7 +57,7 @@ test("the limit of the first part is not that of the rows put together", functio
   equal({ rows:order("id"):page(1, 2).pages, rows:order("id"):page(2, 2).records[1].id }, { 2, 3 })
 end)
 
-test("what cannot be put together", function()
+test("incompatible requests cannot be combined", function()
   local A, B = classes()
   matches(fails("not_joined", function() A:select("id"):union(B:select("id")):filter(A.c.id:eq(1)):fetch_all() end), "perilune.column")
   fails("unknown_column", function() A:select("id"):union(B:select("id")):filter{ name = "x" } end)
@@ -68,7 +68,7 @@ test("what cannot be put together", function()
   fails("unknown_column", function() A:select("id"):union(B:select("id")):order("nmae") end)
 end)
 
-test("the rows of a union have no alias, whatever its first part has", function()
+test("the rows of a union have no alias, even if its first part has one", function()
   local A = classes()
   local o = A:aliased "o"
   for _, method in ipairs{ "union", "union_all", "intersect", "except" } do
@@ -85,7 +85,7 @@ test("the rows of a union have no alias, whatever its first part has", function(
   equal(again:union(A:filter{ id = 2 }):order("name"):filter{ id = 2 }:pluck("name"), { "y" })
 end)
 
-test("union_all has no pages and no batches, since it may repeat a record", function()
+test("union_all has no pages and no batches because it may repeat a record", function()
   local A = classes()
   local twice = A:all():union_all(A:filter{ id = 1 })
   matches(fails("argument", function() twice:in_batches(1) end), "use union(...), or add distinct()")

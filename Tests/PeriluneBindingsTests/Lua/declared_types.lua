@@ -1,6 +1,6 @@
 --- What the declared type of a column means is one thing for records, rows, requests, observers and writing.
 
-test("a column whose type is named BOOLEAN or BOOL holds booleans everywhere, with whatever in parentheses", function()
+test("a column of type BOOLEAN or BOOL contains booleans, whatever follows in parentheses", function()
   db:execute "CREATE TABLE author (id INTEGER PRIMARY KEY, q BOOLEAN(1), r bool ( 1 ), s Boolean NOT NULL DEFAULT 0)"
   local Author = perilune.record "author"
   local author = Author{ q = true, r = false, s = true }
@@ -21,7 +21,7 @@ test("a column whose type is named BOOLEAN or BOOL holds booleans everywhere, wi
   fails("conversion", function() Author{ q = "yes" }:insert() end)
 end)
 
-test("a column of floats holds floats everywhere, also in the event of an inserted row", function()
+test("a REAL column contains floats everywhere, even in the event of an inserted row", function()
   db:execute "CREATE TABLE m (id INTEGER PRIMARY KEY, r REAL, d DOUBLE PRECISION, n NUMERIC)"
   local told = {}
   local observer = db:observe_transactions{
@@ -36,7 +36,7 @@ test("a column of floats holds floats everywhere, also in the event of an insert
   for _, types in ipairs(told) do equal(types, "float float integer") end
 end)
 
-test("a column whose type only begins like BOOLEAN holds numbers everywhere", function()
+test("a column whose type only starts with BOOLEAN contains numbers", function()
   db:execute "CREATE TABLE flag (id INTEGER PRIMARY KEY, a BOOLEANS, b BOOLEAN UNSIGNED, c TINYINT(1))"
   local Flag = perilune.record "flag"
   Flag{ a = 1, b = 1, c = 1 }:insert()
@@ -48,14 +48,14 @@ test("a column whose type only begins like BOOLEAN holds numbers everywhere", fu
   equal(Typed:find(1).a, true)
 end)
 
-test("a column whose type is one of bytes takes strings as bytes, whatever else its name says", function()
+test("a column with a blob type stores strings as bytes, whatever else its name contains", function()
   db:execute "CREATE TABLE file (id INTEGER PRIMARY KEY, a LONGBLOB, b BLOB(16), c BLOBTEXT)"
   local File = perilune.record "file"
   File{ a = "x", b = "y", c = "z" }:insert()
   equal({ db:fetch_one("SELECT typeof(a), typeof(b), typeof(c) FROM file"):unpack() }, { "blob", "blob", "text" })
 end)
 
-test("a column whose type is named DATE holds dates, with whatever in parentheses", function()
+test("a column of type DATE contains dates, whatever follows in parentheses", function()
   db:execute "CREATE TABLE event (id INTEGER PRIMARY KEY, at DATETIME(6), day date)"
   local Event = perilune.record "event"
   Event{ at = perilune.date "2026-03-01 10:30", day = "2026-03-01" }:insert()
@@ -63,7 +63,7 @@ test("a column whose type is named DATE holds dates, with whatever in parenthese
   equal({ event.at, event.day }, { perilune.date "2026-03-01 10:30", perilune.date "2026-03-01" })
 end)
 
-test("the row id is called by the first of its names that no column has", function()
+test("the row id has the first of its names that no column uses", function()
   db:execute [[
     CREATE TABLE a (rowid TEXT, x TEXT);
     CREATE TABLE b (ROWID TEXT, _rowid_ TEXT, x TEXT);
@@ -79,7 +79,7 @@ test("the row id is called by the first of its names that no column has", functi
   equal(told, { a = 1, b = 1, c = 1 })
 end)
 
-test("a name that no parameter has gets the same suggestion as any other name", function()
+test("an unknown parameter gets the same suggestion as any other name", function()
   local err = fails("argument", db.fetch_all, db, "SELECT :name", { nmae = 1 })
   matches(err.message, 'did you mean "name"')
   err = fails("argument", db.fetch_all, db, "SELECT :order_by", { order = 1 })
@@ -91,7 +91,7 @@ test("a name that no parameter has gets the same suggestion as any other name", 
   end
 end)
 
-test("a statement is judged by the tokens that SQLite sees", function()
+test("statements are classified by SQLite's tokens", function()
   db:execute "CREATE TABLE t (a)"
   -- Tcl's form of a parameter swallows the quote.
   db:execute("WITH c AS (SELECT $x(')) INSERT INTO t VALUES (1) --')", { ["x(')"] = 1 })
@@ -102,7 +102,7 @@ test("a statement is judged by the tokens that SQLite sees", function()
   end
 end)
 
-test("savepoints of SQL are followed by their names, however they are quoted", function()
+test("savepoints in SQL are tracked by their names, however they are quoted", function()
   db:execute "CREATE TABLE t (a)"
   local told = {}
   local observer = db:observe_transactions{ on_change = function(change) told[#told + 1] = change.new.a end }
@@ -118,7 +118,7 @@ test("savepoints of SQL are followed by their names, however they are quoted", f
   equal(told, { 1 })
 end)
 
-test("a long batch of statements is read in time that grows with its length", function()
+test("a long batch of statements is scanned in linear time", function()
   db:execute "CREATE TABLE t (a)"
   local statements = {}
   for i = 1, 3000 do statements[i] = "INSERT INTO t VALUES ('" .. ("x"):rep(100) .. "')" end

@@ -22,49 +22,49 @@ local function names(list, field)
   return found
 end
 
-test("columns are named values, of the class and by name", function()
+test("columns are named values, on the class and by name", function()
   equal(tostring(Author.c.name), '"name"')
   equal(Author:filter(Author.c.country:eq("Italy")):pluck("name"), { "Zoe" })
   equal(Author:filter(perilune.column("country"):eq("Italy")):pluck("name"), { "Zoe" })
 end)
 
-test("named requests order as people read, with letters that have accents", function()
+test("named requests can sort by natural language order, including accents", function()
   equal(names(Author:order_by_name():fetch_all()), { "Émile", "eva", "Fritz", "Gabriel", "Zoe" })
 end)
 
-test("named requests chain in any order, and mix with others", function()
+test("named requests can be chained in any order and combined with others", function()
   equal(names(Author:from_country("France"):order_by_name():fetch_all()), { "Émile", "eva" })
   equal(names(Author:all():order_by_name():from_country("France"):fetch_all()), { "Émile", "eva" })
   equal(names(Author:filter{ country = "France" }:having_books():order_by_name():fetch_all()), { "Émile" })
   equal(names(Author:having_books():order_by_name():limit(2):fetch_all()), { "Émile", "Gabriel" })
 end)
 
-test("named requests are there on associations", function()
+test("named requests are available on associations", function()
   equal(names(Book:joining_required(Book.author:from_country("Italy")):fetch_all(), "title"), { "Roma" })
   equal(names(Book:including_required(Book.author:from_country("France"):order_by_name()):order("id"):fetch_all(), "title"), { "Germinal", "Nana" })
   equal(Book:find(1):author():from_country("Italy"):fetch_one(), nil)
 end)
 
-test("a request is kept in the class and used again", function()
+test("a request can be stored in the class and reused", function()
   Author.first = Author:order("id"):limit(1)
   equal(Author.first:fetch_one().name, "Émile")
   equal(Author.first:fetch_count(), 1)
 end)
 
-test("a screen: authors with the number of their books, ordered", function()
+test("a screen shows authors with their number of books, sorted", function()
   local list = Author:with_book_count():order_by_name():fetch_all()
   equal(names(list), { "Émile", "eva", "Fritz", "Gabriel", "Zoe" })
   equal(names(list, "book_count"), { 2, 0, 0, 1, 1 })
 end)
 
-test("a screen: one author with all books; one book with its author", function()
+test("a screen shows one author with all books, and one book with its author", function()
   local author = Author:filter_key(1):including_all(Author.books:order("title")):fetch_one()
   equal({ author.name, author.books[1].title, author.books[2].title }, { "Émile", "Germinal", "Nana" })
   equal(Book:filter_key(3):including_required(Book.author):fetch_one().author.name, "Gabriel")
   equal(Author:filter_key(99):including_all(Author.books):fetch_one(), nil)
 end)
 
-test("books of a country, with their authors, as plain tables of both", function()
+test("books of a country and their authors can be fetched as plain tables", function()
   local list = {}
   for _, book in ipairs(Book:including_required(Book.author:from_country("Colombia")):fetch_all()) do
     list[#list + 1] = { book = book.title, author = book.author.name }
@@ -72,13 +72,13 @@ test("books of a country, with their authors, as plain tables of both", function
   equal(list, { { book = "Solitude", author = "Gabriel" } })
 end)
 
-test("what belongs to a record is a request, never a hidden query", function()
+test("access to associated rows is always an explicit request", function()
   local author = Author:find(1)
   equal(names(author:books():order("title"):fetch_all(), "title"), { "Germinal", "Nana" })
   matches(fails("not_fetched", function() return #author.books end), "including_all")
 end)
 
-test("a child without a parent: its foreign key is NULL", function()
+test("a child without a parent has a NULL foreign key", function()
   local beowulf = Book:find(5)
   equal({ beowulf.author_id, beowulf:author():fetch_one() }, { nil, nil })
   equal(Book:filter{ author_id = perilune.null }:pluck("title"), { "Beowulf" })
@@ -86,7 +86,7 @@ test("a child without a parent: its foreign key is NULL", function()
   equal(Book:including_all(Book.author):find(5).author, nil)
 end)
 
-test("fetches of one access see one state", function()
+test("all fetches in one access see the same state", function()
   db:read(function()
     local count = Author:fetch_count()
     equal(#Author:fetch_all(), count)
@@ -94,13 +94,13 @@ test("fetches of one access see one state", function()
   end)
 end)
 
-test("a missing row is nil, or an error of find; errors reach the caller", function()
+test("a missing row is nil or an error of find, and errors reach the caller", function()
   equal(Author:fetch_one(99), nil)
   equal(fails("record_not_found", function() Author:find(99) end).table, "author")
   fails("constraint_foreign_key", function() Book{ title = "x", author_id = 99 }:insert() end)
 end)
 
-test("records are plain values: two fetches give two tables", function()
+test("records are plain values, and two fetches give two tables", function()
   local first, second = Author:find(1), Author:find(1)
   first.name = "changed"
   equal({ rawequal(first, second), second.name }, { false, "Émile" })

@@ -23,7 +23,7 @@ test("a draft has the fields of a record, and needs no key", function()
   fails("argument", Reminder.draft, "Get groceries")
 end)
 
-test("inserting a draft gives a record whose key the database has chosen", function()
+test("inserting a draft gives a record with the key that the database chose", function()
   local Reminder = make_reminder()
   local draft = Reminder.draft{ title = "Get groceries" }
   local reminder = Reminder:insert(draft)
@@ -33,7 +33,7 @@ test("inserting a draft gives a record whose key the database has chosen", funct
   equal(Reminder:fetch_count(), 2)
 end)
 
-test("only the columns of the draft are written, with its key if it has one", function()
+test("only the columns of the draft are written, including its key if it has one", function()
   local Reminder = make_reminder()
   local seen = {}
   db:add_function("seen", 1, function(text) seen[#seen + 1] = text return text end)
@@ -47,7 +47,7 @@ test("only the columns of the draft are written, with its key if it has one", fu
   equal({ others[1].id, others[2].id }, { 80, 81 })
 end)
 
-test("a draft of a record keeps its key, so that upsert writes the same row", function()
+test("the draft of a record keeps its key, so that upsert writes the same row", function()
   local Reminder = make_reminder()
   local reminder = Reminder:insert(Reminder.draft{ title = "a" })
   local draft = Reminder.draft(reminder)
@@ -68,7 +68,7 @@ test("upsert of a draft without a key inserts", function()
   equal({ first.id, second.id }, { 1, 2 })
 end)
 
-test("upsert of a draft leaves the columns that it does not have alone, and reads them", function()
+test("upsert of a draft reads the columns that it lacks and does not change them", function()
   local Reminder = make_reminder()
   local reminder = Reminder:insert(Reminder.draft{ title = "a", is_completed = true })
   local saved = Reminder:upsert(Reminder.draft{ id = reminder.id, title = "b" })
@@ -86,7 +86,7 @@ test("inserting a draft can return a value, some columns or the whole row", func
   equal({ reminder.id, reminder.title, reminder.is_completed }, { 3, "c", false })
 end)
 
-test("drafts take a database and options", function()
+test("drafts accept a database and options", function()
   local Reminder = make_reminder()
   db:write(function(handle)
     equal(Reminder:insert(handle, Reminder.draft{ title = "a" }).id, 1)
@@ -95,7 +95,7 @@ test("drafts take a database and options", function()
   equal(Reminder:find(1).title, "a")
 end)
 
-test("a draft cannot be updated, deleted or saved itself", function()
+test("a draft cannot be updated, deleted or saved", function()
   local Reminder = make_reminder()
   local draft = Reminder.draft{ id = 1, title = "a" }
   for _, verb in ipairs{ "update", "delete", "save", "refresh", "exists", "update_changes", "insert", "upsert" } do
@@ -103,7 +103,7 @@ test("a draft cannot be updated, deleted or saved itself", function()
   end
 end)
 
-test("a draft is inserted or upserted; what else a class does with records needs one", function()
+test("only insert and upsert accept drafts", function()
   local Reminder = make_reminder()
   local draft = Reminder.draft(Reminder:insert(Reminder.draft{ title = "a" }))
   for _, verb in ipairs{ "update", "save", "delete" } do
@@ -112,7 +112,7 @@ test("a draft is inserted or upserted; what else a class does with records needs
   equal(Reminder:fetch_count(), 1)
 end)
 
-test("a draft is no record of another class, and a record no draft", function()
+test("drafts and records belong to their class", function()
   local Reminder = make_reminder()
   local List = perilune.record "list"
   fails("argument", List.insert, List, Reminder.draft{ title = "x" })
@@ -120,7 +120,7 @@ test("a draft is no record of another class, and a record no draft", function()
   fails("argument", Reminder.draft, List{ name = "x" })
 end)
 
-test("drafts go through hooks, conversions and validation", function()
+test("drafts pass through hooks, conversions and validation", function()
   local Reminder = make_reminder()
   function Reminder:will_insert() self.title = self.title:upper() end
   function Reminder:validate() if self.title == "" then self:invalid("title", "must not be empty") end end
@@ -138,18 +138,18 @@ test("a key that the database cannot choose is written", function()
   fails("constraint_not_null", Country.insert, Country, Country.draft{ name = "Nowhere" })
 end)
 
-test("a draft tells what it is", function()
+test("a draft can be printed", function()
   local Reminder = make_reminder()
   matches(tostring(Reminder.draft{ title = "a" }), "draft of reminder")
 end)
 
-test("methods of the class that do not write can be called on drafts", function()
+test("methods that do not write can be called on drafts", function()
   local Reminder = make_reminder()
   function Reminder:label() return "* " .. self.title end
   equal(Reminder.draft{ title = "a" }:label(), "* a")
 end)
 
-test("several drafts are inserted at once", function()
+test("several drafts can be inserted at once", function()
   local Reminder = make_reminder()
   Reminder:insert_all{ Reminder.draft{ id = 9, title = "a" }, Reminder.draft{ title = "b", is_completed = true } }
   equal(db:fetch_values "SELECT id || title || is_completed FROM reminder", { "9a0", "10b1" })

@@ -32,7 +32,7 @@ local function stop()
   for _, sql in ipairs(triggers) do db:execute(sql) end
 end
 
-test("each changed row is a run, in the order of the changes", function()
+test("each changed row starts a run, in the order of the changes", function()
   make_orders()
   define("orders")
   db:execute("INSERT INTO orders(state) VALUES ('new'), ('new')")
@@ -44,7 +44,7 @@ test("each changed row is a run, in the order of the changes", function()
   remove_all()
 end)
 
-test("changes made while nothing runs the automation are not lost", function()
+test("changes while no process runs the automation are not lost", function()
   make_orders()
   define("orders")
   stop()
@@ -71,7 +71,7 @@ test("a change that is rolled back triggers nothing", function()
   remove_all()
 end)
 
-test("rows that come to match a request are runs, once until they match no more", function()
+test("rows that start to match a request start one run until they stop matching", function()
   local Order = make_orders()
   db:execute("INSERT INTO orders(state) VALUES ('paid'), ('new')")
   define(Order:filter{ state = "paid" })
@@ -92,7 +92,7 @@ test("rows that come to match a request are runs, once until they match no more"
   remove_all()
 end)
 
-test("a run that writes its own row does not trigger itself without end", function()
+test("a run that writes its own row does not trigger itself endlessly", function()
   local Order = make_orders()
   local count = 0
   define(Order:filter{ state = "paid" }, { run = function(run)
@@ -105,7 +105,7 @@ test("a run that writes its own row does not trigger itself without end", functi
   remove_all()
 end)
 
-test("replaced rows, deletions of all rows and changed keys are changes", function()
+test("replaced rows, deletion of all rows and changed keys are changes", function()
   make_orders()
   define("orders")
   db:execute("INSERT INTO orders(id, state) VALUES (1, 'a'), (2, 'b')")
@@ -123,7 +123,7 @@ test("replaced rows, deletions of all rows and changed keys are changes", functi
   remove_all()
 end)
 
-test("keys of several columns, of text and without a column", function()
+test("composite, text and missing keys work", function()
   db:execute("CREATE TABLE line (order_id INTEGER, name TEXT, state TEXT, PRIMARY KEY (order_id, name)) WITHOUT ROWID")
   db:execute("CREATE TABLE note (state TEXT)")
   db:execute("CREATE TABLE word (word TEXT PRIMARY KEY, state TEXT)")
@@ -139,7 +139,7 @@ test("keys of several columns, of text and without a column", function()
   remove_all()
 end)
 
-test("the triggers of tables that nothing observes any more are removed", function()
+test("triggers on tables that are no longer observed are removed", function()
   make_orders()
   db:execute("CREATE TABLE other (a)")
   local function triggers() return db:fetch_values("SELECT DISTINCT tbl_name FROM sqlite_schema WHERE name LIKE 'perilune_change_of%' ORDER BY 1") end
@@ -152,7 +152,7 @@ test("the triggers of tables that nothing observes any more are removed", functi
   equal(triggers(), {})
 end)
 
-test("two automations each get all changes", function()
+test("two automations each receive all changes", function()
   make_orders()
   local counts = { a = 0, b = 0 }
   for name in pairs(counts) do define("orders", { name = name, run = function() counts[name] = counts[name] + 1 end }) end
@@ -162,7 +162,7 @@ test("two automations each get all changes", function()
   remove_all()
 end)
 
-test("thousands of changes are read in transactions of some hundred", function()
+test("thousands of changes are read in transactions of a few hundred", function()
   make_orders()
   define("orders", { keep = 5000, mode = "parallel" })
   db:execute("INSERT INTO orders(state) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) SELECT 'new' FROM n")

@@ -61,7 +61,7 @@ test("a durable run is recorded by the transaction that emits its event", functi
   remove_all()
 end)
 
-test("an event that comes while nothing runs the automation is not lost", function()
+test("an event that is emitted while no process runs the automation is not lost", function()
   make_log()
   define{ run = function() end }
   db:execute("CREATE TEMP TABLE saved AS SELECT * FROM perilune_schedule")
@@ -75,7 +75,7 @@ test("an event that comes while nothing runs the automation is not lost", functi
   remove_all()
 end)
 
-test("a step runs once, with its record, though the function is executed again", function()
+test("a step runs once, with its record, even if the function is executed again", function()
   make_log()
   local executions = 0
   define{ retry = { times = 2, wait = 1 }, run = function(run)
@@ -95,7 +95,7 @@ test("a step runs once, with its record, though the function is executed again",
   remove_all()
 end)
 
-test("a step that fails leaves nothing behind, and is taken again by the next attempt", function()
+test("a failing step leaves nothing behind and is repeated in the next attempt", function()
   make_log()
   local calls = 0
   define{ retry = { times = 1, wait = 1 }, run = function(run)
@@ -114,7 +114,7 @@ test("a step that fails leaves nothing behind, and is taken again by the next at
   remove_all()
 end)
 
-test("the error of a step that the function handles is recorded, and raised again in each execution", function()
+test("a step error that the function handles is recorded and raised again in each execution", function()
   make_log()
   local calls, errors = 0, {}
   define{ retry = { times = 1, wait = 1 }, run = function(run)
@@ -132,7 +132,7 @@ test("the error of a step that the function handles is recorded, and raised agai
   remove_all()
 end)
 
-test("a call is recorded before and after, and repeated with the same key", function()
+test("a call is recorded before and after it runs, and repeated with the same key", function()
   local keys = {}
   define{ run = function(run)
     local id = run:call("charge", { key = "charge " .. #keys, retry = { times = 3, wait = "10s", factor = 2 } }, function(key, info)
@@ -170,7 +170,7 @@ test("a call that keeps failing raises its last error, which can be handled", fu
   remove_all()
 end)
 
-test("a run that sleeps is not in memory, and continues afterwards", function()
+test("a sleeping run is not in memory and continues afterwards", function()
   make_log()
   local automation = define{ run = function(run)
     run:step("before", function() log("before") end)
@@ -191,7 +191,7 @@ test("a run that sleeps is not in memory, and continues afterwards", function()
   remove_all()
 end)
 
-test("nothing that the function catches or closes runs when it is suspended", function()
+test("handlers and closing variables of the function do not run when it is suspended", function()
   make_log()
   define{ run = function(run)
     local guard <close> = setmetatable({}, { __close = function() log("closed") end })
@@ -204,7 +204,7 @@ test("nothing that the function catches or closes runs when it is suspended", fu
   remove_all()
 end)
 
-test("a run waits for a signal, sent before or after it waits", function()
+test("a run waits for a signal that is sent before or after it waits", function()
   make_log()
   define{ key = function(run) return "order " .. run.event end, run = function(run)
     for i = 1, 2 do
@@ -247,7 +247,7 @@ test("signals are part of the transaction that sends them", function()
   remove_all()
 end)
 
-test("steps that are done are undone in reverse order when the run fails for good, each once", function()
+test("completed steps are undone in reverse order, once each, when the run finally fails", function()
   make_log()
   define{ retry = { times = 1, wait = 1 }, run = function(run)
     for i = 1, 2 do
@@ -265,7 +265,7 @@ test("steps that are done are undone in reverse order when the run fails for goo
   remove_all()
 end)
 
-test("undoing continues where it was when the process ended", function()
+test("undoing continues after the process ended", function()
   make_log()
   local is_first = true
   define{ run = function(run)
@@ -293,7 +293,7 @@ test("undoing continues where it was when the process ended", function()
   remove_all()
 end)
 
-test("a run whose steps come in another order stops, and its error names the step", function()
+test("a run with reordered steps stops, and its error names the step", function()
   local count = 0
   define{ retry = { times = 5, wait = 1 }, run = function(run)
     count = count + 1
@@ -308,7 +308,7 @@ test("a run whose steps come in another order stops, and its error names the ste
   remove_all()
 end)
 
-test("a function that handles the error of a diverged run does not go on", function()
+test("a function that handles the error of a diverged run does not continue", function()
   local count, is_reached = 0, false
   define{ retry = { times = 5, wait = 1 }, run = function(run)
     count = count + 1
@@ -322,7 +322,7 @@ test("a function that handles the error of a diverged run does not go on", funct
   remove_all()
 end)
 
-test("a function that leaves out a recorded step has diverged", function()
+test("a function that omits a recorded step has diverged", function()
   local count = 0
   define{ retry = { times = 1, wait = 1 }, run = function(run)
     count = count + 1
@@ -364,7 +364,7 @@ test("the clock, random numbers and UUIDs of a run are the same in each executio
   assert(perilune.uuid() ~= perilune.uuid())
 end)
 
-test("branches have steps of their own, and wait side by side", function()
+test("branches have separate steps and wait concurrently", function()
   make_log()
   define{ key = function() return "k" end, run = function(run)
     local results = run:all{
@@ -401,7 +401,7 @@ test("an error in a branch is an error of the run", function()
   remove_all()
 end)
 
-test("runs of mode queued start one after the other, even while one waits", function()
+test("runs in mode queued start one after the other, even while one waits", function()
   make_log()
   define{ mode = "queued", run = function(run)
     run:step("begin", function() log("begin " .. run.event) end)
@@ -414,7 +414,7 @@ test("runs of mode queued start one after the other, even while one waits", func
   remove_all()
 end)
 
-test("the option max limits how many runs are executed at once, and waiting runs do not count", function()
+test("the option max limits concurrent executions, not counting waiting runs", function()
   local running, most, done = 0, 0, 0
   define{ max = 2, run = function(run)
     run:sleep("1h")
@@ -434,7 +434,7 @@ test("the option max limits how many runs are executed at once, and waiting runs
   remove_all()
 end)
 
-test("a run whose process ended in a call continues with the next process", function()
+test("a run whose process ended during a call continues in the next process", function()
   make_log()
   local calls = {}
   local function body(run)
@@ -471,7 +471,7 @@ test("schedules of durable automations record their runs with the due time", fun
   remove_all()
 end)
 
-test("the result of a step must be expressible in JSON and small enough", function()
+test("the result of a step must be small enough and expressible in JSON", function()
   local outcomes = {}
   define{ on = { event = "e" }, run = function(run)
     equal(run:step("nothing", function() end), nil)
@@ -487,7 +487,7 @@ test("the result of a step must be expressible in JSON and small enough", functi
   remove_all()
 end)
 
-test("wrong uses of steps are refused", function()
+test("invalid uses of steps are refused", function()
   local messages, kept = {}, nil
   local function try(kind, f) messages[#messages + 1] = fails(kind, f) end
   define{ run = function(run)
@@ -520,7 +520,7 @@ test("wrong uses of steps are refused", function()
   remove_all()
 end)
 
-test("options that durable automations do not have are refused", function()
+test("unsupported options of durable automations are refused", function()
   local function message(options, kind)
     options.name, options.run, options.on = "x", options.run or function() end, options.on or { event = "e" }
     return fails(kind or "argument", perilune.automation, options)
@@ -532,7 +532,7 @@ test("options that durable automations do not have are refused", function()
   matches(fails("argument", perilune.signal, "a", nil, "x"), "perilune.signal: argument 2: expected the key of a run, got nil")
 end)
 
-test("a run that other code has begun continues, restarts or stops, as the automation says", function()
+test("a run that older code has started continues, restarts or stops, as the automation specifies", function()
   make_log()
   local function first(run)
     run:step("one", function() log("one") end)
@@ -561,7 +561,7 @@ test("a run that other code has begun continues, restarts or stops, as the autom
   remove_all()
 end)
 
-test("a signal that is sent while a branch begins to wait is not missed", function()
+test("a signal that is sent while a branch starts to wait is not missed", function()
   make_log()
   define{ key = function() return "k" end, run = function(run)
     local results = run:all{
@@ -589,7 +589,7 @@ test("steps are deleted with their runs", function()
   remove_all()
 end)
 
-test("many runs that sleep are rows", function()
+test("many sleeping runs exist only as rows", function()
   define{ run = function(run) run:sleep("1d") end }
   db:write(function()
     for i = 1, 300 do perilune.emit("go", i) end

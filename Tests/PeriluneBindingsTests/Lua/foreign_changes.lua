@@ -22,7 +22,7 @@ local function fails_at_last(kind, f, ...)
   return fails(kind, f, ...)
 end
 
-test("fetched records have the columns that the table has now", function()
+test("fetched records have the columns of the current table", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     equal(Person:find(ours, 1).age, 36)
@@ -37,7 +37,7 @@ test("fetched records have the columns that the table has now", function()
   end)
 end)
 
-test("new columns can be given at once", function()
+test("new columns can be used immediately", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     local ada = Person:find(ours, 1)
@@ -60,7 +60,7 @@ test("new columns can be given at once", function()
   end)
 end)
 
-test("what is not a column any more is reported, and nothing is written", function()
+test("a removed column is reported, and nothing is written", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     local ada = Person:find(ours, 1)
@@ -95,7 +95,7 @@ test("requests follow the table", function()
   end)
 end)
 
-test("prepared statements give the columns of today", function()
+test("prepared statements return the current columns", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     local statement = ours:prepare "SELECT * FROM person WHERE id = ?"
@@ -108,7 +108,7 @@ test("prepared statements give the columns of today", function()
   end)
 end)
 
-test("a table that is dropped, or made anew as something else, is noticed", function()
+test("dropping or replacing a table is noticed", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     local ada = Person:find(ours, 1)
@@ -124,7 +124,7 @@ test("a table that is dropped, or made anew as something else, is noticed", func
   end)
 end)
 
-test("a block that reads keeps the table that it began with", function()
+test("a read block keeps the table with which it began", function()
   local theirs, ours, Person = two_connections "pool"
   ours:read(function()
     equal(tostring(Person:find(1)), 'person{id = 1, name = "Ada", age = 36}')
@@ -134,7 +134,7 @@ test("a block that reads keeps the table that it began with", function()
   equal(tostring(Person:find(ours, 1)), 'person{id = 1, name = "Ada", age = 36, email = NULL}')
 end)
 
-test("a column that another connection has added is known at once, wherever it is named", function()
+test("a column that another connection has added is known immediately everywhere", function()
   for _, use in ipairs{
     function(Person) equal(Person:filter{ email = "none" }:fetch_count(), 2) end,
     function(Person) equal(Person:filter(Person.c.email:eq("none")):fetch_count(), 2) end,

@@ -49,7 +49,7 @@ local function same(request, sql)
   equal(list, rows_of(sql))
 end
 
-test("sub-requests that refer to the row around them", function()
+test("sub-requests can refer to the outer row", function()
   same(Author:order("id"):pluck("id", Book:filter(B.author_id:eq(A.id)):select(B.price:max())),
     "SELECT id, (SELECT MAX(price) FROM book WHERE author_id = a.id) FROM author a ORDER BY id")
   same(Author:filter(perilune.exists(Book:filter(B.author_id:eq(A.id) & B.year:gt(1955)))):order("id"):pluck("name"),
@@ -58,7 +58,7 @@ test("sub-requests that refer to the row around them", function()
     "SELECT id FROM author a ORDER BY (SELECT MAX(price) FROM book WHERE author_id = a.id) DESC, id")
 end)
 
-test("sub-requests of the same table: each has an alias, or an error says that a column may be either's", function()
+test("sub-requests on the same table need aliases, and ambiguous columns are errors", function()
   local outer, inner = Book:aliased("a"), Book:aliased("b")
   local dearest = outer:filter(outer.c.price:eq(inner:filter(inner.c.author_id:eq(outer.c.author_id)):select(inner.c.price:max())))
   same(dearest:order("id"):pluck("id"),
@@ -72,13 +72,13 @@ test("sub-requests of the same table: each has an alias, or an error says that a
     "SELECT name FROM person b WHERE (SELECT COUNT(*) FROM person r WHERE r.boss_id = b.id AND r.pay > b.pay) > 0")
 end)
 
-test("a table joined to itself, twice", function()
+test("a table can be joined to itself twice", function()
   local grand = Person:joining_required(Person.boss:aliased("b1"):joining_required(Person.boss:aliased("b2")))
   same(grand:filter(Person:aliased("b2").c.name:eq("Ada")):pluck("name"),
     "SELECT p.name FROM person p JOIN person b1 ON b1.id = p.boss_id JOIN person b2 ON b2.id = b1.boss_id WHERE b2.name = 'Ada'")
 end)
 
-test("groups: conditions and orders on expressions, numbers of groups, groups of joined columns", function()
+test("groups work with expressions, counts and joined columns", function()
   same(Book:group("author_id"):having((B.price:sum() + 1):gt(8)):select("author_id", B.price:sum()):order("author_id"),
     "SELECT author_id, SUM(price) FROM book GROUP BY author_id HAVING SUM(price) + 1 > 8 ORDER BY author_id")
   equal(Book:group("year"):select("year"):fetch_count(), 5)
@@ -91,7 +91,7 @@ test("groups: conditions and orders on expressions, numbers of groups, groups of
     "SELECT a.id, SUM(price) FROM author a LEFT JOIN book b ON b.author_id = a.id GROUP BY a.id ORDER BY a.id")
 end)
 
-test("aggregates of some rows, of distinct values, of limited rows", function()
+test("aggregates of some rows, distinct values and limited rows have the right values", function()
   same(Book:select(perilune.count():where(B.year:gt(1955)), B.price:sum():where(B.price:lt(6)), B.year:count_distinct()),
     "SELECT COUNT(*) FILTER (WHERE year > 1955), SUM(price) FILTER (WHERE price < 6), COUNT(DISTINCT year) FROM book")
   equal(Book:order(B.price:desc()):limit(2):sum("price"), 17.75)
@@ -100,7 +100,7 @@ test("aggregates of some rows, of distinct values, of limited rows", function()
   equal(Book:joining_required(Book.author:filter{ country = "US" }):sum("price"), 10.25)
 end)
 
-test("windows, and what is the first of each group", function()
+test("windows can select the first row of each group", function()
   same(Book:select("id", fn.row_number():over("PARTITION BY author_id ORDER BY price DESC"):as("place")):order("id"),
     "SELECT id, row_number() OVER (PARTITION BY author_id ORDER BY price DESC) FROM book ORDER BY id")
   same(Book:select("id", B.price:sum():over("ORDER BY id"):as("so_far")):order("id"), "SELECT id, SUM(price) OVER (ORDER BY id) FROM book ORDER BY id")
@@ -111,7 +111,7 @@ test("windows, and what is the first of each group", function()
   equal(Book:annotated_with(fn.rank():over("ORDER BY year"):as("place")):order("id"):fetch_one().place, 2)
 end)
 
-test("orders by joined columns, reversed, with NULL last", function()
+test("orders by joined columns can be reversed, with NULL last", function()
   same(Book:joining_required(Book.author:order(A.name:desc())):order("year"):reversed():pluck("id"),
     "SELECT b.id FROM book b JOIN author a ON a.id = b.author_id ORDER BY b.year DESC, a.name DESC")
   same(Book:joining_optional(Book.author):order(A.name:desc():nulls_last(), B.id):pluck("id"),
@@ -127,7 +127,7 @@ test("operators keep their order in SQL", function()
     "SELECT id FROM book WHERE (price > 8 OR year IS NULL) AND id < 5 ORDER BY id")
 end)
 
-test("changes from sub-requests, of limited, joined and counted rows", function()
+test("changes can use sub-requests and limited, joined and counted rows", function()
   Author:update_all{ born = Book:filter(B.author_id:eq(A.id)):select(B.year:min()) }
   equal(Author:order("id"):pluck("born"), { 1950, 1970, perilune.null, perilune.null })
   equal(Book:order(B.price:desc()):limit(2):update_all{ price = 0 }.changed_rows, 2)
@@ -138,7 +138,7 @@ test("changes from sub-requests, of limited, joined and counted rows", function(
   equal(Book:fetch_count(), 3)
 end)
 
-test("pages over rows that are equal in the order go through each row once", function()
+test("pages over rows with equal order values visit each row once", function()
   local seen = {}
   for number = 1, 3 do
     for _, book in ipairs(Book:order("year", "id"):page(number, 2).records) do seen[#seen + 1] = book.id end
@@ -146,7 +146,7 @@ test("pages over rows that are equal in the order go through each row once", fun
   same(seen, "SELECT id FROM book ORDER BY year, id")
 end)
 
-test("a long list finds what a short one finds, whatever the type of the column", function()
+test("a long list finds the same rows as a short one, for columns of any type", function()
   db:execute("CREATE TABLE code (t TEXT, i INTEGER, r REAL, b); INSERT INTO code VALUES ('5', 5, 5, 5), ('31', 31, 31.5, '31')")
   local Code = perilune.record("code")
   local list = { 5 }
@@ -155,7 +155,7 @@ test("a long list finds what a short one finds, whatever the type of the column"
   for _, column in ipairs{ "t", "i", "r", "b" } do equal(Code:filter{ [column] = list }:fetch_count(), 1) end
 end)
 
-test("functions of the script stand in every part of a request", function()
+test("Lua functions can be called in every part of a request", function()
   db:add_function("initial", 1, function(text) return text:sub(1, 1) end)
   same(Book:group(fn.initial(B.title)):having(fn.initial(B.title):ne("X")):select(fn.initial(B.title):as("letter"), perilune.count()):order("letter"),
     "SELECT substr(title, 1, 1) AS letter, COUNT(*) FROM book GROUP BY letter HAVING letter <> 'X' ORDER BY letter")
@@ -163,7 +163,7 @@ test("functions of the script stand in every part of a request", function()
   equal(Author:filter{ id = 1 }:update_all{ country = fn.initial(A.name) }.changed_rows, 1)
 end)
 
-test("what looks like SQL in names and values stays what it is", function()
+test("names and values that look like SQL are not interpreted", function()
   local nasty = [[x' OR 1=1; DROP TABLE book; --"]]
   equal(Book:filter{ title = nasty }:fetch_count(), 0)
   equal(Book:filter(B.title:contains(nasty) | B.title:like(nasty, "!")):fetch_count(), 0)

@@ -21,7 +21,7 @@ local function versions(class, id, ...)
   return list
 end
 
-test("a history follows the new name of its table", function()
+test("a history follows the renaming of its table", function()
   make_books()
   db:write({ note = "sale" }, function() db:execute("UPDATE book SET price = 4 WHERE id = 1") end)
   db:rename_table("book", "tome")
@@ -41,7 +41,7 @@ test("a history follows the new name of its table", function()
   equal({ #Book:find(1):history(), history:is_installed() }, { 2, true })
 end)
 
-test("a name that is taken keeps a table with a history from being renamed", function()
+test("a table with a history cannot be renamed to a name whose history exists", function()
   make_books()
   db:execute("CREATE TABLE tome_history (a)")
   local err = fails("definition", db.rename_table, db, "book", "tome")
@@ -49,7 +49,7 @@ test("a name that is taken keeps a table with a history from being renamed", fun
   equal({ db:table_exists("book"), history:is_installed(), #db:triggers("book") }, { true, true, 4 })
 end)
 
-test("a history finds its table that SQL has renamed, and its columns", function()
+test("a history follows a renaming of its table and columns in SQL", function()
   make_books()
   db:execute("ALTER TABLE book RENAME TO tome; ALTER TABLE tome RENAME COLUMN title TO name; UPDATE tome SET name = 'Typee!' WHERE id = 1")
   local Tome = perilune.record("tome")
@@ -89,7 +89,7 @@ test("a history follows the columns of its table", function()
   equal(db:fetch_one("SELECT name, sold FROM book").name, "Typee!")
 end)
 
-test("a history follows a table that is made anew", function()
+test("a history follows the rebuilding of its table", function()
   make_books()
   db:execute("CREATE TRIGGER own AFTER UPDATE ON book BEGIN SELECT 1; END")
   local statements = tostring(db:alter_table("book", { dry_run = true }, function(t) t:change_column("price", "text"):using("price || ' EUR'") end))
@@ -108,7 +108,7 @@ test("a history follows a table that is made anew", function()
   equal(#Book:find(1):history(), 3)
 end)
 
-test("values of a STRICT table with any type are recorded as they are", function()
+test("untyped values of a STRICT table are recorded exactly", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, value ANY) STRICT; INSERT INTO t VALUES (1, '007')")
   local T = perilune.record("t")
   perilune.history(T):install()
@@ -116,7 +116,7 @@ test("values of a STRICT table with any type are recorded as they are", function
   equal(versions(T, 1, "value"), { { "start", "007" }, { "update", "1e3" } })
 end)
 
-test("a change that a history cannot follow is refused, and changes nothing", function()
+test("a change that a history cannot follow is refused and has no effect", function()
   make_books()
   local function refused(part, block, name)
     matches(fails("definition", db.alter_table, db, name or "book", block), part)
@@ -150,7 +150,7 @@ test("a change that a history cannot follow is refused, and changes nothing", fu
   db:drop_table("book")
 end)
 
-test("a history that SQL has dropped is installed again", function()
+test("a history that SQL has dropped can be installed again", function()
   make_books()
   db:execute("DROP TABLE book_history")
   history:install()
@@ -158,7 +158,7 @@ test("a history that SQL has dropped is installed again", function()
   equal(versions(Book, 1, "price"), { { "start", 5.0 }, { "update", 1.0 } })
 end)
 
-test("versions of another key are not gone on with", function()
+test("a history with another key is not continued", function()
   make_books()
   history:remove(db, { keep_versions = true })
   db:execute("DROP TABLE book; CREATE TABLE book (title TEXT NOT NULL PRIMARY KEY COLLATE NOCASE)")
@@ -170,7 +170,7 @@ test("versions of another key are not gone on with", function()
   fails("definition", history.install, history)
 end)
 
-test("a history says what rows were, whatever happens to their table", function()
+test("a history preserves past rows through all changes of its table", function()
   for seed = 1, rounds(12) do
     local random, pick = random_numbers(seed)
     db:execute("CREATE TABLE item (id INTEGER PRIMARY KEY, a, b TEXT)")
@@ -215,7 +215,7 @@ test("a history says what rows were, whatever happens to their table", function(
   end
 end)
 
-test("the error of SQL that drops a column of a table with a history says what does both", function()
+test("dropping a column of a table with a history in SQL is an error with the alternative", function()
   make_books()
   local err = fails("sql", db.execute, db, "ALTER TABLE book DROP COLUMN price")
   matches(err, "error in trigger book_history_insert after drop column")

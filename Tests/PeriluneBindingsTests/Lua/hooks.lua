@@ -61,7 +61,7 @@ test("save updates a record that has a row, and inserts one without a key", func
   equal(text(log), "will_save around_save { will_update validate around_update { } did_update } did_save")
 end)
 
-test("save of a record with a key but no row tries to update and then inserts", function()
+test("save of a record with a key but no row tries an update and then inserts", function()
   local log = {}
   local Item = logging_class(log)
   local item = Item{ id = 7, name = "a" }
@@ -72,7 +72,7 @@ test("save of a record with a key but no row tries to update and then inserts", 
   equal(statement_log(), { "a" })
 end)
 
-test("delete calls its own hooks only", function()
+test("delete calls only its own hooks", function()
   local log = {}
   local Item = logging_class(log)
   local item = Item{ name = "a" }
@@ -94,7 +94,7 @@ test("upsert calls the hooks of an insert", function()
   equal(statement_log(), { "b" })
 end)
 
-test("update_changes calls no hook when nothing has changed", function()
+test("update_changes calls no hooks if nothing has changed", function()
   local log = {}
   local Item = logging_class(log)
   local item = Item{ name = "a", size = 1 }
@@ -106,7 +106,7 @@ test("update_changes calls no hook when nothing has changed", function()
   equal(text(log), "will_save around_save { will_update validate around_update { } did_update } did_save")
 end)
 
-test("hooks get the live database, and update hooks the columns that are written", function()
+test("hooks receive the database, and update hooks the written columns", function()
   local Item = logging_class{}
   local seen = {}
   function Item:will_insert(handle)
@@ -146,7 +146,7 @@ test("a hook may change the record before it is written", function()
   equal(db:fetch_one("SELECT name, size FROM item").size, 11)
 end)
 
-test("a key that the application makes can be set in will_insert", function()
+test("will_insert can set a generated key", function()
   db:execute "CREATE TABLE tag (code TEXT PRIMARY KEY NOT NULL, name TEXT) WITHOUT ROWID"
   local Tag = perilune.record "tag"
   function Tag:will_insert() self.code = self.code or self.name:lower() end
@@ -155,7 +155,7 @@ test("a key that the application makes can be set in will_insert", function()
   equal(Tag:find("urgent").name, "Urgent")
 end)
 
-test("an error in any hook undoes the write and all that hooks have written", function()
+test("an error in any hook undoes the write and everything that hooks have written", function()
   db:execute "CREATE TABLE log (text TEXT)"
   for _, name in ipairs{ "will_save", "did_save", "will_insert", "did_insert", "validate", "around_insert", "around_save" } do
     db:execute "DROP TABLE IF EXISTS item"
@@ -178,7 +178,7 @@ test("an error in any hook undoes the write and all that hooks have written", fu
   equal(db:is_inside_transaction(), false)
 end)
 
-test("an error in a hook of update or delete undoes it too, and leaves an outer transaction alone", function()
+test("an error in a hook of update or delete undoes the write, but not an outer transaction", function()
   local Item = logging_class{}
   local item = Item{ name = "a", size = 1 }
   item:insert()
@@ -202,7 +202,7 @@ test("an error in a hook of update or delete undoes it too, and leaves an outer 
   equal(db:fetch_value "SELECT COUNT(*) FROM item", 5)
 end)
 
-test("a failed write passes through around hooks, and cannot be hidden by them", function()
+test("a failed write passes through around hooks, which cannot hide it", function()
   db:execute "CREATE TABLE tag (name TEXT PRIMARY KEY NOT NULL)"
   local Tag = perilune.record "tag"
   local seen
@@ -243,7 +243,7 @@ test("an around hook must call its function once", function()
   matches(fails("hook", item.save, item), "around_save")
 end)
 
-test("an around hook gets the database after its function", function()
+test("an around hook receives the database after its function", function()
   local Item = logging_class{}
   local counts = {}
   function Item:around_insert(insert, handle)
@@ -256,7 +256,7 @@ test("an around hook gets the database after its function", function()
   equal(counts, { 0, 1, 1 })
 end)
 
-test("a hook may write other records, in the same transaction", function()
+test("a hook may write other records in the same transaction", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE history (id INTEGER PRIMARY KEY, item_id INTEGER)"
   local Item, History = perilune.record "item", perilune.record "history"
   function Item:did_insert(handle)
@@ -267,7 +267,7 @@ test("a hook may write other records, in the same transaction", function()
   equal(History:fetch_count(), 2)
 end)
 
-test("a missing row can be inserted before it is updated", function()
+test("a hook can insert a missing row before the update", function()
   db:execute "CREATE TABLE setting (id INTEGER PRIMARY KEY CHECK (id = 1), flag BOOLEAN, theme TEXT)"
   local Setting = perilune.record "setting"
   function Setting:will_update(handle)
@@ -278,7 +278,7 @@ test("a missing row can be inserted before it is updated", function()
   fails("constraint_check", function() Setting{ id = 2 }:insert() end)
 end)
 
-test("a hook that writes its own record without end is stopped", function()
+test("a hook that endlessly writes its own record is stopped", function()
   local Item = logging_class{}
   function Item:will_insert() Item{ name = "again" }:insert() end
   local item = Item{ name = "a" }
@@ -289,7 +289,7 @@ test("a hook that writes its own record without end is stopped", function()
   equal(statement_log(), { "a" })
 end)
 
-test("hooks are inherited by extended classes, which may replace them", function()
+test("extended classes inherit hooks and may replace them", function()
   local log = {}
   local Item = logging_class(log)
   local Special = Item:extend()
@@ -304,7 +304,7 @@ test("hooks are inherited by extended classes, which may replace them", function
   equal(text(log), "will_save around_save { special will_insert validate around_insert { } did_insert } did_save")
 end)
 
-test("hooks that are defined after records were made count", function()
+test("hooks that are defined after a record was made are called", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
   local Item = perilune.record "item"
   local item = Item{ name = "a" }
@@ -318,7 +318,7 @@ test("hooks that are defined after records were made count", function()
   equal(count, 1)
 end)
 
-test("a method that replaces insert may call the one of the library", function()
+test("a method that replaces insert can call the original", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
   local Item = perilune.record "item"
   local insert = Item.insert
@@ -342,7 +342,7 @@ test("insert_all calls the hooks of each record", function()
   equal(statement_log(), { "a", "b" })
 end)
 
-test("hooks are not called by writes that name no record", function()
+test("writes without a record call no hooks", function()
   local log = {}
   local Item = logging_class(log)
   Item{ id = 1, name = "a" }:insert()
@@ -351,7 +351,7 @@ test("hooks are not called by writes that name no record", function()
   equal(text(log), "")
 end)
 
-test("a method that is called nearly like a hook is refused, others are not", function()
+test("only methods with names similar to a hook are refused", function()
   local Item = perilune.record "item"
   local err = fails("unknown_hook", function() function Item:will_isnert() end end)
   equal({ err.name, err.suggestion }, { "will_isnert", "will_insert" })
@@ -361,7 +361,7 @@ test("a method that is called nearly like a hook is refused, others are not", fu
   function Item:will_rain() return "no" end
 end)
 
-test("a hook is a function, or what can be called", function()
+test("a hook must be callable", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
   local Item = perilune.record("item")
   local err = fails("argument", function() Item.will_insert = 5 end)
@@ -373,7 +373,7 @@ test("a hook is a function, or what can be called", function()
   equal(Item{}:insert().name, nil)
 end)
 
-test("a hook called as other libraries call it is refused, with the name that it has here", function()
+test("the hook names of other libraries are refused with the right name", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
   local Item = perilune.record "item"
   local names = {

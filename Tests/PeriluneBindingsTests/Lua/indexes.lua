@@ -28,7 +28,7 @@ test("an index has a name and a table", function()
     { { name = "by_title", columns = { "title", "year" }, unique = false, partial = false, origin = "create index" } })
 end)
 
-test("an index that is given no name is called after table and columns", function()
+test("an index without a name is named after its table and columns", function()
   make_book()
   db:create_index("book", { "title" })
   db:create_index("book", { "year", { "title", desc = true } }, { unique = true })
@@ -38,7 +38,7 @@ test("an index that is given no name is called after table and columns", functio
   equal(sql_of("book_on_year"), 'CREATE INDEX "book_on_year" ON "book"("year")')
 end)
 
-test("an index can be unique, partial, and made only if it is missing", function()
+test("an index can be unique, partial, and created only if it is missing", function()
   make_book()
   for _ = 1, 2 do
     db:create_index("recent", { on = "book", columns = "title", unique = true, where = "year > 2000", if_not_exists = true })
@@ -49,7 +49,7 @@ test("an index can be unique, partial, and made only if it is missing", function
   matches(fails("sql", db.create_index, db, "recent", { on = "book", columns = "title" }), "already exists")
 end)
 
-test("an index can be on expressions, with order and collation", function()
+test("an index can use expressions, orders and collations", function()
   make_book()
   db:create_index("i", { on = "book", columns = {
     { sql = "lower(title)" }, { "title", collate = "nocase", desc = true }, { sql = "year / 10", desc = true },
@@ -59,7 +59,7 @@ test("an index can be on expressions, with order and collation", function()
   matches(tostring(db:explain("SELECT 1 FROM book WHERE lower(title) = 'a'")), "USING COVERING INDEX i")
 end)
 
-test("indexes may be on expressions in Lua", function()
+test("an index can use Lua expressions", function()
   make_book()
   local Book = perilune.record("book")
   db:create_index("i", { on = "book", where = function(c) return c.year:gt(2000) end, columns = {
@@ -68,7 +68,7 @@ test("indexes may be on expressions in Lua", function()
   equal(sql_of("i"), 'CREATE INDEX "i" ON "book"(LOWER("title"), "year" % 10 DESC) WHERE "year" > 2000')
 end)
 
-test("what cannot be indexed is reported", function()
+test("invalid index columns are reported", function()
   make_book()
   equal(refused("unknown_column", nil, "book", { "titel" }).suggestion, "title")
   equal(refused("unknown_column", nil, "i", { on = "book", columns = { { "titel", desc = true } } }).suggestion, "title")
@@ -94,7 +94,7 @@ test("what cannot be indexed is reported", function()
   refused("definition", "is a view", "v", { "a" })
 end)
 
-test("an index is dropped by its name, or by table and columns", function()
+test("an index can be dropped by its name, or by table and columns", function()
   make_book()
   db:create_index("book", { "title" })
   db:drop_index("BOOK_on_title")
@@ -103,7 +103,7 @@ test("an index is dropped by its name, or by table and columns", function()
   equal(#db:indexes("book"), 0)
 end)
 
-test("an index that is dropped must be there, and be the only one", function()
+test("a dropped index must exist and be unambiguous", function()
   make_book()
   db:create_index("book", { "title" })
   equal(fails("unknown_index", db.drop_index, db, "book_on_titel").suggestion, "book_on_title")
@@ -115,7 +115,7 @@ test("an index that is dropped must be there, and be the only one", function()
   fails("unknown_table", db.drop_index, db, "bok", { "title" })
 end)
 
-test("a read block makes and drops no indexes", function()
+test("a read block neither creates nor drops indexes", function()
   make_book()
   db:create_index("book", { "title" })
   db:read(function(db)

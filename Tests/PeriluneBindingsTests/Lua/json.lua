@@ -2,7 +2,7 @@
 
 local encode, decode = perilune.json.encode, perilune.json.decode
 
-test("what is written is compact, with the names in order", function()
+test("output is compact, with names in order", function()
   equal(encode{ b = { 1, 2.5, "x" }, a = true, c = perilune.null }, '{"a":true,"b":[1,2.5,"x"],"c":null}')
   equal(encode"text", '"text"')
   equal(encode(perilune.null), "null")
@@ -21,7 +21,7 @@ test("integers stay integers, floats stay floats, and both keep every digit", fu
   matches(fails("conversion", encode, math.huge), "JSON has no inf")
 end)
 
-test("an empty table is an object, unless it was marked or read as an array", function()
+test("an empty table becomes an object unless it was marked or read as an array", function()
   equal(encode{}, "{}")
   equal(encode(perilune.json.array()), "[]")
   equal(encode(perilune.json.array{ 1 }), "[1]")
@@ -32,7 +32,7 @@ test("an empty table is an object, unless it was marked or read as an array", fu
   equal(encode(tags), '["new"]')
 end)
 
-test("strings are escaped, and read with their escapes", function()
+test("strings are escaped, and escapes are read", function()
   equal(encode 'a"b\\c\n\t\0\127é😀', '"a\\"b\\\\c\\n\\t\\u0000\\u007fé😀"')
   equal(decode '"a\\"b\\\\c\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\127é"', 'a"b\\c/\b\f\n\r\té😀\127é')
   equal(decode(encode(("\1\31\"\\x"):rep(1000))), ("\1\31\"\\x"):rep(1000))
@@ -41,13 +41,13 @@ test("strings are escaped, and read with their escapes", function()
   fails("conversion", encode, "\xed\xa0\x80")
 end)
 
-test("blanks are skipped, words and nulls are read", function()
+test("blanks are skipped, and words and nulls are read", function()
   equal(decode " \t\r\n{ \"a\" : [ true , false , null ] , \"b\" : { } } \n", { a = { true, false, perilune.null }, b = {} })
   equal(decode "null", perilune.null)
   equal(decode '{"a":1,"a":2}', { a = 2 })
 end)
 
-test("text that is not JSON is refused with the place", function()
+test("invalid JSON is refused with its position", function()
   for _, text in ipairs{ "", " ", "[", "[1", "[1,", "[1,]", "{", '{"a"', '{"a":', '{"a":1', '{"a":1,}', "{a:1}", "'a'", '"a', '"\\',
     '"\\x"', '"\\u12"', '"\\ud800"', '"\\ud800\\u0041"', '"\\udc00"', '"a\nb"', "01", "-", "+1", ".5", "1.", "1e", "0x10", "nul",
     "nan", "Infinity", "true false", "1 2", "]", "-01", "[1}", '{"a":1]', "tru", "\0" } do
@@ -57,7 +57,7 @@ test("text that is not JSON is refused with the place", function()
   matches(fails("conversion", decode, 12), "expected JSON, got the integer 12")
 end)
 
-test("what JSON cannot hold is refused with the way to it", function()
+test("values that JSON cannot express are refused with a remedy", function()
   matches(fails("conversion", encode, { a = { b = print } }), "the value.a.b: JSON cannot hold")
   matches(fails("conversion", encode, { 1, nil, 3 }), "a list with a hole")
   matches(fails("conversion", encode, { 1, 2, x = 3 }), 'a table with positions and the name "x"')
@@ -68,7 +68,7 @@ test("what JSON cannot hold is refused with the way to it", function()
   fails("conversion", encode, perilune.json.array{ x = 1 })
 end)
 
-test("a table that contains itself, and text without end, are refused", function()
+test("cyclic tables and extremely long text are refused", function()
   local loop = {}
   loop.me = { loop }
   matches(fails("conversion", encode, loop), "nested more than 200 tables deep")
@@ -77,12 +77,12 @@ test("a table that contains itself, and text without end, are refused", function
   equal(encode(decode(deep)), deep)
 end)
 
-test("dates, enums and value types are written as the database has them", function()
+test("dates, enums and value types are written as in the database", function()
   local Color = perilune.enum{ red = 1 }
   equal(encode{ due = perilune.date "2026-03-01", color = Color.red }, '{"color":1,"due":"2026-03-01 00:00:00.000"}')
 end)
 
-test("what was read from JSON shows itself as such", function()
+test("values that were read from JSON can be printed as JSON", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, data TEXT)"
   local T = perilune.record("t", { types = { data = "json" } })
   T{ data = { list = { 1, 2 }, name = "x" } }:insert()

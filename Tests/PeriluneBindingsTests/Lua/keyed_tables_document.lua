@@ -13,7 +13,7 @@ local List, Reminder = perilune.record "reminders_list", perilune.record "remind
 
 -- Keys
 
-test("the key is that of the schema, or a column called id, or the one that is named", function()
+test("the key comes from the schema, a column called id, or the class", function()
   equal(Reminder:insert{ title = "a" }.id, 1)
   db:execute "CREATE TABLE plain (id INTEGER, name TEXT); INSERT INTO plain VALUES (3, 'x')"
   equal(perilune.record "plain":find(3).name, "x")
@@ -45,7 +45,7 @@ test("a draft has all fields, and its key may be missing", function()
   equal(Reminder:insert(draft).id, 1)
 end)
 
-test("inserting a draft returns its key, or all columns in the order of the table", function()
+test("inserting a draft returns its key, or all columns in table order", function()
   equal(Reminder:insert(Reminder.draft{ title = "a" }, { returning = "id" }), 1)
   local statement = Reminder:statement("insert", Reminder.draft{ title = "b" }, { returning = "all" })
   matches(statement:sql(), 'RETURNING "id", "title", "is_completed", "reminders_list_id"')
@@ -53,7 +53,7 @@ test("inserting a draft returns its key, or all columns in the order of the tabl
   equal({ row.id, row.title, row.is_completed }, { 2, "b", false })
 end)
 
-test("a draft of a record keeps the key, and one may be filled in beforehand", function()
+test("the draft of a record keeps the key, and a key can be set in advance", function()
   local list = List:insert(List.draft{ title = "Home" })
   local draft = Reminder.draft{ reminders_list_id = list.id }
   draft.title = "Get milk"
@@ -65,7 +65,7 @@ end)
 
 -- Find, update, delete
 
-test("the row of a key is a request: selected, updated, deleted", function()
+test("the row of a key is a request that can be selected, updated and deleted", function()
   Reminder:insert_all{ { title = "a" }, { title = "b" }, { title = "c" } }
   local one = Reminder:filter_key(2)
   matches(one:sql(), 'WHERE "reminders"."id" = ?')
@@ -78,13 +78,13 @@ test("the row of a key is a request: selected, updated, deleted", function()
   equal(Reminder:fetch_count(), 2)
 end)
 
-test("several keys are found at once", function()
+test("several keys can be found at once", function()
   Reminder:insert_all{ { title = "a" }, { title = "b" }, { title = "c" } }
   equal({ Reminder:find{ 3, 1 }[1].title, Reminder:filter_keys{ 1, 3 }:fetch_count() }, { "c", 2 })
   equal(fails("record_not_found", Reminder.find, Reminder, { 1, 9 }).key, 9)
 end)
 
-test("an update of a record writes all columns but the key", function()
+test("updating a record writes all columns but the key", function()
   local reminder = Reminder:insert{ title = "a" }
   reminder.is_completed = true
   equal(tostring(Reminder:statement("update", reminder)),
@@ -95,7 +95,7 @@ end)
 
 -- Upsert
 
-test("an upsert inserts, or updates what the key is in the way of", function()
+test("upsert inserts a row or updates the one with its key", function()
   local first = Reminder:upsert(Reminder.draft{ title = "a" })
   Reminder:upsert(Reminder.draft{ id = first.id, title = "b" })
   Reminder:upsert(Reminder.draft{ id = 9, title = "c" })
@@ -116,7 +116,7 @@ end)
 
 -- Conflicts
 
-test("conflict clauses are options of a write", function()
+test("conflict clauses are options of writes", function()
   local Tag = perilune.record "tags"
   Tag:insert{ name = "x" }
   equal(Tag:insert(Tag.draft{ name = "x" }, { on_conflict = "ignore" }), false)
@@ -128,7 +128,7 @@ test("conflict clauses are options of a write", function()
   equal(db:fetch_values "SELECT id || name FROM tags", { "2x" })
 end)
 
-test("what happens on a conflict with another key can be said", function()
+test("the response to a conflict with another key can be chosen", function()
   local Tag = perilune.record "tags"
   for _ = 1, 3 do Tag:upsert({ name = "x" }, { target = "name", update = { uses = Tag.c.uses + 1 } }) end
   equal(db:fetch_one("SELECT name, uses FROM tags"):to_table(), { name = "x", uses = 3 })
@@ -136,7 +136,7 @@ test("what happens on a conflict with another key can be said", function()
   equal(db:fetch_value "SELECT uses FROM tags", 3)
 end)
 
-test("names are quoted and booleans are 0 and 1, whatever they are", function()
+test("names are quoted, and booleans are stored as 0 and 1", function()
   db:execute 'CREATE TABLE "order" ("group" INTEGER PRIMARY KEY, "by" BOOLEAN)'
   local Order = perilune.record "order"
   equal(tostring(Order:statement("insert", { by = true })), 'INSERT INTO "order" ("by") VALUES (1)')

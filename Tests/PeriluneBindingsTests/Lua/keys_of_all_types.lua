@@ -79,7 +79,7 @@ local function for_each_kind(f)
   end
 end
 
-test("what belongs to a record, and conditions by a record", function() for_each_kind(function(values, sql, B, C)
+test("associated rows and conditions by a record work with every type of key", function() for_each_kind(function(values, sql, B, C)
   local b = B:find(values[1])
   equal(b:cs():fetch_count(), count("c WHERE b_id = " .. sql[1]))
   equal(b:one():fetch_one().id, 1)
@@ -99,7 +99,7 @@ test("what belongs to a record, and conditions by a record", function() for_each
   equal(count "b", 1)
 end) end)
 
-test("what is fetched with records, or for them", function() for_each_kind(function(values, sql, B, C, T, L)
+test("rows that are fetched with records or for them are found with every type of key", function() for_each_kind(function(values, sql, B, C, T, L)
   L:insert{ b_id = values[1], t_id = values[2] }
   local owner = B:including_all(B.cs, B.ts):including_optional(B.parent):find(values[1])
   equal({ #owner.cs, #owner.ts, owner.ts[1].v }, { 2, 1, 2 })
@@ -121,7 +121,7 @@ test("what is fetched with records, or for them", function() for_each_kind(funct
   equal(#B:including_all(B.children, 3):find(values[1]).children, 1)
 end) end)
 
-test("records that are made for others", function() for_each_kind(function(values, sql, B, C)
+test("records that are created for others get the right key", function() for_each_kind(function(values, sql, B, C)
   local b = B:find(values[1])
   local made = b:cs():create{ n = 1 }
   equal(count("c WHERE b_id = " .. sql[1]), 3)
@@ -138,7 +138,7 @@ test("records that are made for others", function() for_each_kind(function(value
   equal(count("c WHERE b_id = " .. sql[3]), 1)
 end) end)
 
-test("links", function() for_each_kind(function(values, sql, B, _, T)
+test("links work with every type of key", function() for_each_kind(function(values, sql, B, _, T)
   local b, first, second = B:find(values[1]), T:find(values[1]), T:find(values[2])
   b:ts():add(first, second)
   b:ts():add(first)
@@ -158,7 +158,7 @@ test("links", function() for_each_kind(function(values, sql, B, _, T)
   equal(count("l WHERE t_id = " .. sql[3]), 1)
 end) end)
 
-test("counts and times of the row that a record belongs to", function() for_each_kind(function(values, sql, B, C)
+test("counters and timestamps of the owning row are updated with every type of key", function() for_each_kind(function(values, sql, B, C)
   local function counts() return db:fetch_values("SELECT c_count FROM b ORDER BY v") end
   local made = C:insert{ b_id = values[1] }
   C:insert{ b_id = values[1] }
@@ -174,7 +174,7 @@ test("counts and times of the row that a record belongs to", function() for_each
   equal(counts(), { 1, 0 })
 end) end)
 
-test("what is saved together", function() for_each_kind(function(values, sql, B, C)
+test("nested values are saved together with every type of key", function() for_each_kind(function(values, sql, B, C)
   B:save_nested({ id = values[1], cs = { { n = 100 } } }, { delete_missing = true })
   equal(count("c WHERE b_id = " .. sql[1]), 1)
   B:save_nested{ id = values[3], v = 3, cs = { { n = 1 }, { n = 2 } }, ts = { { id = values[3] } } }
@@ -191,14 +191,14 @@ test("what is saved together", function() for_each_kind(function(values, sql, B,
   equal(count("b WHERE v = 33"), 1)
 end) end)
 
-test("tables that refer to themselves", function() for_each_kind(function(values, sql, B)
+test("self-referential tables work with every type of key", function() for_each_kind(function(values, sql, B)
   local root = B:find(values[1])
   root:children():create{ id = values[3], v = 3 }
   equal(count("b WHERE parent_id = " .. sql[1]), 1)
   equal({ root:children():fetch_one().v, B:find(values[3]):parent():fetch_one().v }, { 3, 1 })
 end) end)
 
-test("common tables, unions and pages", function() for_each_kind(function(values, sql, B, C)
+test("common tables, unions and pages work with every type of key", function() for_each_kind(function(values, sql, B, C)
   local all = perilune.common_table("q", B:all())
   equal(all:filter{ id = values[1] }:fetch_count(), 1)
   equal(perilune.common_table("q", B:select("id", B.c.v:as("w"))):filter{ id = values[1] }:fetch_count(), 1)
@@ -228,7 +228,7 @@ test("many rows at once", function() for_each_kind(function(values, sql, B, C)
   equal({ record:exists(), count "b", count "b WHERE v = 14" }, { true, 3, 1 })
 end) end)
 
-test("a key of several columns, one of them for bytes", function()
+test("composite keys may contain blobs", function()
   db:execute[[
     DROP TABLE IF EXISTS l; DROP TABLE IF EXISTS c; DROP TABLE IF EXISTS b;
     CREATE TABLE b (k BLOB, n INTEGER, v, PRIMARY KEY (k, n));

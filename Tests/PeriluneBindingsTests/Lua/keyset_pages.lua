@@ -41,7 +41,7 @@ local function walk(request, size)
   return table.concat(parts, " "), table.concat(back, " ")
 end
 
-test("pages follow each other over any order, both ways", function()
+test("pages follow each other in any order, in both directions", function()
   fill(23)
   local c = Book.c
   -- The key follows, in the direction of all terms.
@@ -63,7 +63,7 @@ test("pages follow each other over any order, both ways", function()
   end
 end)
 
-test("an index tells rows apart only by the collations of its columns, and where nothing is NULL", function()
+test("a unique index distinguishes rows only under its collations and without NULLs", function()
   db:execute[[
     CREATE TABLE word (id INTEGER PRIMARY KEY, exact TEXT NOT NULL COLLATE NOCASE, loose TEXT NOT NULL, maybe TEXT UNIQUE,
       first TEXT NOT NULL, second TEXT NOT NULL, UNIQUE (first, second));
@@ -91,7 +91,7 @@ test("an index tells rows apart only by the collations of its columns, and where
   equal(Word:filter{ exact = "w1" }:order("id"):fetch_all()[2].second, "s")
 end)
 
-test("a page has its records, and cursors where there are more", function()
+test("a page has its records, and cursors if there are more rows", function()
   fill(5)
   local first = Book:order("id"):page_after(nil, 2)
   equal({ ids(first.records), first.previous, first.size }, { "1 2", nil, 2 })
@@ -106,7 +106,7 @@ test("a page has its records, and cursors where there are more", function()
   equal(first.next:match("^[%w_-]+$"), first.next)
 end)
 
-test("rows that come and go before a cursor change nothing", function()
+test("rows that are added or removed before a cursor do not affect pages", function()
   fill(10)
   local first = Book:order("id"):page_after(nil, 4)
   Book:filter_keys{ 1, 2, 4 }:delete_all()
@@ -114,7 +114,7 @@ test("rows that come and go before a cursor change nothing", function()
   equal(ids(Book:order("id"):page_after(first.next, 3).records), "5 6 7")
 end)
 
-test("keys of several columns, and classes with included rows", function()
+test("composite keys and included rows work in pages", function()
   Seat:insert_all{ { hall = "a", number = 1, price = 3 }, { hall = "a", number = 2, price = 1 }, { hall = "b", number = 1, price = 2 } }
   local page = Seat:order("hall"):page_after(nil, 1)
   equal(page.records[1].number, 1)
@@ -123,7 +123,7 @@ test("keys of several columns, and classes with included rows", function()
   equal(Seat:order("price"):page_after(Seat:order("price"):page_after(nil, 2).next, 2).records[1].price, 3)
 end)
 
-test("tables without a key have pages by row id", function()
+test("tables without a key are paged by row id", function()
   db:execute[[
     CREATE TABLE bare (a INTEGER, b TEXT);
     INSERT INTO bare VALUES (1, 'x'), (1, 'x'), (1, 'x'), (2, 'y');
@@ -152,7 +152,7 @@ test("tables without a key have pages by row id", function()
   end
 end)
 
-test("orders by values of other rows have pages, those that differ from page to page have none", function()
+test("orders by other rows' values can be paged unless they vary between pages", function()
   fill(6)
   db:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES book); INSERT INTO note VALUES (1, 2), (2, 2), (3, 5)")
   local Own, Note = perilune.record("book"), perilune.record("note")
@@ -174,7 +174,7 @@ test("orders by values of other rows have pages, those that differ from page to 
   equal(walk(Note:join(Own, Own.c.id:eq(Note.c.book_id) & Own.c.id:gt(2)):order("id"), 2), "3")
 end)
 
-test("what is no cursor is refused", function()
+test("an invalid cursor is refused", function()
   fill(5)
   local by_id, by_title = Book:order("id"), Book:order("title")
   local cursor = by_id:page_after(nil, 2).next
@@ -191,7 +191,7 @@ test("what is no cursor is refused", function()
   matches(fails("argument", function() Book:order("year, id"):page_after(nil, 2) end), "SQL text")
 end)
 
-test("records of a page have the fields of others", function()
+test("records of a page have the fields of other records", function()
   db:execute("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, bytes BLOB); INSERT INTO item VALUES (1, 'b', x'01'), (2, 'A', x'02')")
   local Item = perilune.record("item")
   local page = Item:order(Item.c.name:lower(), "bytes"):page_after(nil, 1)
@@ -204,7 +204,7 @@ test("records of a page have the fields of others", function()
   equal(Item:annotated_with(Item.c.name:lower():as("small")):order(Item.c.name:lower()):page_after(nil, 1).records[1].small, "a")
 end)
 
-test("pages of distinct records are not ordered by columns of joined rows, of which a record may have several", function()
+test("pages of distinct records cannot be ordered by columns of joined rows", function()
   db:execute[[
     CREATE TABLE review (id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES book, stars INTEGER, critic_id INTEGER REFERENCES critic);
     CREATE TABLE critic (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO critic VALUES (1, 'x'), (2, 'y');

@@ -1,12 +1,12 @@
 --- What every script finds.
 
-test("the parts of the library are there", function()
+test("all parts of the library exist", function()
   for _, name in ipairs{ "null", "blob", "date", "enum", "value_type", "record", "migrator", "single_row", "now" } do
     if perilune[name] == nil then error("perilune." .. name .. " is missing") end
   end
 end)
 
-test("a script can wrap functions before they are first called, and after", function()
+test("a script can wrap functions before and after their first call", function()
   local calls, former = {}, { sql = perilune.sql, rank = perilune.rank, column = perilune.column }
   for name, f in pairs(former) do
     perilune[name] = function(...)
@@ -22,7 +22,7 @@ test("a script can wrap functions before they are first called, and after", func
   equal({ tostring(perilune.sql("4")), #calls }, { "(4)", 4 })
 end)
 
-test("a method that there is not gets the nearest", function()
+test("an unknown method is reported with the nearest name", function()
   local err = fails("unknown_method", function() db:fetch_al("SELECT 1") end)
   matches(err, "fetch_all")
   equal(err.suggestion, "fetch_all")
@@ -32,7 +32,7 @@ test("a method that there is not gets the nearest", function()
   equal(db[1], nil)
 end)
 
-test("collations that know more letters than those of ASCII work in SQL", function()
+test("Unicode collations work in SQL", function()
   db:execute("CREATE TABLE word (text TEXT)")
   for _, word in ipairs{ "Zebra", "zebra", "élan", "apple", "Éclair", "item 10", "item 9" } do
     db:execute("INSERT INTO word VALUES (?)", word)

@@ -2,7 +2,7 @@
 
 local history_tables = library("perilune.schema.history_tables")
 
-test("errors in any trigger of a history say so", function()
+test("errors in any trigger of a history are explained", function()
   for _, event in ipairs(history_tables.events) do
     db:execute(([[
       DROP TABLE IF EXISTS leaf; CREATE TABLE leaf (side, colour);

@@ -4,7 +4,7 @@ local interning = library("perilune.expressions.interning")
 
 local function child(origin, op, other) return interning.origin{ parent = origin, op = op, other = other } end
 
-test("what is derived in the same way is the same", function()
+test("equal derivations give the same object", function()
   local origin = interning.origin{}
   local other = {}
   assert(interning.with_text(origin, "limit", 5, child) == interning.with_text(origin, "limit", 5, child))
@@ -17,7 +17,7 @@ test("what is derived in the same way is the same", function()
   } do assert(different[1] ~= different[2]) end
 end)
 
-test("what cannot be made is not kept", function()
+test("failed derivations are not kept", function()
   local origin = interning.origin{}
   local function fail() error("no", 0) end
   assert(not pcall(interning.with_text, origin, "limit", 5, fail))
@@ -26,7 +26,7 @@ test("what cannot be made is not kept", function()
   equal(interning.with_other(origin, "and", origin, child).op, "and")
 end)
 
-test("only a limited number is kept by text", function()
+test("a limited number of derivations is kept by text", function()
   local origin, made = interning.origin({}, 10), 0
   local function count() made = made + 1 return {} end
   for number = 1, 100 do interning.with_text(origin, "limit", number, count) end
@@ -44,7 +44,7 @@ test("what was derived with another thing is forgotten with that", function()
   equal(next(origin.by_other["and"]), nil)
 end)
 
-test("expressions of one form have one shape, whatever their values are", function()
+test("expressions of equal form share a shape, whatever their values", function()
   local id = perilune.column("id")
   local shape_of = function(expression) return rawget(expression, "shape") end
   assert(shape_of(id:eq(1) & id:gt(2)) == shape_of(id:eq(3) & id:gt(4)))

@@ -71,7 +71,7 @@ CREATE TABLE "book" ( -- what is on the shelf
       UNIQUE (title, author_id) -- both
     )]]
 
-test("a type changes; rows, ids, comments and all that depends on the table stay", function()
+test("changing a type keeps rows, ids, comments and all dependent objects", function()
   make_books()
   local before = everything()
   equal(select("#", db:alter_table("book", function(t) t:change_column("pages", "integer"):not_null() end)), 0)
@@ -102,7 +102,7 @@ test("a type changes; rows, ids, comments and all that depends on the table stay
   equal(db:fetch_values("SELECT text FROM log"), { "insert Mardi", "delete", "delete" })
 end)
 
-test("inside of a transaction too, where foreign keys are enforced", function()
+test("tables can be rebuilt inside a transaction with foreign keys enforced", function()
   make_books()
   db:write(function(db)
     db:execute("INSERT INTO page VALUES (5, 7)")
@@ -127,7 +127,7 @@ local function alter(db, options)
   end)
 end
 
-test("a dry run says what would be done, and undoes it", function()
+test("a dry run reports its steps and undoes them", function()
   make_books()
   local before = everything()
   local statements = alter(db, { dry_run = true })
@@ -155,7 +155,7 @@ local function fail_at(step, is_after, f, ...)
   return not has_ended
 end
 
-test("what a failure at any step has begun is undone, in a history too", function()
+test("a failure at any step is undone, including the history", function()
   make_books()
   local Book = perilune.record("book")
   perilune.history(Book):install()
@@ -179,7 +179,7 @@ test("what a failure at any step has begun is undone, in a history too", functio
   equal(perilune.history(perilune.record("volume")):is_installed(), true)
 end)
 
-test("what a failure at any step has begun is undone", function()
+test("a failure at any step is undone", function()
   make_books()
   local before = everything()
   local steps = #alter(db, { dry_run = true })
@@ -200,7 +200,7 @@ test("what a failure at any step has begun is undone", function()
   end
 end)
 
-test("values that would not be the same are refused, and converted when asked", function()
+test("values that would change are refused, or converted on request", function()
   db:execute[[CREATE TABLE t (a, b TEXT, c INTEGER, d REAL);
     INSERT INTO t VALUES (1, '007', 9007199254740993, 0.1 + 0.2), (2, 'x', 1, 0.5), (3, '12', NULL, 3.0)]]
   local function change(name, declared, using)
@@ -223,7 +223,7 @@ test("values that would not be the same are refused, and converted when asked", 
   equal(db:fetch_values("SELECT a FROM t"), { "1", "2", "3" })
 end)
 
-test("properties of a column are set and removed", function()
+test("properties of a column can be set and removed", function()
   make_books()
   db:alter_table("book", function(t)
     t:change_column("title"):without("not_null", "collate"):default("untitled"):check("title <> ''")
@@ -241,7 +241,7 @@ test("properties of a column are set and removed", function()
   equal(db:has_unique_key("book", { "sequel_of" }), true)
 end)
 
-test("a column has what is removed from it", function()
+test("only properties that a column has can be removed", function()
   make_books()
   refused("definition", function(t) t:change_column("title"):without("default") end, "column `title` has no `default`")
   refused("unknown_property", function(t) t:change_column("title"):without("not_nul") end)
@@ -254,7 +254,7 @@ test("a column has what is removed from it", function()
   equal(fails("definition", db.create_table, db, "n", function(t) t:column("a"):using("1") end).kind, "definition")
 end)
 
-test("keys, unique keys, foreign keys and checks are added and dropped", function()
+test("keys, unique keys, foreign keys and checks can be added and dropped", function()
   make_books()
   db:alter_table("book", function(t)
     t:drop_unique_key{ "title", "author_id" }
@@ -282,7 +282,7 @@ test("keys, unique keys, foreign keys and checks are added and dropped", functio
   refused("unknown_table", function(t) t:foreign_key("title", "autor") end)
 end)
 
-test("of the foreign keys on the same column only the one to the table that is named is dropped", function()
+test("only the foreign key to the named table is dropped", function()
   make_books()
   db:execute("UPDATE book SET sequel_of = NULL")
   db:alter_table("book", function(t) t:foreign_key("sequel_of", "author", { on_delete = "set null" }) end)
@@ -298,7 +298,7 @@ test("of the foreign keys on the same column only the one to the table that is n
   equal(#db:foreign_keys("book"), 1)
 end)
 
-test("the primary key changes", function()
+test("the primary key can be changed", function()
   db:execute[[CREATE TABLE seat (number INTEGER, line TEXT, id INTEGER PRIMARY KEY); INSERT INTO seat VALUES (5, 'a', 10), (6, 'a', 20);
     CREATE TABLE plain (a TEXT); INSERT INTO plain (rowid, a) VALUES (4, 'x'), (9, 'y')]]
   db:alter_table("seat", function(t)
@@ -325,13 +325,13 @@ test("the primary key changes", function()
   matches(fails("definition", db.alter_table, db, "none", function(t) t:drop_primary_key() end), "has no primary key")
 end)
 
-test("row ids stay where no column shows them", function()
+test("row ids are kept even if no column shows them", function()
   db:execute("CREATE TABLE t (a TEXT); INSERT INTO t (rowid, a) VALUES (3, '1'), (8, '2')")
   db:alter_table("t", function(t) t:change_column("a", "integer") end)
   equal(db:fetch_values("SELECT rowid FROM t"), { 3, 8 })
 end)
 
-test("columns are renamed and dropped together with other changes", function()
+test("columns can be renamed and dropped together with other changes", function()
   make_books()
   db:execute("DROP VIEW longest")
   db:alter_table("book", function(t)
@@ -346,7 +346,7 @@ test("columns are renamed and dropped together with other changes", function()
   equal(#db:columns("book"), 4)
 end)
 
-test("what needs a column keeps it", function()
+test("a column cannot be dropped while it is needed", function()
   make_books()
   db:execute("DROP TRIGGER book_insert")
   db:execute("CREATE VIEW quoted AS SELECT \"sequel_of\" FROM book")
@@ -359,7 +359,7 @@ test("what needs a column keeps it", function()
   refused("definition", function(t) t:drop_check("pages <> ''") t:drop_column("pages") end, "no such column: pages")
 end)
 
-test("rows that violate what is added are refused", function()
+test("rows that violate a new constraint are refused", function()
   make_books()
   refused("constraint_check", function(t) t:check("pages = '320'") end)
   refused("constraint_unique", function(t) t:unique_key("author_id", "replace") end)
@@ -368,7 +368,7 @@ test("rows that violate what is added are refused", function()
   refused("sql", function(t) t:drop_primary_key() end, "foreign key mismatch")
 end)
 
-test("rows are added to a table that refers to another by belongs_to", function()
+test("a belongs_to column can be added to a table with rows", function()
   make_books()
   db:execute("CREATE TABLE shelf (room TEXT, number INTEGER, PRIMARY KEY (room, number))")
   db:alter_table("book", function(t)
@@ -382,7 +382,7 @@ test("rows are added to a table that refers to another by belongs_to", function(
   equal(db:foreign_keys("page")[2].table, "page")
 end)
 
-test("observations see the values that were converted", function()
+test("observations see the converted values", function()
   make_books()
   local observation = db:observe(function(db) return db:fetch_value("SELECT pages FROM book WHERE id = 3") end)
   equal(observation:next(), "322")
@@ -405,7 +405,7 @@ test("temporary and attached tables", function()
   end)
 end)
 
-test("texts of any kind are read", function()
+test("definitions in any notation are parsed", function()
   local texts = {
     [[CREATE TABLE x (a)]], [[CREATE TABLE x(a,b,c)]], "CREATE TABLE x (\n  a INT, -- first\n  b INT, -- second\n  -- third\n  c INT)",
     [[CREATE TABLE x (a VARCHAR ( 10 , 2 ) NOT NULL ON CONFLICT REPLACE DEFAULT -1.5 NULL, b "my type" DEFAULT (1 + (2)) CHECK (a > ')'), c)]],
@@ -427,7 +427,7 @@ test("texts of any kind are read", function()
   end
 end)
 
-test("comments follow their columns", function()
+test("comments move with their columns", function()
   db:execute("CREATE TABLE x (\n  a INT, -- first\n  -- the second\n  b INT,\n  c INT -- last\n)")
   db:alter_table("x", function(t) t:order_columns{ "c", "b" } end)
   equal(sql_of("x"), 'CREATE TABLE "x" (\n  c INT, -- last\n  -- the second\n  b INT,\n  a INT -- first\n)')
@@ -435,7 +435,7 @@ test("comments follow their columns", function()
   equal(sql_of("x"), 'CREATE TABLE "x" (\n  -- the second\n  b INT,\n  a INT, -- first\n  "d" TEXT UNIQUE\n)')
 end)
 
-test("comments outside of columns stay when the options of a table change", function()
+test("comments outside columns are kept if the options of a table change", function()
   db:execute("CREATE TABLE x (a INT NOT NULL PRIMARY KEY, b TEXT -- b\n) /* one */ STRICT /* two */, WITHOUT /* three */ ROWID -- four")
   db:alter_table("x", function(t) t:options{ strict = false } end)
   equal((sql_of("x"):gsub("%s+", " ")), 'CREATE TABLE "x" (a INT NOT NULL PRIMARY KEY, b TEXT -- b ) WITHOUT ROWID /* one */ /* two */ /* three */ -- four')
@@ -446,7 +446,7 @@ test("comments outside of columns stay when the options of a table change", func
   matches(sql_of("x"), "/* three */")
 end)
 
-test("comments in what is changed of a column stay", function()
+test("comments in changed parts of a column are kept", function()
   db:execute("CREATE TABLE x (a DOUBLE /* why */ PRECISION DEFAULT /* none */ 0, b LONG /* b */ INT)")
   db:alter_table("x", function(t)
     t:change_column("a", "text"):default("x")
@@ -455,7 +455,7 @@ test("comments in what is changed of a column stay", function()
   equal(sql_of("x"), 'CREATE TABLE "x" (a TEXT /* none */ /* why */ DEFAULT \'x\', b TEXT /* b */)')
 end)
 
-test("what can only be created again is refused", function()
+test("changes that require a new table are refused", function()
   db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
   matches(fails("definition", db.alter_table, db, "f", function(t) t:change_column("a", "text") end), "virtual table")
   make_books()
@@ -467,7 +467,7 @@ test("what can only be created again is refused", function()
   refused("definition", function(t) t:drop_column("title") end, "full-text table `book_text`")
 end)
 
-test("options are checked, and a dry run of nothing is empty", function()
+test("options are checked, and a dry run without changes is empty", function()
   make_books()
   fails("unknown_option", db.alter_table, db, "book", { dry = true }, print)
   fails("argument", db.alter_table, db, "book", { dry_run = 1 }, print)

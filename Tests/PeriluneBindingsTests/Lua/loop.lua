@@ -1,6 +1,6 @@
 local perilune = perilune
 
-test("a function is called later, with its arguments, when the script waits", function()
+test("a delayed function is called with its arguments when the script waits", function()
   local calls = {}
   local timer = perilune.after(0.01, function(...) calls[#calls + 1] = table.pack(...) end, 1, nil, "x")
   equal(timer:is_active(), true)
@@ -11,7 +11,7 @@ test("a function is called later, with its arguments, when the script waits", fu
   equal(timer:cancel(), false)
 end)
 
-test("a cancelled timer is never called, also when it is due already", function()
+test("a cancelled timer is never called, even if it is already due", function()
   local calls = 0
   local function count() calls = calls + 1 end
   local early, due = perilune.after(0.01, count), perilune.after(0, count)
@@ -24,7 +24,7 @@ test("a cancelled timer is never called, also when it is due already", function(
   equal(calls, 0)
 end)
 
-test("a repeated function is called until it is cancelled, also by itself", function()
+test("a repeated function is called until it is cancelled, possibly by itself", function()
   local calls, timer = 0, nil
   timer = perilune.every(0.005, function()
     calls = calls + 1
@@ -34,7 +34,7 @@ test("a repeated function is called until it is cancelled, also by itself", func
   equal(calls, 3)
 end)
 
-test("calls that would come while the function still runs are left out", function()
+test("calls that are due while the function still runs are skipped", function()
   local running, most, calls = 0, 0, 0
   local timer = perilune.every(0.002, function()
     running, calls = running + 1, calls + 1
@@ -48,7 +48,7 @@ test("calls that would come while the function still runs are left out", functio
   assert(calls >= 2 and calls <= 8, calls)
 end)
 
-test("functions are called in the order of their times, those of the same time in the order in which they were set", function()
+test("functions are called in the order of their times, and for equal times in the order of definition", function()
   local order = {}
   local function note(name) order[#order + 1] = name end
   perilune.after(0.03, note, "third")
@@ -58,7 +58,7 @@ test("functions are called in the order of their times, those of the same time i
   equal(order, { "first", "second", "third" })
 end)
 
-test("tasks go on while others wait, and their results are waited for", function()
+test("tasks run while others wait, and their results can be awaited", function()
   local order = {}
   local function work(name, seconds)
     order[#order + 1] = name .. " begins"
@@ -74,14 +74,14 @@ test("tasks go on while others wait, and their results are waited for", function
   equal(slow:status(), "done")
 end)
 
-test("several may wait for one task", function()
+test("several tasks may wait for one task", function()
   local task = perilune.spawn(function() perilune.sleep(0.01) return 7 end)
   local others = {}
   for i = 1, 3 do others[i] = perilune.spawn(function() return task:wait() + i end) end
   equal(others[1]:wait() + others[2]:wait() + others[3]:wait(), 27)
 end)
 
-test("the error of a task is raised where it is waited for", function()
+test("the error of a task is raised where it is awaited", function()
   local task = perilune.spawn(function() perilune.sleep(0.01) db:execute("SELECT * FROM nowhere") end)
   local e = fails("sql", task.wait, task)
   matches(e, "nowhere")
@@ -89,7 +89,7 @@ test("the error of a task is raised where it is waited for", function()
   fails("sql", task.wait, task)
 end)
 
-test("a cancelled task ends where it waits, and closes what it has opened", function()
+test("a cancelled task ends at its wait and closes its variables", function()
   local began, closed = false, false
   local task = perilune.spawn(function()
     local guard <close> = setmetatable({}, { __close = function() closed = true end })
@@ -118,7 +118,7 @@ test("unhandled errors go to perilune.on_error", function()
   equal(errors, { "of a task", "of a timer" })
 end)
 
-test("a function that is called later may use the database, each in its own transactions", function()
+test("a delayed function may use the database in its own transactions", function()
   db:execute("CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT)")
   local timer = perilune.every(0.002, function()
     db:write(function(db) db:execute("INSERT INTO event(name) VALUES ('tick')") end)
@@ -128,13 +128,13 @@ test("a function that is called later may use the database, each in its own tran
   assert(db:fetch_value("SELECT COUNT(*) FROM event") >= 2)
 end)
 
-test("nothing waits inside an access to the database", function()
+test("waiting inside an access to the database is an error", function()
   fails("yield", db.write, db, function() perilune.sleep(0) end)
   local task = perilune.spawn(print)
   fails("yield", db.read, db, function() task:wait() end)
 end)
 
-test("an error about waiting names the function that does not wait", function()
+test("an error about waiting names the function that cannot wait", function()
   local function refusal(f, ...)
     local done, e = pcall(f, ...)
     assert(not done)
@@ -167,7 +167,7 @@ test("coroutines of the script wait like the script itself", function()
   equal({ step(), step(), step() }, { 1, 2, 3 })
 end)
 
-test("wrong times and functions are refused", function()
+test("invalid times and functions are refused", function()
   for _, value in ipairs{ -1, 0 / 0, math.huge, "soon", "3 moons", "-1s", {}, true, 1e300, ("9"):rep(400) .. " s", { seconds = -1 },
     { seconds = 0 / 0 }, { hours = 1 / 0 }, { minutes = 1 / 0, seconds = -1 / 0 } } do
     for _, name in ipairs{ "after", "every", "sleep" } do
@@ -182,7 +182,7 @@ test("wrong times and functions are refused", function()
   fails("argument", perilune.on_signal, 2, print)
 end)
 
-test("timers beyond any use are refused before they take the memory of the host", function()
+test("too many timers are refused before they exhaust the host's memory", function()
   local timers = {}
   local e = fails("limit", function()
     for i = 1, 20000 do timers[i] = perilune.after(1000, print) end
@@ -192,7 +192,7 @@ test("timers beyond any use are refused before they take the memory of the host"
   perilune.after(1000, print):cancel()
 end)
 
-test("times may be texts with a unit", function()
+test("times can be texts with a unit", function()
   local calls = 0
   for _, time in ipairs{ "1ms", "0.001s", " 2 ms ", "1 millisecond", { milliseconds = 1 } } do perilune.after(time, function() calls = calls + 1 end) end
   local long = { perilune.after("1m", error), perilune.after("1 hour", error), perilune.after({ days = 2, hours = 1 }, error) }
@@ -202,7 +202,7 @@ test("times may be texts with a unit", function()
   for _, timer in ipairs(long) do timer:cancel() end
 end)
 
-test("timers and tasks tell what they are", function()
+test("timers and tasks can be printed", function()
   local timer = perilune.after(100, print)
   equal(tostring(timer), "timer")
   timer:cancel()
@@ -214,7 +214,7 @@ test("timers and tasks tell what they are", function()
   equal(getmetatable(task), "task")
 end)
 
-test("a task cannot wait for itself, nor for one that waits for it", function()
+test("a task cannot wait for itself or for a task that waits for it", function()
   local first, second
   first = perilune.spawn(function() return pcall(first.wait, first) end)
   local is_ok, e = first:wait()
@@ -227,7 +227,7 @@ test("a task cannot wait for itself, nor for one that waits for it", function()
   equal({ first:status(), second:status() }, { "failed", "failed" })
 end)
 
-test("methods of timers and tasks are called with a colon, and others get the nearest", function()
+test("methods of timers and tasks need a colon, and unknown ones get the nearest name", function()
   local timer, task = perilune.after("1h", print), perilune.spawn(print)
   matches(fails("argument", function() timer.cancel() end), "timer:cancel: call it with a colon, got nil before the arguments")
   matches(fails("argument", function() task.wait(timer) end), "task:wait: call it with a colon")

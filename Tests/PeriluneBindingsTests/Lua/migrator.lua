@@ -30,21 +30,21 @@ test("migrations run once in each database", function()
   equal(#ran, 4)
 end)
 
-test("a database that has seen v1 goes straight to v5", function()
+test("a database at v1 is migrated directly to v5", function()
   noting{ "v1" }:migrate(db)
   local m, ran = noting{ "v1", "v2", "v3", "v4", "v5" }
   equal(m:migrate(db), { "v2", "v3", "v4", "v5" })
   equal(ran, { "v2", "v3", "v4", "v5" })
 end)
 
-test("the default database is migrated if none is given", function()
+test("the default database is migrated if no other is given", function()
   local m = noting{ "a" }
   equal(m:migrate(), { "a" })
   equal(m:applied(), { "a" })
   equal(db:table_exists("a"), true)
 end)
 
-test("a migration may be a text of several statements", function()
+test("a migration can be SQL text with several statements", function()
   local m = perilune.migrator()
   m:register("a", [[
     CREATE TABLE a (x);  -- a comment; with a semicolon
@@ -57,7 +57,7 @@ test("a migration may be a text of several statements", function()
   equal(m:applied(db), { "a", "b" })
 end)
 
-test("a failure rolls back its migration, keeps those before it and runs none after it", function()
+test("a failure rolls its migration back, keeps earlier ones and runs no later ones", function()
   local m, ran = perilune.migrator(), {}
   m:register("one", function(db) db:execute("CREATE TABLE one (x)") end)
   m:register("two", function(db)
@@ -76,7 +76,7 @@ test("a failure rolls back its migration, keeps those before it and runs none af
   equal(ran, {})
 end)
 
-test("an error tells the line in the migration", function()
+test("an error gives the line in the migration", function()
   local m = perilune.migrator()
   m:register("a", function(db)
     db:execute("SELECT nothing")
@@ -86,7 +86,7 @@ test("an error tells the line in the migration", function()
   equal(err.line, here - 2)
 end)
 
-test("a message that is raised becomes an object that names the migration", function()
+test("a raised message becomes an object that names the migration", function()
   local m = perilune.migrator()
   m:register("a", function() error("no way") end)
   local err = fails("runtime", m.migrate, m, db)
@@ -94,7 +94,7 @@ test("a message that is raised becomes an object that names the migration", func
   matches(err, ": no way")
 end)
 
-test("a table that is raised comes out itself, with the name of the migration", function()
+test("a raised table is passed on with the name of the migration", function()
   local m, raised = perilune.migrator(), { code = 7 }
   m:register("a", function() error(raised) end)
   local ok, err = pcall(m.migrate, m, db)
@@ -107,7 +107,7 @@ test("a table that is raised comes out itself, with the name of the migration", 
   equal(err.migration, "mine")
 end)
 
-test("an error in a text of SQL names the migration and the place", function()
+test("an error in SQL text names the migration and the position", function()
   local m = perilune.migrator()
   m:register("a", "CREATE TABLE a (x);\nCREATE TABL b (x)")
   local err = fails("sql", m.migrate, m, db)
@@ -116,7 +116,7 @@ test("an error in a text of SQL names the migration and the place", function()
   equal(err.sql:sub(err.offset, err.offset + 3), "TABL")
 end)
 
-test("a database may be migrated up to a name", function()
+test("a database can be migrated up to a named migration", function()
   local m = noting{ "v1", "v2", "v3" }
   equal(m:migrate(db, "v2"), { "v1", "v2" })
   equal(m:pending(db), { "v3" })
@@ -126,7 +126,7 @@ test("a database may be migrated up to a name", function()
   equal(other:migrate("v3"), {})
 end)
 
-test("an unknown name to migrate up to is refused, and the nearest is suggested", function()
+test("an unknown target is refused with the nearest name", function()
   local m, ran = noting{ "create_author", "create_book" }
   local err = fails("unknown_migration", m.migrate, m, db, "create_bok")
   equal(err.suggestion, "create_book")
@@ -140,7 +140,7 @@ test("a database cannot be migrated back", function()
   matches(fails("argument", m.migrate, m, db, "v1"), "`v2`, which comes after it, has been applied")
 end)
 
-test("what a database has seen can be asked for", function()
+test("the applied migrations can be queried", function()
   local m = noting{ "a", "b", "c" }
   equal({ m:applied(db), m:pending(db), m:completed(db) }, { {}, { "a", "b", "c" }, {} })
   noting{ "a", "c" }:migrate(db)
@@ -151,7 +151,7 @@ test("what a database has seen can be asked for", function()
   equal(perilune.migrator():has_completed(db), true)
 end)
 
-test("a database that a later version has migrated is recognised", function()
+test("a database that a later version has migrated is recognized", function()
   noting{ "a", "z", "b" }:migrate(db)
   local m = noting{ "a" }
   equal(m:is_superseded(db), true)
@@ -159,7 +159,7 @@ test("a database that a later version has migrated is recognised", function()
   equal(m:migrate(db), {})
 end)
 
-test("a handle may be asked for what its database has seen", function()
+test("the applied migrations can be queried through a handle", function()
   local m = noting{ "a" }
   m:migrate(db)
   db:read(function(db) equal(m:applied(db), { "a" }) end)
@@ -185,7 +185,7 @@ local function make_anew(db)
   ]]
 end
 
-test("foreign keys are checked at the end, so that a table can be made anew", function()
+test("foreign keys are checked at the end, so that a table can be rebuilt", function()
   local m = perilune.migrator()
   m:register("a", parent_and_child)
   m:register("b", make_anew)
@@ -195,7 +195,7 @@ test("foreign keys are checked at the end, so that a table can be made anew", fu
   fails("constraint_foreign_key", db.execute, db, "DELETE FROM parent")
 end)
 
-test("rows that refer to nothing at the end are listed, and the migration is rolled back", function()
+test("violations of foreign keys at the end are listed, and the migration is rolled back", function()
   local m = perilune.migrator()
   m:register("a", parent_and_child)
   m:register("b", "INSERT INTO child VALUES (7, 70), (8, 80)")
@@ -211,7 +211,7 @@ test("rows that refer to nothing at the end are listed, and the migration is rol
   equal(db:fetch_value("PRAGMA foreign_keys"), 1)
 end)
 
-test("many rows that refer to nothing are not all listed", function()
+test("long lists of violations are shortened", function()
   local m = perilune.migrator()
   m:register("a", parent_and_child .. [[
     INSERT INTO child SELECT value + 10, value + 100 FROM (
@@ -221,7 +221,7 @@ test("many rows that refer to nothing are not all listed", function()
   matches(err, "and more")
 end)
 
-test("rows of a table without row ids are reported, too", function()
+test("violations in tables without row ids are reported", function()
   local m = perilune.migrator()
   m:register("a", [[
     CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -243,7 +243,7 @@ test("immediate foreign keys are enforced in each statement", function()
   equal(err.sql, "INSERT INTO child VALUES (7, 70)")
 end)
 
-test("what only the end of a migration shows to be wrong names it, too", function()
+test("errors at the end of a migration name it", function()
   local m = perilune.migrator()
   m:register("a", { foreign_keys = "immediate" }, [[
     CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -263,7 +263,7 @@ test("disabled foreign keys are neither enforced nor checked", function()
   equal(db:fetch_value("PRAGMA foreign_keys"), 1)
 end)
 
-test("a database that enforces no foreign keys is not checked for them", function()
+test("a database that does not enforce foreign keys is not checked", function()
   local queue = perilune.queue(nil, { foreign_keys = false })
   local m = perilune.migrator()
   m:register("a", parent_and_child .. "INSERT INTO child VALUES (7, 70)")
@@ -272,7 +272,7 @@ test("a database that enforces no foreign keys is not checked for them", functio
   equal(#queue:foreign_key_violations(), 1)
 end)
 
-test("a collation that fails in the check of foreign keys fails the migration with its error", function()
+test("a failing collation in the check of foreign keys fails the migration with its error", function()
   local is_failing = false
   db:add_collation("c", function(a, b)
     if is_failing then error("no order") end
@@ -310,7 +310,7 @@ local function merged()
   return m, seen
 end
 
-test("a merged migration is given the migrations that the database has seen", function()
+test("a merged migration receives the applied migrations", function()
   for _, known in ipairs{ {}, { "v1" }, { "v1", "v2" } } do
     local queue = perilune.queue()
     noting(known):migrate(queue)
@@ -333,7 +333,7 @@ test("a merged migration may keep the name of the last that it merges", function
   equal(db:fetch_values("SELECT identifier FROM grdb_migrations"), { "v2" })
 end)
 
-test("what is merged cannot be registered, and is merged once", function()
+test("merged names cannot be registered and can be merged once", function()
   local m = perilune.migrator()
   m:register("v1", "SELECT 1")
   matches(fails("argument", m.register, m, "v3", { merges = { "v1" } }, "SELECT 1"), "`v1`, which is still registered")
@@ -345,14 +345,14 @@ end)
 
 -- Schema changes
 
-test("a database that is what its migrations make has no changes", function()
+test("a database that matches its migrations has no changes", function()
   local m = noting{ "a", "b" }
   equal({ m:has_schema_changes(db) }, { false, {} })
   m:migrate(db, "a")
   equal({ m:has_schema_changes(db) }, { false, {} })
 end)
 
-test("differences of the schema are listed", function()
+test("schema differences are listed", function()
   local m = perilune.migrator()
   m:register("a", [[
     CREATE TABLE kept (id INTEGER PRIMARY KEY, name TEXT, size INTEGER NOT NULL DEFAULT 1);
@@ -375,7 +375,7 @@ test("differences of the schema are listed", function()
   })
 end)
 
-test("columns that differ are shown both ways", function()
+test("differing columns are shown in both forms", function()
   local m = perilune.migrator()
   m:register("a", "CREATE TABLE a (x INTEGER NOT NULL, y TEXT)")
   m:migrate(db)
@@ -388,14 +388,14 @@ test("columns that differ are shown both ways", function()
   })
 end)
 
-test("a migration that is not registered is a change of the schema", function()
+test("an unregistered migration is a schema change", function()
   noting{ "a", "b" }:migrate(db)
   local changed, differences = noting{ "a" }:has_schema_changes(db)
   equal(changed, true)
   equal(differences, { "added: migration b", "added: table b" })
 end)
 
-test("migrations run again on a scratch database, with its own handle", function()
+test("migrations run again in a scratch database with its own handle", function()
   local m, calls = perilune.migrator(), {}
   m:register("a", function(db)
     calls[#calls + 1] = db
@@ -411,7 +411,7 @@ test("migrations run again on a scratch database, with its own handle", function
   equal(db:fetch_value("SELECT count(*) FROM a"), 1)
 end)
 
-test("inside a migration `db` is the database that is migrated", function()
+test("inside a migration, `db` is the migrated database", function()
   local original, other = db, perilune.queue()
   local m = perilune.migrator()
   m:register("create", { down = function() db:execute("DELETE FROM book") end }, function()
@@ -433,7 +433,7 @@ test("inside a migration `db` is the database that is migrated", function()
   equal(db, original)
 end)
 
-test("inside a migration that runs again `db` is the scratch database", function()
+test("inside a migration that runs again, `db` is the scratch database", function()
   local m = perilune.migrator():register("a", function()
     db:execute("CREATE TABLE a (x)")
     db:execute("INSERT INTO a VALUES (1)")
@@ -443,7 +443,7 @@ test("inside a migration that runs again `db` is the scratch database", function
   equal(db:fetch_value("SELECT count(*) FROM a"), 1)
 end)
 
-test("a migration that fails leaves the default database what it was", function()
+test("a failed migration does not change the default database", function()
   local original, other = db, perilune.queue()
   local m = perilune.migrator():register("a", function() error("no") end)
   matches(fails("runtime", m.migrate, m, other), ": no")
@@ -451,7 +451,7 @@ test("a migration that fails leaves the default database what it was", function(
   equal(perilune.database, original)
 end)
 
-test("a migration on a scratch database cannot reach the one that is compared", function()
+test("a migration in a scratch database cannot access the compared one", function()
   local m, original = perilune.migrator(), db
   m:register("a", function(handle)
     handle:execute("CREATE TABLE a (x)")
@@ -464,7 +464,7 @@ test("a migration on a scratch database cannot reach the one that is compared", 
   m:migrate(db)
 end)
 
-test("functions and collations of scripts are there in the scratch database", function()
+test("functions and collations of scripts exist in the scratch database", function()
   db:add_function("twice", 1, function(x) return x * 2 end)
   db:add_collation("odd", function(a, b) return a < b and -1 or a > b and 1 or 0 end)
   local m = perilune.migrator()
@@ -486,7 +486,7 @@ test("a database in memory is erased if its migrations have changed", function()
   equal({ m:migrate(db) }, { {}, {} })
 end)
 
-test("nothing is erased where nothing differs", function()
+test("nothing is erased if nothing differs", function()
   local m = noting{ "a", "b" }
   m.erase_on_schema_change = true
   m:migrate(db, "a")
@@ -528,13 +528,13 @@ end)
 
 -- Misuse
 
-test("a name is registered once", function()
+test("a name can be registered once", function()
   local m = noting{ "a" }
   matches(fails("argument", m.register, m, "a", "SELECT 1"), "two migrations are named `a`")
   equal(m:names(), { "a" })
 end)
 
-test("what cannot be registered is refused", function()
+test("invalid registrations are refused", function()
   local m = perilune.migrator()
   local nothing = function() end
   for _, arguments in ipairs{
@@ -549,7 +549,7 @@ test("what cannot be registered is refused", function()
   equal(m:names(), {})
 end)
 
-test("what is no migrator or no database is refused", function()
+test("invalid migrators and databases are refused", function()
   local m = noting{ "a" }
   fails("argument", m.names)
   fails("argument", m.migrate, {}, db)
@@ -566,7 +566,7 @@ test("what is no migrator or no database is refused", function()
   fails("argument", function() m.erase_on_schema_change = 1 end)
 end)
 
-test("a database is not migrated inside an access to it", function()
+test("a database cannot be migrated inside an access to it", function()
   local m = noting{ "a" }
   for _, block in ipairs{ "read", "write", "write_without_transaction" } do
     db[block](db, function(handle)
@@ -581,7 +581,7 @@ test("a database is not migrated inside an access to it", function()
   equal(m:applied(db), { "a" })
 end)
 
-test("a migrator is not used by its own migrations", function()
+test("a migration cannot use its own migrator", function()
   local m, other = perilune.migrator(), noting{ "other" }
   local elsewhere = perilune.queue()
   m:register("a", function(handle)
@@ -598,7 +598,7 @@ test("a migrator is not used by its own migrations", function()
   equal(other:applied(elsewhere), { "other" })
 end)
 
-test("a database that may only be read is not migrated", function()
+test("a read-only database cannot be migrated", function()
   local path = temporary_path("readonly.sqlite")
   perilune.queue(path):execute("CREATE TABLE a (x)")
   local queue = perilune.queue(path, { readonly = true })
@@ -608,7 +608,7 @@ test("a database that may only be read is not migrated", function()
   os.remove(path)
 end)
 
-test("a closed database is not migrated", function()
+test("a closed database cannot be migrated", function()
   local queue = perilune.queue()
   local m = noting{ "a" }
   m:migrate(queue)
@@ -632,7 +632,7 @@ test("SQL cannot end the transaction of a migration", function()
   end
 end)
 
-test("a migration whose transaction was rolled back is not taken for applied, even if it has caught the error", function()
+test("a rolled back migration does not count as applied, even if it has caught the error", function()
   local m = perilune.migrator()
   m:register("a", "CREATE TABLE a (x UNIQUE)")
   m:register("b", function(db)
@@ -655,7 +655,7 @@ test("savepoints are allowed", function()
   equal(db:fetch_values("SELECT x FROM a"), { 2 })
 end)
 
-test("the handle, its statements and its cursors are dead after the migration", function()
+test("the handle, its statements and its cursors are unusable after the migration", function()
   local m, handle, statement, cursor = perilune.migrator(), nil, nil, nil
   m:register("a", function(db)
     handle = db
@@ -687,7 +687,7 @@ test("migrations may run in a coroutine", function()
   equal(coroutine.wrap(function() return m:migrate(db) end)(), { "a" })
 end)
 
-test("each migration is reported with its time", function()
+test("each migration is reported with its duration", function()
   local m, told = noting{ "a", "b" }, {}
   m:migrate(db, { did_apply = function(name, seconds)
     equal(math.type(seconds), "float")
@@ -698,14 +698,14 @@ test("each migration is reported with its time", function()
   equal(told, { "a", "b" })
 end)
 
-test("what did_apply raises ends the run", function()
+test("an error in did_apply ends the run", function()
   local m = noting{ "a", "b", "c" }
   local err = fails("runtime", m.migrate, m, db, { did_apply = function(name) if name == "b" then error("enough") end end })
   equal(err.message, "enough")
   equal(m:applied(db), { "a", "b" })
 end)
 
-test("files are closed after migrations, whatever has become of them", function()
+test("files are closed after migrations, whatever happened", function()
   for _, open in ipairs{ perilune.queue, perilune.pool } do
     local path = temporary_path("released.sqlite")
     local file = open(path)
@@ -730,7 +730,7 @@ test("files are closed after migrations, whatever has become of them", function(
   end
 end)
 
-test("a pool sees what was migrated, on all its connections", function()
+test("all connections of a pool see the migration", function()
   local path = temporary_path("pool.sqlite")
   local pool = perilune.pool(path)
   pool:read(function(db) equal(db:table_exists("a"), false) end)
@@ -746,7 +746,7 @@ test("a pool sees what was migrated, on all its connections", function()
   os.remove(path)
 end)
 
-test("a migration that calls the library with no database uses its own", function()
+test("library functions without a database use the migrated one", function()
   local m = perilune.migrator()
   m:register("a", function()
     db:execute("CREATE TABLE a (x)")
@@ -757,7 +757,7 @@ test("a migration that calls the library with no database uses its own", functio
   equal(db:table_exists("a"), false)
 end)
 
-test("a migrator shows what it is, and can be collected", function()
+test("a migrator can be printed and collected", function()
   local m = noting{ "a", "b" }
   equal(tostring(m), "migrator (2 migrations)")
   local kept = setmetatable({ perilune.migrator():register("x", "SELECT 1") }, { __mode = "v" })
@@ -766,7 +766,7 @@ test("a migrator shows what it is, and can be collected", function()
   equal(kept[1], nil)
 end)
 
-test("the whole of schema building works in migrations", function()
+test("all schema functions work in migrations", function()
   local m = perilune.migrator()
   m:register("create", function(db)
     db:create_table("author", function(t)
@@ -798,7 +798,7 @@ test("the whole of schema building works in migrations", function()
   equal(db:table_exists("half"), false)
 end)
 
-test("between migrations nothing can be done to the database", function()
+test("the database cannot be used between migrations", function()
   local queue, other = perilune.queue(), perilune.queue()
   local m, another, told = noting{ "a", "b" }, noting{ "c" }, 0
   m:migrate(queue, { did_apply = function()
@@ -819,7 +819,7 @@ test("between migrations nothing can be done to the database", function()
   queue:close()
 end)
 
-test("inside a migration its database cannot be closed or copied", function()
+test("a migration can neither close nor copy its database", function()
   local queue, other, kept = perilune.queue(), perilune.queue(), {}
   local m = perilune.migrator()
   m:register("a", function(handle)
@@ -844,7 +844,7 @@ test("inside a migration its database cannot be closed or copied", function()
   queue:close()
 end)
 
-test("records follow what migrations change, and what is rolled back", function()
+test("records follow the changes of migrations and their rollback", function()
   local m = perilune.migrator()
   m:register("create", function(db)
     db:create_table("note", function(t)
@@ -884,7 +884,7 @@ test("records follow what migrations change, and what is rolled back", function(
   equal(Note:find(1).body, "new")
 end)
 
-test("the last migration is undone by what it says itself", function()
+test("the last migration is undone by its own undo step", function()
   local m = perilune.migrator()
   m:register("one", { down = "DROP TABLE a" }, "CREATE TABLE a (id INTEGER PRIMARY KEY)")
   m:register("two", { down = function(db) db:execute("DELETE FROM a") end }, "INSERT INTO a VALUES (1)")
@@ -898,7 +898,7 @@ test("the last migration is undone by what it says itself", function()
   equal(db:table_exists("a"), false)
 end)
 
-test("a migration that does not say how, or fails, is not undone", function()
+test("a migration whose undo step is missing or fails is not undone", function()
   local m = perilune.migrator()
   m:register("one", "CREATE TABLE a (id INTEGER PRIMARY KEY)")
   m:register("two", { down = function(db) db:execute("DELETE FROM a") error("no") end }, "INSERT INTO a VALUES (1)")
@@ -914,7 +914,7 @@ test("a migration that does not say how, or fails, is not undone", function()
   fails("argument", m.register, m, "three", { down = 7 }, "SELECT 1")
 end)
 
-test("all migrations after one are undone, or none if one does not say how", function()
+test("all migrations after a given one are undone, or none if one has no undo step", function()
   local m, undone = perilune.migrator(), {}
   for _, name in ipairs{ "one", "two", "three", "four" } do
     m:register(name, { down = name ~= "one" and "DROP TABLE " .. name or nil }, "CREATE TABLE " .. name .. " (x)")
@@ -932,7 +932,7 @@ test("all migrations after one are undone, or none if one does not say how", fun
   equal(#other:applied(), 4)
 end)
 
-test("what migrate_down is given wrong is reported", function()
+test("invalid arguments of migrate_down are reported", function()
   local m = perilune.migrator()
   m:register("one", "CREATE TABLE one (x)"):register("two", "CREATE TABLE two (x)")
   m:migrate("one")
@@ -946,7 +946,7 @@ test("what migrate_down is given wrong is reported", function()
   equal({ err.migration, #m:applied() }, { "two", 2 })
 end)
 
-test("undoing may make tables anew, and keeps foreign keys", function()
+test("undoing may rebuild tables and keeps foreign keys", function()
   local m = perilune.migrator()
   m:register("one", "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id INTEGER REFERENCES a (id) ON DELETE CASCADE); "
     .. "INSERT INTO a VALUES (1); INSERT INTO b VALUES (1)")
@@ -961,7 +961,7 @@ test("undoing may make tables anew, and keeps foreign keys", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM b"), 1)
 end)
 
-test("tables of Perilune's own are no differences of the schema", function()
+test("Perilune's own tables are not schema differences", function()
   local m = perilune.migrator():register("a", "CREATE TABLE a (x)")
   m:migrate(db)
   local automation = perilune.automation{ name = "x", on = { event = "e" }, run = print }

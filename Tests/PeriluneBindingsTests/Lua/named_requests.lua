@@ -19,14 +19,14 @@ local function names(request)
   return result
 end
 
-test("named requests compose in any order", function()
+test("named requests can be combined in any order", function()
   equal(names(Author:from("France"):by_name()), { "Camus", "Gone" })
   equal(names(Author:by_name():from("France")), { "Camus", "Gone" })
   equal(names(Author:all():by_name():limit(1)), { "Camus" })
   equal(names(Book:including_required(Book.author:from("France")):order("id")), { "The Plague", "Lost" })
 end)
 
-test("classes that extend another one inherit, and may name their own", function()
+test("extended classes inherit named requests and may define their own", function()
   local French = Author:extend()
   function French.requests:from(city) return self:filter{ country = "France" }:filter("? <> ''", city) end
   equal(names(French:by_name()), { "Camus", "Gone", "Melville" })
@@ -34,7 +34,7 @@ test("classes that extend another one inherit, and may name their own", function
   equal(names(Author:from("US")), { "Melville" })
 end)
 
-test("a default scope holds for all that begins with the class", function()
+test("a default scope applies to all requests of the class", function()
   function Author.requests:default() return self:filter{ deleted_at = perilune.null } end
   equal(names(Author:from("France")), { "Camus" })
   equal(Author:fetch_count(), 2)
@@ -50,7 +50,7 @@ test("a default scope holds for all that begins with the class", function()
   equal(names(Book:joining_required(Book.author):order("id")), { "Typee", "The Plague" })
 end)
 
-test("keys are read in a default scope as they are without one", function()
+test("keys are handled in a default scope as without one", function()
   local Scoped, Plain = perilune.record "author", perilune.record "author"
   function Scoped.requests:default() return self:filter{ deleted_at = perilune.null } end
   for _, class in ipairs{ Scoped, Scoped:extend(), Plain } do
@@ -67,7 +67,7 @@ test("keys are read in a default scope as they are without one", function()
   end
 end)
 
-test("a default scope holds for associations in every form, unless they are unscoped", function()
+test("a default scope applies to associations in every form unless they are unscoped", function()
   db:execute("INSERT INTO book VALUES (4, 'Removed', 1); ALTER TABLE book ADD COLUMN removed BOOLEAN; UPDATE book SET removed = id = 4")
   function Author.requests:default() return self:filter{ deleted_at = perilune.null } end
   function Book.requests:default() return self:filter{ removed = false } end
@@ -95,7 +95,7 @@ test("names are checked", function()
   fails("argument", function() function Author.requests:default() return 5 end return Author:filter(1) end)
 end)
 
-test("a named request that is defined again takes the place of the former one, the default scope too", function()
+test("redefining a named request replaces it, including the default scope", function()
   db:execute"CREATE TABLE twice (id INTEGER PRIMARY KEY, x); INSERT INTO twice VALUES (1, 1), (2, 2), (3, 2)"
   local Twice = perilune.record("twice")
   function Twice.requests:default() return self:filter{ x = 1 } end
@@ -109,7 +109,7 @@ test("a named request that is defined again takes the place of the former one, t
   fails("argument", function() Twice.requests.some = 5 end)
 end)
 
-test("the error of an unknown method suggests named requests, also those of a class that is extended", function()
+test("the error of an unknown method suggests named requests, including inherited ones", function()
   local Base = perilune.record("author")
   function Base.requests:overdue() return self end
   local Derived = Base:extend()

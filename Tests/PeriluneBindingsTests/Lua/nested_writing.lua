@@ -43,7 +43,7 @@ local function melville()
   }
 end
 
-test("a record is inserted with what belongs to it and what it belongs to", function()
+test("a record is inserted with its children and its parent", function()
   make_classes()
   local author = melville()
   equal(author.born.year, 1819)
@@ -58,7 +58,7 @@ test("a record is inserted with what belongs to it and what it belongs to", func
   equal(author:has_changes(), false)
 end)
 
-test("rows with a key are updated, those without are inserted, and others stay", function()
+test("rows with a key are updated, rows without one are inserted, and others are kept", function()
   make_classes()
   melville()
   local author = Author:save_nested{
@@ -87,7 +87,7 @@ test("what is not in the lists is deleted when asked", function()
   equal(Book:fetch_count(), 0)
 end)
 
-test("a failure undoes all of it, and says where it was", function()
+test("a failure undoes everything and gives its location", function()
   make_classes()
   melville()
   local err = refused("constraint_check", { name = "x", books = { { title = "a" }, { title = "" } } }, "books[2]: ", "books[2]")
@@ -100,7 +100,7 @@ test("a failure undoes all of it, and says where it was", function()
   equal(err.errors[1].column, "name")
 end)
 
-test("records at hand are written, and are what they were if it fails", function()
+test("existing records can be written, and are unchanged after a failure", function()
   make_classes()
   local us, typee = Country{ name = "US" }, Book{ title = "Typee" }
   local author = Author:save_nested{ name = "Melville", country = us, books = { typee } }
@@ -114,7 +114,7 @@ test("records at hand are written, and are what they were if it fails", function
   equal(us:has_changes(), true)
 end)
 
-test("hooks and verbs of the classes are called", function()
+test("hooks and methods of the classes are called", function()
   make_classes()
   local log = {}
   function Book:will_insert() log[#log + 1] = "will insert " .. self.title .. " of " .. self.author_id end
@@ -134,7 +134,7 @@ test("rows of others are not taken away", function()
   refused("argument", { id = 1, country_id = 1, country = { name = "x" } }, "is set by `country`")
 end)
 
-test("what is misspelt or of another kind is refused before anything is written", function()
+test("misspelled names and values of the wrong kind are refused before anything is written", function()
   make_classes()
   equal(refused("unknown_column", { name = "a", bokks = {} }).suggestion, "books")
   equal(refused("unknown_column", { name = "a", books = { { titel = "x" } } }, "books[1]: ", "books[1]").suggestion, "title")
@@ -151,7 +151,7 @@ test("what is misspelt or of another kind is refused before anything is written"
   fails("argument", Author.save_nested, Author, {}, {}, {})
 end)
 
-test("a record is written with what was fetched with it", function()
+test("a record is written together with its fetched associations", function()
   make_classes()
   melville()
   local author = Author:including_all(Author.books:including_all(Book.tags)):including_optional(Author.country):find(1)
@@ -172,7 +172,7 @@ test("a record is written with what was fetched with it", function()
   equal({ Book:find(2).title, Author:find(1).name }, { "Mardi", "Herman Melville" })
 end)
 
-test("records with what was fetched with them are refused where it says something else", function()
+test("fetched associations that contradict their record are refused", function()
   make_classes()
   melville()
   db:execute("INSERT INTO author (id, name) VALUES (2, 'Nobody')")
@@ -195,7 +195,7 @@ test("records with what was fetched with them are refused where it says somethin
   equal({ author.name, Author:find(1).name, author.books[2].title }, { "Other", "Anon", "" })
 end)
 
-test("a has_one is one table, and a database may come first", function()
+test("a has_one value is a table, and a database may be the first argument", function()
   make_classes()
   local author = Author:save_nested(db, { name = "a", first_book = { title = "b" } })
   equal(author.first_book.title, "b")
@@ -220,7 +220,7 @@ local function nodes() return db:fetch_values("SELECT id || ':' || ifnull(name, 
 
 local function save(values) return Node:save_nested(values, { delete_missing = true }) end
 
-test("a row that moves from one list to another stays, in either direction", function()
+test("a row can move between lists in either direction", function()
   make_nodes()
   save{ id = 1, kids = { { id = 2, kids = {} }, { id = 3, kids = { { id = 4 } } } } }
   equal(nodes(), { "1:root:-", "2:a:1", "3:b:1", "4:aa:3" })
@@ -229,7 +229,7 @@ test("a row that moves from one list to another stays, in either direction", fun
   equal(db:fetch_value("SELECT count(*) FROM leaf"), 1)
 end)
 
-test("a row stays whose former owner is deleted", function()
+test("a row is kept if its previous owner is deleted", function()
   make_nodes()
   save{ id = 1, kids = { { id = 3, kids = { { id = 4 } } } } }
   equal(nodes(), { "1:root:-", "3:b:1", "4:aa:3" })
@@ -238,7 +238,7 @@ test("a row stays whose former owner is deleted", function()
   equal(db:fetch_value("SELECT count(*) FROM leaf"), 1)
 end)
 
-test("records that move in memory stay", function()
+test("records that move in memory are kept", function()
   make_nodes()
   local root = Node:including_all(Node.kids:including_all(Node.kids)):find(1)
   local moved = table.remove(root.kids[1].kids)
@@ -250,7 +250,7 @@ test("records that move in memory stay", function()
   equal(moved:has_changes(), false)
 end)
 
-test("a row that belongs to something outside of the values is not taken away", function()
+test("a row with a parent outside the tree is not taken over", function()
   make_nodes()
   local before = nodes()
   fails("nested_owner", save, { id = 3, kids = { { id = 4 } } })
@@ -260,7 +260,7 @@ test("a row that belongs to something outside of the values is not taken away", 
   equal(nodes()[4], "4:aa:3")
 end)
 
-test("what is missing is deleted before what has its unique key is written", function()
+test("missing rows are deleted before rows with the same unique key are written", function()
   make_nodes()
   save{ id = 1, kids = { { name = "a" }, { id = 3 } } }
   equal(nodes(), { "1:root:-", "3:b:1", "4:a:1" })
@@ -272,7 +272,7 @@ test("what is missing is deleted before what has its unique key is written", fun
   equal(db:fetch_values("SELECT color FROM cover"), { "blue" })
 end)
 
-test("what is written for a filtered association fulfils its conditions", function()
+test("rows for a filtered association satisfy its conditions", function()
   db:execute[[
     CREATE TABLE owner (id INTEGER PRIMARY KEY);
     CREATE TABLE thing (id INTEGER PRIMARY KEY, owner_id INTEGER REFERENCES owner, kind TEXT, deleted_at DATETIME);
@@ -288,7 +288,7 @@ test("what is written for a filtered association fulfils its conditions", functi
   equal(Owner:find(1):things():filter{ kind = "h" }:fetch_count(), 1)
 end)
 
-test("rows that move are counted, and what they leave may have a version", function()
+test("moved rows update counters, and their previous owners may be versioned", function()
   db:execute[[
     CREATE TABLE node (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER REFERENCES node ON DELETE CASCADE, lock_version INTEGER NOT NULL DEFAULT 0,
       kid_count INTEGER NOT NULL DEFAULT 0);

@@ -1,6 +1,6 @@
 local perilune = perilune
 
-test("a block runs once, with its writes", function()
+test("a block runs once, together with its writes", function()
   db:execute("CREATE TABLE t (a)")
   local function seed(handle)
     handle:execute("INSERT INTO t VALUES (1)")
@@ -13,7 +13,7 @@ test("a block runs once, with its writes", function()
   equal(db:fetch_value("SELECT count(*) FROM t"), 1)
 end)
 
-test("a block that fails leaves nothing behind, and runs the next time", function()
+test("a failing block leaves nothing behind and runs again next time", function()
   db:execute("CREATE TABLE t (a)")
   local is_broken = true
   local function seed(handle)
@@ -27,7 +27,7 @@ test("a block that fails leaves nothing behind, and runs the next time", functio
   equal(db:fetch_value("SELECT count(*) FROM t"), 1)
 end)
 
-test("inside of a transaction the block is part of it", function()
+test("inside a transaction, the block is part of it", function()
   db:execute("CREATE TABLE t (a)")
   local function seed(handle) handle:execute("INSERT INTO t VALUES (1)") end
   pcall(db.write, db, function()

@@ -5,7 +5,7 @@ local function file(content)
   db:execute("INSERT INTO file (name, content, size) VALUES ('a', ?, 12)", perilune.blob(content or "Hello, world"))
 end
 
-test("a blob is read in pieces, up to its end", function()
+test("a blob is read in pieces up to its end", function()
   file()
   db:read(function(db)
     local blob = db:open_blob("file", "content", 1)
@@ -22,7 +22,7 @@ test("a blob is read in pieces, up to its end", function()
   end)
 end)
 
-test("pieces go through the rest of a blob", function()
+test("pieces iterates over the rest of a blob", function()
   file()
   db:read(function(db)
     local blob = db:open_blob("file", "content", 1)
@@ -35,7 +35,7 @@ test("pieces go through the rest of a blob", function()
   end)
 end)
 
-test("a blob is written in pieces, and keeps its size", function()
+test("a blob is written in pieces and keeps its size", function()
   file()
   db:write(function(db)
     local blob <close> = db:open_blob("FILE", "Content", 1, { write = true })
@@ -50,7 +50,7 @@ test("a blob is written in pieces, and keeps its size", function()
   equal(tostring(db:fetch_value "SELECT content FROM file"), "Hello, SQL!!")
 end)
 
-test("what is written is undone with its transaction", function()
+test("writing to a blob is undone with its transaction", function()
   file()
   pcall(db.write, db, function(db)
     db:open_blob("file", "content", 1, { write = true }):write("XXXXX")
@@ -60,12 +60,12 @@ test("what is written is undone with its transaction", function()
   equal(tostring(db:fetch_value "SELECT content FROM file"), "Hello, world")
 end)
 
-test("a text is opened as a blob is", function()
+test("text can be opened like a blob", function()
   file()
   db:read(function(db) equal(db:open_blob("file", "name", 1):read(), "a") end)
 end)
 
-test("a blob ends with its block", function()
+test("a blob is unusable after its block", function()
   file()
   local kept
   db:read(function(db) kept = db:open_blob("file", "content", 1) end)
@@ -79,7 +79,7 @@ test("a blob ends with its block", function()
   end)
 end)
 
-test("blobs that are dropped do not stay open", function()
+test("dropped blobs do not stay open", function()
   file()
   db:write(function(db)
     for _ = 1, 100 do db:open_blob("file", "content", 1, { write = true }) end
@@ -104,7 +104,7 @@ test("a blob expires when its row is changed or deleted", function()
   end)
 end)
 
-test("an open blob moves to another row", function()
+test("an open blob can move to another row", function()
   file()
   db:execute("INSERT INTO file (content) VALUES (?)", perilune.blob("second"))
   db:read(function(db)
@@ -116,7 +116,7 @@ test("an open blob moves to another row", function()
   end)
 end)
 
-test("where no blob can be opened, the error says why", function()
+test("an error gives the reason why a blob cannot be opened", function()
   file()
   db:execute "CREATE VIEW newest AS SELECT * FROM file"
   db:execute "CREATE TABLE pair (a TEXT PRIMARY KEY, b BLOB) WITHOUT ROWID"
@@ -163,7 +163,7 @@ test("where no blob can be opened, the error says why", function()
   end)
 end)
 
-test("the tables of SQLite's own cannot be opened, whatever they are called", function()
+test("internal tables of SQLite cannot be opened under any name", function()
   file()
   db:write(function(db)
     for _, name in ipairs{ "sqlite_master", "sqlite_schema", "SQLITE_SCHEMA", "main.sqlite_schema", "sqlite_temp_master" } do
@@ -174,7 +174,7 @@ test("the tables of SQLite's own cannot be opened, whatever they are called", fu
   end)
 end)
 
-test("no blob is used where SQLite calls the script", function()
+test("blobs cannot be used in callbacks of SQLite", function()
   file()
   db:read(function(db)
     local blob = db:open_blob("file", "content", 1)
@@ -189,7 +189,7 @@ test("no blob is used where SQLite calls the script", function()
   end)
 end)
 
-test("observations hear of what is written into a blob, and observers of changes", function()
+test("observations notice writes to a blob, and observers of changes are notified of them", function()
   file()
   local events = {}
   local observation = db:observe(function(db) return tostring(db:fetch_value "SELECT content FROM file") end)
@@ -202,7 +202,7 @@ test("observations hear of what is written into a blob, and observers of changes
   observation:cancel()
 end)
 
-test("an observation that reads pieces hears of changes of the row", function()
+test("an observation that reads pieces notices changes of the row", function()
   file()
   local observation = db:observe(function(db) return db:open_blob("file", "content", 1):read(5) end)
   equal(select(2, observation:try_next()), "Hello")
@@ -211,14 +211,14 @@ test("an observation that reads pieces hears of changes of the row", function()
   observation:cancel()
 end)
 
-test("the column of a row id may have its name", function()
+test("a column may have a name of the row id", function()
   db:execute "CREATE TABLE t (rowid TEXT, content BLOB)"
   db:execute("INSERT INTO t VALUES ('x', x'616263')")
   db:read(function(db) equal(db:open_blob("t", "content", 1):read(), "abc") end)
 end)
 
 -- SQLite's hook would be called with a table that is gone from memory.
-test("a blob is not written after a change of the schema", function()
+test("a blob cannot be written after a schema change", function()
   file()
   local events = {}
   db:observe_transactions{ on_change = function(event) events[#events + 1] = event.table end }
@@ -233,7 +233,7 @@ test("a blob is not written after a change of the schema", function()
   equal(events, { "file", "document" })
 end)
 
-test("a blob whose row is gone is not written, and no change reported", function()
+test("writing to a blob without a row is an error, and no change is reported", function()
   file()
   local events = {}
   db:observe_transactions{ on_change = function(event) events[#events + 1] = event.kind end }

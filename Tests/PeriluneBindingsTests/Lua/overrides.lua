@@ -11,7 +11,7 @@ local function author_class()
   return perilune.record("author")
 end
 
-test("an override is what records, requests and `db` use while the function runs", function()
+test("records, requests and `db` use an override while the function runs", function()
   local Author, other, outer = author_class(), other_database(), db
   local name, count = perilune.with({ database = other }, function(given, extra)
     equal(extra, "extra")
@@ -25,7 +25,7 @@ test("an override is what records, requests and `db` use while the function runs
   equal({ Author:find(1).name, Author:fetch_count() }, { "own", 1 })
 end)
 
-test("overrides nest, and unwind when the function fails", function()
+test("overrides can be nested and are reset after an error", function()
   local Author, first, second, outer = author_class(), other_database(), other_database(), db
   second:execute("UPDATE author SET name = 'second'")
   perilune.with({ database = first }, function()
@@ -43,7 +43,7 @@ test("overrides nest, and unwind when the function fails", function()
   equal(Author:find(1).name, "own")
 end)
 
-test("an override inside an access wins over it, and an access inside the override wins again", function()
+test("an override inside an access takes precedence, as does an access inside the override", function()
   local Author, other = author_class(), other_database()
   db:read(function(reading)
     equal(Author:find(1).name, "own")
@@ -63,7 +63,7 @@ test("an override inside an access wins over it, and an access inside the overri
   end)
 end)
 
-test("a `db` that the script has set itself stays as it is", function()
+test("a `db` that the script has assigned is not changed", function()
   local other, own = other_database(), {}
   db = own
   perilune.with({ database = other }, function(given)
@@ -73,7 +73,7 @@ test("a `db` that the script has set itself stays as it is", function()
   equal(db, 7)
 end)
 
-test("nothing yields out of an override", function()
+test("an override cannot be left by yielding", function()
   local other, outer = other_database(), db
   local thread = coroutine.create(function()
     perilune.with({ database = other }, function() coroutine.yield() end)
@@ -84,7 +84,7 @@ test("nothing yields out of an override", function()
   equal(db == outer, true)
 end)
 
-test("a database that is closed inside is an error, and the former one comes back", function()
+test("closing the database inside is an error, and the previous one is restored", function()
   local other, outer = other_database(), db
   perilune.with({ database = other }, function()
     db:close()
@@ -95,7 +95,7 @@ test("a database that is closed inside is an error, and the former one comes bac
   equal(db:fetch_value("SELECT 1"), 1)
 end)
 
-test("what is no override is an error that says so", function()
+test("an invalid override is a clear error", function()
   local function noop() end
   matches(fails("argument", perilune.with, db, noop), "expected a table such as { database = db }")
   matches(fails("argument", perilune.with, nil, noop), "got nil")

@@ -649,6 +649,6 @@ local function check(seed, schemas, count)
   end
 end
 
-test("200 random requests with associations give the rows of nested loops", function() check(1, 4, 50) end)
-test("200 others", function() check(4711, 4, 50) end)
-test("200 more", function() check(99991, 4, 50) end)
+test("200 random requests with associations match nested loops", function() check(1, 4, 50) end)
+test("200 more random requests with associations match nested loops", function() check(4711, 4, 50) end)
+test("a third set of 200 random requests with associations matches nested loops", function() check(99991, 4, 50) end)

@@ -97,4 +97,4 @@ local function play(games)
   equal(count > games, true)
 end
 
-test("a fetched record has no changes, and writing it keeps what it does not change", function() play(rounds(60)) end)
+test("a fetched record has no changes, and writing it preserves unchanged values", function() play(rounds(60)) end)

@@ -154,6 +154,6 @@ local function play(is_soft, games)
   end
 end
 
-test("random verbs keep to the links of their association", function() play(false, rounds(4)) end)
+test("random operations respect the links of their association", function() play(false, rounds(4)) end)
 
-test("random verbs keep to the links of their association where these are deleted softly", function() play(true, rounds(4)) end)
+test("random operations respect softly deleted links of their association", function() play(true, rounds(4)) end)

@@ -263,13 +263,13 @@ local function check(seed_offset, count, make)
   end)
 end
 
-test("random requests give the rows of a naive evaluation", function() check(0, rounds(400)) end)
-test("others", function() check(7919, rounds(400)) end)
-test("more", function() check(104729, rounds(400)) end)
-test("others over fields with other names than their columns", function() check(15485863, rounds(400), make_named_table) end)
+test("random requests match a naive evaluation", function() check(0, rounds(400)) end)
+test("more random requests match a naive evaluation", function() check(7919, rounds(400)) end)
+test("a third set of random requests matches a naive evaluation", function() check(104729, rounds(400)) end)
+test("random requests match a naive evaluation if fields have other names than columns", function() check(15485863, rounds(400), make_named_table) end)
 
-test("others of rows as they were", function() check(32452843, rounds(400), make_past(make_table)) end)
-test("and over fields with other names", function() check(49979687, rounds(400), make_past(make_named_table)) end)
+test("random requests for past rows match a naive evaluation", function() check(32452843, rounds(400), make_past(make_table)) end)
+test("random requests for past rows match a naive evaluation if fields have other names", function() check(49979687, rounds(400), make_past(make_named_table)) end)
 
 local function check_changes(make)
   local Thing, rows = make(25)
@@ -287,8 +287,8 @@ local function check_changes(make)
   for _, row in ipairs(rows) do equal(Thing:find(row.id).m, row.m) end
 end
 
-test("random changes change the rows that a naive evaluation changes", function() check_changes(make_table) end)
-test("and of fields with other names than their columns", function() check_changes(make_named_table) end)
+test("random changes affect the same rows as a naive evaluation", function() check_changes(make_table) end)
+test("random changes affect the right rows if fields have other names than columns", function() check_changes(make_named_table) end)
 
 local function check_groups(make)
   local Thing, rows = make(25)
@@ -316,6 +316,6 @@ local function check_groups(make)
   end
 end
 
-test("random groups of rows as they were", function() check_groups(make_past(make_table)) end)
-test("random groups are those of a naive evaluation", function() check_groups(make_table) end)
-test("and by fields with other names than their columns", function() check_groups(make_named_table) end)
+test("random groups of past rows match a naive evaluation", function() check_groups(make_past(make_table)) end)
+test("random groups match a naive evaluation", function() check_groups(make_table) end)
+test("random groups match a naive evaluation if fields have other names than columns", function() check_groups(make_named_table) end)

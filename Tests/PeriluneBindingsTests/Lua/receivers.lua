@@ -16,7 +16,7 @@ local function check(value, names, expected)
   end
 end
 
-test("requests", function()
+test("requests check their receiver", function()
   check(Book:order("id"), {
     "all", "aliased", "annotated_with", "build", "create", "cross_join", "delete_all", "distinct", "except", "exists", "explain", "fetch_all",
     "fetch_count", "fetch_one", "fetch_set", "fetch_value", "fetch_values", "filter", "filter_given", "filter_key", "find", "find_or_build",
@@ -26,19 +26,19 @@ test("requests", function()
   }, "a request")
 end)
 
-test("associations", function()
+test("associations check their receiver", function()
   check(Book.before, { "count", "is_empty", "exists", "max", "unscoped", "as", "distinct", "select", "joining_required" }, "an association")
   matches(fails("argument", Book.before.filter, "x"), "filter: expected a request before the colon")
 end)
 
-test("expressions", function()
+test("expressions check their receiver", function()
   check(Book.c.title, {
     "eq", "ne", "lt", "le", "gt", "ge", "is", "is_not", "is_null", "between", "like", "glob", "contains", "is_in", "collating", "as", "desc",
     "cast", "length", "upper", "sum", "over", "count_distinct", "json", "where",
   }, "an expression")
 end)
 
-test("prepared requests and records from SQL", function()
+test("prepared requests and records from SQL check their receiver", function()
   local prepared = Book:filter("id = :id"):prepare()
   check(prepared, { "fetch_all", "fetch_one", "fetch_count", "rows", "exists", "delete_all" }, "a prepared request")
   equal(prepared:fetch_one{ id = 1 }.title, "Typee")
@@ -46,7 +46,7 @@ test("prepared requests and records from SQL", function()
   check(Book:from_sql("SELECT * FROM book"), { "fetch_all", "fetch_one", "fetch_count", "rows" }, "records from SQL")
 end)
 
-test("records", function()
+test("records check their receiver", function()
   local typee = Book:find(1)
   for _, name in ipairs{ "copy", "inserted", "invalid", "changes", "has_changes" } do
     matches(fails("argument", typee[name]), name .. ": expected a record before the colon (record:" .. name .. "(...)), got nil")

@@ -6,7 +6,7 @@ local function library()
   return perilune.record("author")
 end
 
-test("fields are columns; reading one that is NULL gives nil", function()
+test("fields are columns, and NULL is read as nil", function()
   local Author = library()
   local author = Author{ name = "Herman Melville", active = true }
   equal(author.name, "Herman Melville")
@@ -14,7 +14,7 @@ test("fields are columns; reading one that is NULL gives nil", function()
   equal(rawget(author, "name"), "Herman Melville")
 end)
 
-test("an unknown field is an error that names the nearest", function()
+test("an unknown field is an error with the nearest name", function()
   local Author = library()
   local author = Author{ name = "Ada" }
   local err = fails("unknown_column", function() return author.nmae end)
@@ -24,7 +24,7 @@ test("an unknown field is an error that names the nearest", function()
   equal(fails("unknown_column", Author, { nmae = "x" }).suggestion, "name")
 end)
 
-test("methods are found on records, and inherited", function()
+test("methods are found on records and inherited", function()
   local Author = library()
   function Author:label() return "<" .. self.name .. ">" end
   local Sub = Author:extend()
@@ -35,7 +35,7 @@ test("methods are found on records, and inherited", function()
   equal(Sub{ name = "a" }:later(), 1)
 end)
 
-test("a method that is called like a column is an error", function()
+test("a method with the name of a column is an error", function()
   local Author = library()
   Author{ name = "x" }
   matches(fails("argument", function() function Author:country() end end), "it is a column")
@@ -44,7 +44,7 @@ test("a method that is called like a column is an error", function()
   matches(fails("argument", Early, { name = "x" }), "has the same name as a column")
 end)
 
-test("insert fills in the key and what the database has put in", function()
+test("insert sets the key and the values that the database chose", function()
   local Author = library()
   local author = Author{ name = "Ada", country = perilune.null }
   equal(author:insert() == author, true)
@@ -54,7 +54,7 @@ test("insert fills in the key and what the database has put in", function()
   equal(db:fetch_value("SELECT born FROM author"), 1800)
 end)
 
-test("update writes all columns, those that are nil as NULL", function()
+test("update writes all columns, and nil as NULL", function()
   local Author = library()
   local author = Author{ name = "Ada", country = "UK" }:insert()
   author.country, author.name = nil, "Ada Lovelace"
@@ -62,14 +62,14 @@ test("update writes all columns, those that are nil as NULL", function()
   equal(db:fetch_one("SELECT name, country, born FROM author"):to_table(), { name = "Ada Lovelace", country = perilune.null, born = 1800 })
 end)
 
-test("an update of a row that does not exist says which", function()
+test("an update without a row is an error that names the row", function()
   local Author = library()
   local err = fails("record_not_found", function() Author{ id = 7, name = "x" }:update() end)
   equal(err.table, "author")
   equal(err.key, 7)
 end)
 
-test("find raises and fetch_one gives nil where there is no row", function()
+test("find raises and fetch_one returns nil if the row is missing", function()
   local Author = library()
   local author = Author{ name = "Ada" }:insert()
   equal(Author:find(1) == author, true)
@@ -78,7 +78,7 @@ test("find raises and fetch_one gives nil where there is no row", function()
   equal(fails("record_not_found", Author.find, Author, 2).key, 2)
 end)
 
-test("records are plain tables: nothing but columns is in them, fetched or not", function()
+test("records are plain tables that contain only columns, fetched or not", function()
   local Author = library()
   Author{ name = "Ada" }:insert()
   local keys = {}
@@ -87,7 +87,7 @@ test("records are plain tables: nothing but columns is in them, fetched or not",
   equal(keys, { "born", "id", "name" })
 end)
 
-test("pairs gives the columns in their order, then other fields", function()
+test("pairs returns the columns in order, then other fields", function()
   local Author = library()
   local With = Author:extend{ extra = { "books" } }
   local author = With{ name = "Ada", books = 3 }
@@ -96,7 +96,7 @@ test("pairs gives the columns in their order, then other fields", function()
   equal(keys, { "id", "name", "country", "born", "active", "books" })
 end)
 
-test("records are equal if they are of one class and have the same columns", function()
+test("records are equal if they have the same class and columns", function()
   local Author, Other = library(), perilune.record("author")
   equal(Author{ name = "a" } == Author{ name = "a" }, true)
   equal(Author{ name = "a" } == Author{ name = "b" }, false)
@@ -118,7 +118,7 @@ test("the metatables of records and classes are hidden", function()
   fails(nil, setmetatable, Author{ name = "x" }, {})
 end)
 
-test("a class tells its records from others", function()
+test("a class recognizes its records", function()
   local Author = library()
   db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)")
   local Book, Sub = perilune.record("book"), Author:extend()
@@ -133,7 +133,7 @@ test("a class tells its records from others", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM author") + db:fetch_value("SELECT COUNT(*) FROM book"), 0)
 end)
 
-test("a record of a class that extends another is taken where that is asked for", function()
+test("a record of an extended class is accepted as a record of its base class", function()
   local Author = library()
   local Sub = Author:extend()
   local sub = Author:insert(Sub{ name = "x" })
@@ -141,7 +141,7 @@ test("a record of a class that extends another is taken where that is asked for"
   equal(Sub:is(sub), true)
 end)
 
-test("a column named like a verb is a field, and the verb is reached through the class", function()
+test("a column with the name of a method is a field, and the method is reachable through the class", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, \"insert\" TEXT, copy TEXT)")
   local T = perilune.record("t")
   local record = T{ insert = "x" }
@@ -152,14 +152,14 @@ test("a column named like a verb is a field, and the verb is reached through the
   equal(T:find(1).insert, "x")
 end)
 
-test("an empty record and one of all fields", function()
+test("a record may be empty or have all fields", function()
   local Author = library()
   equal(Author().name, nil)
   equal(tostring(Author{}), "author{id = NULL, name = NULL, country = NULL, born = NULL, active = NULL}")
   for _, value in ipairs{ "x", 1, true } do matches(fails("argument", Author, value), "expected a table of columns") end
 end)
 
-test("from_row keeps what is no column as a field, which is never written", function()
+test("from_row keeps other values as fields, which are never written", function()
   local Author = library()
   Author{ name = "Ada" }:insert()
   local author = Author.from_row(db:fetch_one("SELECT *, 7 AS books FROM author"))
@@ -173,7 +173,7 @@ test("from_row keeps what is no column as a field, which is never written", func
   fails("argument", Author.from_row, 1)
 end)
 
-test("copies are records of their own", function()
+test("copies are independent records", function()
   local Author = library()
   local author = Author{ name = "Ada" }:insert()
   local copy = author:copy()
@@ -184,7 +184,7 @@ test("copies are records of their own", function()
   equal(inserted.id, 2)
 end)
 
-test("inserted leaves the record itself as it is", function()
+test("inserted does not change the record itself", function()
   local Author = library()
   local author = Author{ name = "C" }
   local saved = author:inserted()
@@ -192,7 +192,7 @@ test("inserted leaves the record itself as it is", function()
   equal(saved.id, 1)
 end)
 
-test("a class may be made before its table, and follows its schema", function()
+test("a class may be created before its table, and follows its schema", function()
   local Author = perilune.record("author")
   fails("unknown_table", Author.insert, Author, { name = "x" })
   db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
@@ -210,7 +210,7 @@ test("a class may be made before its table, and follows its schema", function()
   fails("unknown_table", Author.find, Author, 1)
 end)
 
-test("a record never wipes a column that it has not seen", function()
+test("a record never overwrites a column that it has not seen", function()
   local Author = library()
   Author{ name = "Ada", country = "UK" }:insert()
   local author = Author:find(1)
@@ -225,7 +225,7 @@ test("a record never wipes a column that it has not seen", function()
   equal(db:fetch_one("SELECT name, country FROM author"):to_table(), { name = "B.", country = "UK" })
 end)
 
-test("what a rolled back transaction has changed of the schema is forgotten", function()
+test("schema changes of a rolled back transaction are forgotten", function()
   local Author = library()
   Author{ name = "x" }:insert()
   db:in_transaction(function(db)
@@ -249,13 +249,13 @@ test("options of classes are checked", function()
   fails("argument", perilune.record, "a\0b")
 end)
 
-test("members of classes that do not exist are errors that name the nearest", function()
+test("unknown members of classes are errors with the nearest name", function()
   local Author = library()
   equal(fails("unknown_method", function() return Author.fetch_al end).suggestion, "fetch_all")
   fails("argument", function() Author[1] = function() end end)
 end)
 
-test("verbs called with a dot are errors", function()
+test("calling methods with a dot is an error", function()
   local Author = library()
   matches(fails("argument", Author.fetch_all), "before the colon")
   matches(fails("argument", Author.find, 1), "before the colon")
@@ -263,7 +263,7 @@ test("verbs called with a dot are errors", function()
   matches(fails("argument", Author{ name = "x" }.update), "before the colon")
 end)
 
-test("names with quotes and keywords", function()
+test("names may contain quotes and be keywords", function()
   db:execute([[CREATE TABLE "order ""by""" ("select" INTEGER PRIMARY KEY, "a ""b""" TEXT, "group" TEXT DEFAULT 'g')]])
   local T = perilune.record('ORDER "BY"')
   local record = T{ ['a "b"'] = "x" }:insert()
@@ -274,7 +274,7 @@ test("names with quotes and keywords", function()
   equal(T:find(1):delete(), true)
 end)
 
-test("what SQL computes for a boolean column is a boolean in a record", function()
+test("computed values of a boolean column are booleans in a record", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, is_read BOOLEAN)"
   for _, tracks in ipairs{ true, false } do
     local Item = perilune.record("item", { track_changes = tracks })
@@ -287,7 +287,7 @@ test("what SQL computes for a boolean column is a boolean in a record", function
   end
 end)
 
-test("a record is no key", function()
+test("a record cannot be used as a key", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
   local Item = perilune.record("item")
   local item = Item{ name = "a" }:insert()
@@ -295,14 +295,14 @@ test("a record is no key", function()
   matches(fails("argument", Item.fetch_one, Item, item).message, "got a record")
 end)
 
-test("records are made from rows whose columns have names", function()
+test("records can be made only from rows with column names", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
   local Item = perilune.record("item")
   matches(fails("argument", Item.from_row, { 1, "a" }).message, "from_row: expected names of columns, got the integer 1")
   equal(Item.from_row{ id = 1, more = 2 }.more, 2)
 end)
 
-test("a method that a class gets later is one of the classes that extend it, whatever they have found before", function()
+test("a method that is added to a class later is inherited by its extended classes", function()
   local Author = library()
   local Sub = Author:extend()
   equal(Sub:filter{ name = "a" }:fetch_count(), 0)
@@ -310,7 +310,7 @@ test("a method that a class gets later is one of the classes that extend it, wha
   equal(Sub:filter(), "own")
 end)
 
-test("a verb of a class that extends another takes SQL, statements and keys as the other does", function()
+test("methods of an extended class accept SQL, statements and keys", function()
   local Author = library()
   local Sub = Author:extend()
   Author:insert_all{ { name = "a" }, { name = "b" } }
@@ -324,7 +324,7 @@ test("a verb of a class that extends another takes SQL, statements and keys as t
   equal(Sub:delete_all(), 2)
 end)
 
-test("fetch_one takes SQL with its arguments; SQL alone could be a key, and is refused", function()
+test("fetch_one accepts SQL with arguments, and refuses SQL alone because it could be a key", function()
   local Author = library()
   Author:insert_all{ { name = "a" }, { name = "b" } }
   local sql = "SELECT * FROM author WHERE name = ?"
@@ -336,7 +336,7 @@ test("fetch_one takes SQL with its arguments; SQL alone could be a key, and is r
   equal(Author:from_sql("SELECT * FROM author ORDER BY id DESC"):fetch_one().id, 2)
 end)
 
-test("two classes of one table are told apart, with what to share", function()
+test("two classes for one table are distinguished, with advice on sharing", function()
   local Author = library()
   local Twin = perilune.record("author")
   function Author:label() return self.name end
@@ -347,7 +347,7 @@ test("two classes of one table are told apart, with what to share", function()
   matches(fails("argument", Author.delete, Author, Twin{ id = 1, name = "x" }), "`require`")
 end)
 
-test("names that SQLite holds apart are not one: case beyond ASCII, accents that are written in two ways", function()
+test("names that SQLite distinguishes stay distinct, even if Unicode considers them equal", function()
   local nfc, nfd = "\u{e9}", "e\u{301}"
   db:execute(('CREATE TABLE "%s" (id INTEGER PRIMARY KEY, x TEXT, "%s" TEXT, "%s" TEXT)'):format(nfc, nfc, nfd))
   db:execute(('CREATE TABLE "%s" (id INTEGER PRIMARY KEY, y TEXT)'):format(nfd))

@@ -45,12 +45,12 @@ test("unknown columns", function()
   refused("unknown_column", Author.upsert, Author, { id = 1, name = "x" }, { update = { "nmae" } })
 end)
 
-test("a table in place of a table's name", function()
+test("a table in place of a table name is refused", function()
   matches(fails("argument", perilune.record, { table = "author" }).message,
     'perilune.record: argument 1: expected the name of a table, got a table; use perilune.record("author", { ... })')
 end)
 
-test("columns that must have a value", function()
+test("missing required columns are reported", function()
   local err = refused("constraint_not_null", Author.insert, Author, { country = "UK" })
   equal({ err.table, err.columns[1] }, { "author", "name" })
   local ada = Author:find(1)
@@ -63,7 +63,7 @@ test("columns that must have a value", function()
   equal(refused("validation", Required.insert, Required, {}).errors, { { column = "name", message = "is required" } })
 end)
 
-test("values of the wrong type", function()
+test("values of the wrong type are refused", function()
   local err = refused("conversion", Author.insert, Author, { name = {} })
   equal({ err.table, err.column }, { "author", "name" })
   refused("conversion", Author.insert, Author, { name = print })
@@ -82,7 +82,7 @@ test("values of the wrong type", function()
   matches(refused("conversion", Typed.insert, Typed, { name = "x", born = 1.5 }).message, "expected an integer, got the float 1.5")
 end)
 
-test("a method that is named like a column", function()
+test("a method with the name of a column is refused", function()
   local Early = perilune.record "author"
   function Early:name() return "x" end
   matches(refused("argument", Early.find, Early, 1).message, "the method `name` of the record class author has the same name as a column")
@@ -95,7 +95,7 @@ test("a method that is named like a column", function()
   matches(refused("argument", Late.fetch_all, Late).message, "the method `pages` of the record class book has the same name as a column")
 end)
 
-test("a record on another table", function()
+test("a record of another table is refused", function()
   local ada, notes = Author:find(1), Book:fetch_one()
   matches(refused("argument", Book.insert, Book, ada).message, "expected a record of book, got one of author")
   for _, verb in ipairs{ "update", "save", "upsert", "delete" } do refused("argument", Author[verb], Author, notes) end
@@ -105,7 +105,7 @@ test("a record on another table", function()
   matches(err, "expected a key, got a record")
 end)
 
-test("an update of a row that does not exist", function()
+test("an update without a row is an error", function()
   local ghost = Author{ id = 9, name = "x" }
   local err = refused("record_not_found", ghost.update, ghost)
   equal({ err.table, err.key, err.message }, { "author", 9, "no row of `author` has id = 9" })
@@ -118,7 +118,7 @@ test("an update of a row that does not exist", function()
   matches(refused("argument", Author.update, Author, { name = "x" }).message, "no value for the key (id) of `author`")
 end)
 
-test("a key of several columns that is given as one value", function()
+test("a composite key given as one value is refused", function()
   local err = refused("argument", Book.find, Book, 1)
   matches(err.message, "the key of `book` has several columns; pass a table with author_id, title")
   refused("argument", Book.fetch_one, Book, "Notes")
@@ -127,7 +127,7 @@ test("a key of several columns that is given as one value", function()
   refused("argument", Book.update, Book, { author_id = 1, year = 2 })
 end)
 
-test("views", function()
+test("writing a view is refused", function()
   local Label = perilune.record "label"
   local label = Label:fetch_one()
   equal(label.name, "Ada")
@@ -145,7 +145,7 @@ test("views", function()
   matches(refused("argument", Label.upsert, Label, { id = 1 }).message, "a view has no keys")
 end)
 
-test("SQL in place of a key, a list in place of a record, a record in place of a value", function()
+test("SQL in place of a key, a list in place of a record, and a record in place of a value are refused", function()
   for _, sql in ipairs{ "SELECT * FROM author", " select id from author where 1", "WITH a AS (SELECT 1) SELECT * FROM a" } do
     matches(refused("argument", Author.fetch_one, Author, sql).message, "fetch_one: expected a key, got SQL; use Class:from_sql")
     matches(refused("argument", Author.find, Author, sql).message, "find: expected a key, got SQL")
@@ -159,7 +159,7 @@ test("SQL in place of a key, a list in place of a record, a record in place of a
     "a record is not a value; pass one of its fields")
 end)
 
-test("methods that classes and records do not have", function()
+test("unknown methods of classes and records are refused", function()
   equal(refused("unknown_method", function() Author:fetchall() end).suggestion, "fetch_all")
   equal(refused("unknown_method", function() Author:filtr{} end).suggestion, "filter")
   equal(refused("unknown_column", function() Author:find(1):updat() end).suggestion, "update")
@@ -167,7 +167,7 @@ test("methods that classes and records do not have", function()
     "did you mean `on_conflict`? Available: on_conflict, returning")
 end)
 
-test("an empty insert", function()
+test("an empty insert is allowed", function()
   equal(refused("constraint_not_null", Author.insert, Author, {}).columns, { "name" })
   equal(Author:insert_all{}, {})
   refused("argument", Author.insert, Author)
@@ -178,7 +178,7 @@ test("an empty insert", function()
   equal(perilune.record "entry":insert{}.note, "x")
 end)
 
-test("names with quotes and keywords", function()
+test("names may contain quotes and be keywords", function()
   db:execute[[
     CREATE TABLE "group ""by""" ("order" INTEGER PRIMARY KEY, "a""b" TEXT, "select" TEXT DEFAULT 'd', "x'y" TEXT)]]
   local Odd = perilune.record 'group "by"'
@@ -198,7 +198,7 @@ test("names with quotes and keywords", function()
   for _, name in ipairs{ "", "a\0b", "\xff" } do fails("argument", perilune.record, name) end
 end)
 
-test("two thousand columns", function()
+test("two thousand columns are allowed", function()
   local names = {}
   for index = 1, 2000 do names[index] = "c" .. index .. (index == 1 and " INTEGER PRIMARY KEY" or "") end
   db:execute("CREATE TABLE wide (" .. table.concat(names, ", ", 1, 2000) .. ")")
@@ -216,7 +216,7 @@ test("two thousand columns", function()
   equal(#err.message < 400, true)
 end)
 
-test("a hook that writes its own record without end", function()
+test("a hook that endlessly writes its own record is stopped", function()
   local Loop = perilune.record "author"
   function Loop:will_update() self:update() end
   local ada = Loop:find(1)
@@ -226,7 +226,7 @@ test("a hook that writes its own record without end", function()
   refused("hook", Loop.insert, Loop, { name = "x" })
 end)
 
-test("a key that is no integer where the row id is meant", function()
+test("a key that is not an integer is refused as a row id", function()
   local Loose = perilune.record("author", { check_types = false })
   for _, insert in ipairs{ Author.insert, Author.upsert, function(class, values) return class:insert_all{ values } end } do
     matches(refused("conversion", insert, Author, { id = "one", name = "x" }).message, 'expected an integer, got the string "one"')
@@ -236,7 +236,7 @@ test("a key that is no integer where the row id is meant", function()
   end
 end)
 
-test("lists of keys", function()
+test("lists of keys are refused", function()
   equal(Author:find{}, {})
   matches(fails("argument", Author.find, Author, { 1, nil, 3 }).message, "the list of keys has no element 2")
   matches(fails("argument", Author.find, Author, { 1, name = "x" }).message, 'a table with the key the string "name"')
@@ -247,7 +247,7 @@ test("lists of keys", function()
   matches(err.message, "delete_one: the given columns are not a unique key")
 end)
 
-test("messages name the verb that was called", function()
+test("messages name the called method", function()
   db:execute "CREATE TABLE plain (a)"
   local Plain = perilune.record "plain"
   local plain = Plain{ a = 1 }:insert()
@@ -255,7 +255,7 @@ test("messages name the verb that was called", function()
   db:execute "DROP TABLE plain"
 end)
 
-test("columns called like methods leave these to the class", function()
+test("columns with names of methods leave the methods to the class", function()
   db:execute "CREATE TABLE log (id INTEGER PRIMARY KEY, changes TEXT, has_changes TEXT, update_changes TEXT)"
   local Log = perilune.record "log"
   local log = Log:insert{ changes = "a" }

@@ -66,7 +66,7 @@ test("update and save write the columns that a record has", function()
   end
 end)
 
-test("update_changes writes what a record was given, or what differs from its row", function()
+test("update_changes writes the given columns, or those that differ from the row", function()
   make()
   for _, kind in ipairs{ "made", "fetched", "partly_fetched" } do
     reset()
@@ -100,7 +100,7 @@ test("upsert writes the columns that a record has", function()
   end
 end)
 
-test("insert and save write the columns that a record has where there is no row", function()
+test("insert and save without a row write the columns that a record has", function()
   make()
   for _, verb in ipairs{ "insert", "save", "upsert" } do
     for _, kind in ipairs{ "made", "plain_table", "draft" } do
@@ -113,7 +113,7 @@ test("insert and save write the columns that a record has where there is no row"
   end
 end)
 
-test("hooks and types do not change which columns are written", function()
+test("hooks and types do not affect which columns are written", function()
   make{ types = { other = "json" } }
   function Note:will_update(_, columns) equal(table.concat(columns, " "), "given empty") end
   for _, verb in ipairs{ "update", "save", "update_changes" } do
@@ -125,7 +125,7 @@ test("hooks and types do not change which columns are written", function()
   end
 end)
 
-test("the time at which a row was made stays", function()
+test("the creation time of a row is kept", function()
   db:execute "CREATE TABLE post (id INTEGER PRIMARY KEY, title TEXT, created_at DATETIME, updated_at DATETIME)"
   local Post = perilune.record("post", { timestamps = true })
   for _, verb in ipairs{ "update", "save", "update_changes", "upsert" } do
@@ -138,7 +138,7 @@ test("the time at which a row was made stays", function()
   end
 end)
 
-test("a setting is stored where the table of one row is empty", function()
+test("a setting is stored if the table with one row is empty", function()
   db:create_table("configuration", function(t)
     t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
     t:column("theme", "text")

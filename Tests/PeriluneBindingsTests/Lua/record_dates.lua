@@ -13,7 +13,7 @@ local texts = {
   "2026-03-01 13:05:07.1234567890123456789012345", "2451545", " 2451545.5 ", "2026-03-01T13:05:07 Z",
 }
 
-test("a date in a record is what perilune.date makes of the text", function()
+test("a date in a record equals perilune.date of its text", function()
   for _, text in ipairs(texts) do db:execute("INSERT INTO event (at) VALUES (?)", text) end
   local events = Event:fetch_all()
   equal(#events, #texts)
@@ -25,7 +25,7 @@ test("a date in a record is what perilune.date makes of the text", function()
   end
 end)
 
-test("days of all years and months are read as perilune.date reads them", function()
+test("days of all years and months are read like perilune.date", function()
   local state, random = 7, nil
   function random(least, most)
     state = (state * 1103515245 + 12345) % 2147483648
@@ -50,7 +50,7 @@ test("numbers are Julian days or Unix seconds", function()
   equal(events[4].at, nil)
 end)
 
-test("what is no date is an error that names the row, however it is read", function()
+test("an invalid date is an error with the row, however it is read", function()
   for _, text in ipairs{ "noon", "2026-02-30", "2026-13-01", "2026-00-10", "2026-01-00", "2026-03-01 24:00", "2026-03-01 12:60",
     "2026-03-01 12:00:60", "2026-03-01 12:00:00.", "2026-03-01x", "", "2026-3-1", "12:30", "2026-03-01 12",
     "2026-03-01 12:30:5" } do
@@ -85,7 +85,7 @@ test("rows, RETURNING and from_row give dates", function()
   for _, event in ipairs(Event:update_all({ note = "c" }, { returning = true })) do equal(event.at, wanted[event.id]) end
 end)
 
-test("dates behave as those of perilune.date, and are of one type with them", function()
+test("dates behave like those of perilune.date and have the same type", function()
   db:execute "INSERT INTO event VALUES (1, '2026-03-01 10:00', 'a')"
   local event = Event:find(1)
   equal(perilune.date.is(event.at), true)
@@ -105,7 +105,7 @@ test("hooks see dates", function()
   equal(seen, { "2026-03-01 00:00:00.000", "2026-03-02 08:00:00.000" })
 end)
 
-test("requests compare dates as SQLite does: as the texts that are stored, of which records write the full form", function()
+test("requests compare dates as stored texts, of which records write the full form", function()
   db:execute "INSERT INTO event VALUES (1, '2026-03-01', 'by SQL')"
   Event{ at = "2026-03-01", note = "by a record" }:insert()
   equal(Event:filter{ at = "2026-03-01" }:pluck("note"), { "by SQL" })

@@ -21,7 +21,7 @@ end
 
 -- Schema
 
-test("the schema says what the database is to keep true", function()
+test("the schema contains the constraints of the database", function()
   local Author, Book = migrate()
   equal(fails("constraint_not_null", Author.insert, Author, {}).columns, { "name" })
   equal(fails("constraint_foreign_key", Book.insert, Book, { title = "Typee", author_id = 7 }).extended_code, 787)
@@ -33,7 +33,7 @@ test("the schema says what the database is to keep true", function()
   equal(Author{ name = "Camus" }:insert().id, 2) -- ids are never used again
 end)
 
-test("a database of any version goes straight to the newest", function()
+test("a database of any version is migrated directly to the newest", function()
   local done = {}
   local function migrator(last)
     local made = perilune.migrator()
@@ -48,7 +48,7 @@ end)
 
 -- Records
 
-test("fields are columns, the key is filled in, and NULL is nil", function()
+test("fields are columns, insert sets the key, and NULL is nil", function()
   local Author = migrate()
   local author = Author{ name = "Melville" }
   equal({ author.id, author.country }, {})
@@ -58,7 +58,7 @@ test("fields are columns, the key is filled in, and NULL is nil", function()
   equal({ author.id, author.name }, { 2, "Melville" })
 end)
 
-test("records are values: they can be copied, compared and passed around", function()
+test("records are values that can be copied, compared and passed around", function()
   local Author = migrate()
   local author = Author{ name = "Melville" }:insert()
   local again = Author:find(author.id)
@@ -86,7 +86,7 @@ test("a class writes one table, and only its columns", function()
   fails("unknown_column", Author, { book_count = 1 })
 end)
 
-test("what a class of its own adds, all that takes the class takes as well", function()
+test("methods of a class are available wherever the class is accepted", function()
   local Author = migrate()
   function Author:label() return self.name end
   local WithCount = Author:extend{ extra = { "book_count" } }
@@ -118,7 +118,7 @@ test("insert, update, save, delete, exists, refresh", function()
   equal(db:fetch_values "SELECT id || name FROM author", { "1Saved" })
 end)
 
-test("records are fetched by key, by unique columns, by SQL and by statements", function()
+test("records are fetched by key, unique columns, SQL and statements", function()
   local Author = migrate()
   db:execute "CREATE UNIQUE INDEX names ON author (name); INSERT INTO author (name, country) VALUES ('Melville', 'US'), ('Camus', NULL)"
   equal({ Author:fetch_one(db, 1).name, Author:fetch_one(db, 9), Author:fetch_one(db, nil) }, { "Melville" })
@@ -130,7 +130,7 @@ test("records are fetched by key, by unique columns, by SQL and by statements", 
   for author in Author:rows(statement, 2) do equal(author.name, "Camus") end
 end)
 
-test("keys may be of any kind; one that is no row id is for a hook to make", function()
+test("keys may have any type, and a hook can generate keys that are not row ids", function()
   db:execute[[
     CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT);
     CREATE TABLE citizenship (person INTEGER, code TEXT, since INTEGER, PRIMARY KEY (person, code))]]
@@ -144,14 +144,14 @@ test("keys may be of any kind; one that is no row id is for a hook to make", fun
   equal(Citizenship:find{ code = "FR", person = 1 }.since, 1991)
 end)
 
-test("a record of SQL alone needs no table", function()
+test("a record that is read only by SQL needs no table", function()
   local Point = perilune.row_type{ from_row = function(row) return { x = row.a + row.b } end }
   equal(Point:fetch_one "SELECT 1 AS a, 2 AS b", { x = 3 })
 end)
 
 -- Changes
 
-test("a record knows what has changed", function()
+test("a record knows its changes", function()
   local Author = migrate()
   local author = Author{ name = "Melville" }
   equal(author:has_changes(), true)
@@ -166,7 +166,7 @@ test("a record knows what has changed", function()
   equal(author:has_changes(), true)
 end)
 
-test("find or make a record from data, and save it if it has changed", function()
+test("a record can be found or created from data, and saved if it has changed", function()
   local Author = migrate()
   local function import(data)
     local author = Author:fetch_one(data.id) or Author{ id = data.id }
@@ -183,7 +183,7 @@ end)
 
 -- Hooks, overriding, defaults
 
-test("validation and defaults stand in hooks, or in verbs of one's own", function()
+test("validation and defaults belong in hooks or overridden methods", function()
   local Author = migrate()
   function Author:validate()
     if self.name == "" then self:invalid("name", "must not be empty") end
@@ -205,26 +205,26 @@ test("validation and defaults stand in hooks, or in verbs of one's own", functio
   equal({ calls, Author:fetch_count() }, { 1, 2 })
 end)
 
-test("what the schema fills in is read back", function()
+test("values that the schema sets are read back", function()
   db:execute "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT DEFAULT 'none', length INTEGER AS (length(text)))"
   local note = perilune.record "note" {}:insert()
   equal({ note.text, note.length }, { "none", 4 })
 end)
 
-test("a table may replace rows by itself", function()
+test("a table may replace rows by its own conflict clause", function()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE)"
   local Person = perilune.record "person"
   equal({ Person{ name = "Ada" }:insert().id, Person{ name = "Ada" }:insert().id, Person:fetch_count() }, { 1, 2, 1 })
 end)
 
-test("a record tells what it is", function()
+test("a record can be printed", function()
   local Author = migrate()
   equal(tostring(Author{ name = "Ada" }:insert()), 'author{id = 1, name = "Ada", country = NULL}')
 end)
 
 -- Requests, associations, composite shapes, as the screens of a library need them
 
-test("lists, a parent with its children, a child with its parent", function()
+test("lists, a parent with its children, and a child with its parent can be fetched", function()
   local Author, Book = migrate()
   Author.books = Author:has_many(Book)
   Book.author = Book:belongs_to(Author)

@@ -20,7 +20,7 @@ local function owners()
   return Owner, Thing
 end
 
-test("a converted key is found by the value of the script", function()
+test("a converted key is found by its Lua value", function()
   local Owner = owners()
   equal(Owner:find("A").n, 1)
   equal(Owner:fetch_one("B").n, 2)
@@ -37,7 +37,7 @@ test("a converted key is found by the value of the script", function()
   equal(fails("record_not_found", Owner.find, Owner, "Q").key, "Q")
 end)
 
-test("a record with a converted key finds its row, whatever it does", function()
+test("all operations of a record with a converted key find its row", function()
   local Owner = owners()
   local owner = Owner:find("A")
   db:execute "UPDATE owner SET n = 7"
@@ -58,7 +58,7 @@ test("a record with a converted key finds its row, whatever it does", function()
   equal(Owner:fetch_count(), 0)
 end)
 
-test("associations compare what is stored", function()
+test("associations compare stored values", function()
   local Owner, Thing = owners()
   local owner = Owner:find("A")
   equal(owner:things():pluck("id"), { 1, 2 })
@@ -70,7 +70,7 @@ test("associations compare what is stored", function()
   equal(Sub:find("A"):things():fetch_count(), 2)
 end)
 
-test("a class that extends another has the types of both", function()
+test("an extended class has the types of both classes", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT)"
   local T = perilune.record("t", { types = { a = spelled } })
   local Sub = T:extend{ types = { b = spelled } }
@@ -94,7 +94,7 @@ local function events()
   return Event, Guest
 end
 
-test("a date is found as its row has it written", function()
+test("a date key is found in the format of its row", function()
   local Event = events()
   equal(Event:find("2026-01-01").n, 1)
   equal(Event:find("2026-01-02").n, 2)
@@ -111,7 +111,7 @@ test("a date is found as its row has it written", function()
   equal(Event:fetch_count(), 2)
 end)
 
-test("a record whose key is a date keeps how its row has it written", function()
+test("a record with a date key keeps the format of its row", function()
   local Event, Guest = events()
   local event = Event:find("2026-01-01")
   event.n = 4
@@ -124,7 +124,7 @@ test("a record whose key is a date keeps how its row has it written", function()
   equal(event:delete{ returning = "n" }, 5)
 end)
 
-test("a new record with the date of a row means that row", function()
+test("a new record with the date of a row refers to that row", function()
   local Event = events()
   local date = perilune.date "2026-01-01"
   Event:upsert{ day = date, n = 6 }
@@ -136,7 +136,7 @@ test("a new record with the date of a row means that row", function()
   equal(Event:fetch_count(), 2)
 end)
 
-test("a record holds the date that its row holds", function()
+test("a record keeps the date format of its row", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, at DATETIME)"
   local T = perilune.record("t")
   local exact = perilune.date "2026-01-01 10:00:00.123" + 0.000456
@@ -181,7 +181,7 @@ test("a record whose key was changed writes no other row", function()
   equal(content(), "1a1,2b2")
 end)
 
-test("the same with hooks, with converted columns, with a key of several columns", function()
+test("changed keys work with hooks, converted columns and composite keys", function()
   local T = rows()
   local Hooked, Typed = T:extend(), T:extend{ types = { name = spelled } }
   function Hooked:will_save() end
@@ -204,7 +204,7 @@ test("the same with hooks, with converted columns, with a key of several columns
   equal(db:fetch_value "SELECT group_concat(b || n) FROM pair", "3x,2y")
 end)
 
-test("a key is changed where that is asked for", function()
+test("a key can be changed on request", function()
   local T = rows()
   local record = T:find(1)
   record.id, record.name = 7, "c"
@@ -222,7 +222,7 @@ test("a key is changed where that is asked for", function()
   fails("argument", record.update, record, { key = 1 })
 end)
 
-test("a record without a key, or with the same one in another form, is as it was", function()
+test("a record without a key, or with an equal key in another form, is unchanged", function()
   local T = rows()
   local record = T:find(1)
   record.id = "1"
@@ -238,7 +238,7 @@ end)
 
 -- NULL
 
-test("a record reads nil for NULL, and writes it", function()
+test("a record reads nil for NULL and writes NULL for nil", function()
   local T = rows()
   local record = T{ name = perilune.null, n = perilune.null }
   equal({ record.name, record.n, rawget(record, "n") }, {})
@@ -258,7 +258,7 @@ test("a record reads nil for NULL, and writes it", function()
   equal(T:find(5).n, 5)
 end)
 
-test("a field that was not fetched is written where it was given NULL", function()
+test("a field that was not fetched is written if it was set to NULL", function()
   local T = rows()
   for _, write in ipairs{
     function(record) record.n = perilune.null; record:update() end,
@@ -288,7 +288,7 @@ test("hooks, drafts, statements and lists write NULL and read nil", function()
   matches(tostring(T:statement("insert", { n = perilune.null })), "NULL")
 end)
 
-test("links of records with converted keys store what the keys store", function()
+test("links of records with converted keys store the key's stored values", function()
   db:execute[[
     CREATE TABLE list (day DATE PRIMARY KEY);
     CREATE TABLE track (k TEXT PRIMARY KEY);

@@ -40,7 +40,7 @@ end
 
 local function kinds() return db:fetch_value "SELECT group_concat(kind) FROM (SELECT kind FROM member ORDER BY id)" end
 
-test("save updates, then inserts", function()
+test("save calls update, then insert", function()
   local Member = members()
   Member{ name = "Bob" }:save()
   equal(logged(), "insert")
@@ -53,7 +53,7 @@ test("save updates, then inserts", function()
   equal(kinds(), "changed,given,changed")
 end)
 
-test("nothing that is invalid is written, by no verb", function()
+test("no method writes an invalid record", function()
   local Member = members()
   local ada = Member:find(1)
   ada.name = ""
@@ -82,7 +82,7 @@ test("nothing that is invalid is written, by no verb", function()
   equal(db:fetch_value "SELECT group_concat(id || name) FROM member", "1Ada")
 end)
 
-test("update_changes writes what the class's own update has changed too", function()
+test("update_changes writes changes that the class's own update has made", function()
   local Member = members()
   local ada = Member:find(1)
   equal(ada:update_changes{ name = "A" }, true)
@@ -92,7 +92,7 @@ test("update_changes writes what the class's own update has changed too", functi
   equal(ada:update_changes({ name = "C" }, { returning = "seen" }), nil)
 end)
 
-test("upsert is one statement, through the verb that it comes to", function()
+test("upsert is one statement, through the method that it calls", function()
   local Member = members()
   local found = Member:upsert({ email = "ada@x", name = "A" }, { target = "email" })
   equal({ found.id, logged(), kinds() }, { 1, "update", "changed" })
@@ -102,7 +102,7 @@ test("upsert is one statement, through the verb that it comes to", function()
   equal(Member:find(1).name, "A")
 end)
 
-test("insert_all goes row by row, all or none", function()
+test("insert_all works row by row, all or nothing", function()
   local Member = members()
   equal(#Member:insert_all{ { name = "a" }, { name = "b" } }, 2)
   equal({ logged(), kinds() }, { "insert insert", "new,given,given" })
@@ -111,7 +111,7 @@ test("insert_all goes row by row, all or none", function()
   equal(Member:insert_all({ { name = "d" } }, { returning = "kind" }), { "given" })
 end)
 
-test("a list of the class that is extended inserts records of the other one by its verbs and hooks", function()
+test("a list of a base class inserts records of extended classes with their methods and hooks", function()
   local Member, Base = members()
   local list = {}
   for index = 1, 40 do list[index] = { name = "n" .. index } end
@@ -123,13 +123,13 @@ test("a list of the class that is extended inserts records of the other one by i
   equal(Base:fetch_count(), 41)
 end)
 
-test("delete_one goes through a class's own delete", function()
+test("delete_one calls the class's own delete", function()
   local Member = members()
   equal({ Member:delete_one(1), logged(), Member:fetch_count() }, { true, "delete", 0 })
   equal({ Member:delete_one(1), logged() }, { false, "" })
 end)
 
-test("a verb that does not pass its arguments on does what is left", function()
+test("an override that does not pass on its arguments still writes the record", function()
   local _, Base = members()
   local Member = Base:extend()
   function Member:insert() Base.insert(self) end
@@ -141,7 +141,7 @@ test("a verb that does not pass its arguments on does what is left", function()
   equal(db:fetch_value "SELECT group_concat(id || name) FROM member", "1A,2C,3D")
 end)
 
-test("a verb may keep a record from being written", function()
+test("an override may prevent a write", function()
   local _, Base = members()
   local Member = Base:extend()
   function Member:insert(...) return self.name ~= "no" and Base.insert(self, ...) end
@@ -149,7 +149,7 @@ test("a verb may keep a record from being written", function()
   equal(#Member:insert_all{ { name = "no" }, { name = "yes" } }, 1)
 end)
 
-test("hooks are called once, by the verb that writes", function()
+test("hooks are called once, by the method that writes", function()
   local Member = members()
   local calls = {}
   function Member:will_insert() calls[#calls + 1] = "will_insert" end
@@ -160,7 +160,7 @@ test("hooks are called once, by the verb that writes", function()
   equal(logged(), "insert update")
 end)
 
-test("a verb kept in a local is that of the class before", function()
+test("a method in a local variable is the original one", function()
   local Base = select(2, members())
   local insert, count = Base.insert, 0
   function Base:insert(...)
@@ -173,7 +173,7 @@ test("a verb kept in a local is that of the class before", function()
   equal({ count, Base:fetch_count() }, { 3, 4 })
 end)
 
-test("what an own verb raises is raised as it is", function()
+test("errors of overrides are raised unchanged", function()
   local Base = select(2, members())
   local Member, mistake = Base:extend(), { kind = "record_not_found" }
   function Member:update() error(mistake) end

@@ -12,7 +12,7 @@ local function stored()
   return { name = row.name, age = row.age, email = row.email }
 end
 
-test("a column that was not fetched, but written, can be cleared", function()
+test("an unfetched column can be cleared after it was written", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()
   part.age = 40
@@ -24,7 +24,7 @@ test("a column that was not fetched, but written, can be cleared", function()
   equal(stored(), { name = "Ada", email = "ada@example.org" })
 end)
 
-test("update writes such a column again, and no other that was not fetched", function()
+test("update writes such a column again, but no other unfetched column", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()
   part.age = 40
@@ -36,7 +36,7 @@ test("update writes such a column again, and no other that was not fetched", fun
   equal(stored(), { name = "Ada", email = "ada@example.org" })
 end)
 
-test("after refresh a record knows its whole row", function()
+test("after refresh, a record knows its whole row", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name, 7 AS luck FROM person"):fetch_one()
   part:refresh()
@@ -59,7 +59,7 @@ test("upsert reads the whole row", function()
   equal(stored().age, nil)
 end)
 
-test("what was not fetched stays unknown through several updates", function()
+test("unfetched columns stay unknown through several updates", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()
   db:execute "ALTER TABLE person ADD COLUMN note TEXT DEFAULT 'x'"
@@ -70,7 +70,7 @@ test("what was not fetched stays unknown through several updates", function()
   equal(db:fetch_one("SELECT name, age, note FROM person"):to_table(), { name = "C", age = 36, note = "x" })
 end)
 
-test("a column that the table got later stays as it is, until the record has a value for it", function()
+test("a column that was added later is unchanged until the record has a value for it", function()
   local Person = make_person()
   local person = Person:find(1)
   db:execute "ALTER TABLE person ADD COLUMN note TEXT DEFAULT 'x'"
@@ -84,7 +84,7 @@ test("a column that the table got later stays as it is, until the record has a v
   equal(db:fetch_value "SELECT note IS NULL FROM person", 1)
 end)
 
-test("a column that was dropped is a field that is no longer written", function()
+test("a dropped column becomes a field that is not written", function()
   local Person = make_person()
   local person = Person:find(1)
   db:execute "ALTER TABLE person DROP COLUMN age"
@@ -95,7 +95,7 @@ test("a column that was dropped is a field that is no longer written", function(
   equal(db:fetch_value "SELECT name FROM person", "A.")
 end)
 
-test("records without change tracking keep to the columns that they have seen, too", function()
+test("records without change tracking also write only columns that they have seen", function()
   make_person()
   local Person = perilune.record("person", { track_changes = false })
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()
@@ -110,7 +110,7 @@ test("records without change tracking keep to the columns that they have seen, t
   equal(stored(), { name = "Ada" })
 end)
 
-test("converted columns are seen and not seen as others are", function()
+test("converted columns can be fetched and unfetched like others", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()
   part.born = perilune.date "1815-12-11"
@@ -120,7 +120,7 @@ test("converted columns are seen and not seen as others are", function()
   equal(db:fetch_value "SELECT born IS NULL AND age = 36 FROM person", 1)
 end)
 
-test("a write that a hook undoes leaves what the record knew", function()
+test("a write that a hook undoes does not change what the record knows", function()
   local Person = make_person()
   function Person:did_update() error{ kind = "no" } end
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()

@@ -6,7 +6,7 @@ local function make_person()
   return perilune.record "person"
 end
 
-test("a record that was inserted keeps the key that it got, and can be inserted or saved again", function()
+test("a rolled back insert leaves the record its key, and it can be inserted or saved again", function()
   local Person = make_person()
   local ada, bob = Person{ name = "Ada" }, Person{ name = "Bob" }
   fails("stop", db.in_transaction, db, function()
@@ -21,7 +21,7 @@ test("a record that was inserted keeps the key that it got, and can be inserted 
   equal(db:fetch_values "SELECT id || name FROM person", { "1Ada", "2Bob" })
 end)
 
-test("a record that was updated keeps its fields; refresh reads its row", function()
+test("a rolled back update leaves the record's fields, and refresh reads the row", function()
   local Person = make_person()
   local ada = Person{ name = "Ada" }:insert()
   db:in_transaction(function()
@@ -41,7 +41,7 @@ test("a record that was updated keeps its fields; refresh reads its row", functi
   equal(ada:update_changes{ name = "B." }, true)
 end)
 
-test("a record that was deleted can be written again", function()
+test("a record can be written again after its deletion was rolled back", function()
   local Person = make_person()
   local ada = Person{ name = "Ada" }:insert()
   db:in_transaction(function()
@@ -52,7 +52,7 @@ test("a record that was deleted can be written again", function()
   equal(ada:refresh():has_changes(), false)
 end)
 
-test("a write that fails itself leaves the record as it was", function()
+test("a write that fails leaves the record unchanged", function()
   local Person = make_person()
   local ada = Person{ id = 1, name = "Ada" }:insert()
   local double = Person{ id = 1, name = "Bob" }

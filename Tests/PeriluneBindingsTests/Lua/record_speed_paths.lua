@@ -11,7 +11,7 @@ local function records(T, count, make)
   return list
 end
 
-test("insert_all that fails late leaves all records as they were", function()
+test("a late failure of insert_all leaves all records unchanged", function()
   local T = make_table(", CHECK (b <> 777)")
   local list = records(T, 800)
   fails("constraint_check", T.insert_all, T, list)
@@ -28,7 +28,7 @@ test("insert_all that fails late leaves all records as they were", function()
   end
 end)
 
-test("insert_all that fails leaves records that knew another row as they were", function()
+test("a failure of insert_all leaves records that know another row unchanged", function()
   local T = make_table(", UNIQUE (a)")
   T:insert_all(records(T, 200))
   local list = T:fetch_all()
@@ -47,7 +47,7 @@ test("insert_all that fails leaves records that knew another row as they were", 
   equal(T:fetch_count(), 400)
 end)
 
-test("insert_all that is refused at the commit leaves records as they were", function()
+test("a refused commit of insert_all leaves records unchanged", function()
   db:execute("CREATE TABLE p (id INTEGER PRIMARY KEY)")
   local T = make_table(", p INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED")
   local list = records(T, 100, function(i) return { a = "a", b = i, p = i == 50 and 7 or nil } end)
@@ -57,7 +57,7 @@ test("insert_all that is refused at the commit leaves records as they were", fun
   equal(#T:insert_all(list), 100)
 end)
 
-test("an error of insert_all tells the element of the list: in short lists, in long ones, with hooks, with options", function()
+test("an error of insert_all names the element, in short and long lists, with hooks and options", function()
   local T = make_table(", flag BOOLEAN, CHECK (b <> 0)")
   local Hooked = perilune.record("t")
   function Hooked:validate() if self.b == -1 then self:invalid("b", "must not be negative") end end
@@ -87,7 +87,7 @@ test("an error of insert_all tells the element of the list: in short lists, in l
   end
 end)
 
-test("an error of insert_all that is about no element names none", function()
+test("an error of insert_all that concerns no element names none", function()
   local T = make_table()
   local Hooked = perilune.record("t")
   function Hooked.will_insert() error("own text") end
@@ -98,7 +98,7 @@ test("an error of insert_all that is about no element names none", function()
   equal(fails("unknown_table", T.insert_all, T, { { a = "a" } }).list_index, nil)
 end)
 
-test("a record that is twice in a list is inserted once, and then it is there already", function()
+test("a record that is twice in a list is inserted once, and then it already exists", function()
   local T = make_table()
   for _, count in ipairs{ 2, 30, 200 } do
     local list = records(T, count)
@@ -116,7 +116,7 @@ test("a record that is twice in a list is inserted once, and then it is there al
   end
 end)
 
-test("insert_all of long lists knows what it has inserted, whatever the values are", function()
+test("insert_all of long lists knows the inserted values of any type", function()
   local T = make_table(", c BLOB, d BOOLEAN, e REAL")
   local long = ("long "):rep(20)
   local list = T:insert_all(records(T, 300, function(i)
@@ -131,7 +131,7 @@ test("insert_all of long lists knows what it has inserted, whatever the values a
   end
 end)
 
-test("insert_all of long lists gives generated columns and defaults", function()
+test("insert_all of long lists sets generated columns and defaults", function()
   local T = make_table(", c INTEGER GENERATED ALWAYS AS (b * 2), d TEXT DEFAULT 'x'")
   for i, record in ipairs(T:insert_all(records(T, 200))) do
     equal(record.c, i * 2)
@@ -140,7 +140,7 @@ test("insert_all of long lists gives generated columns and defaults", function()
   end
 end)
 
-test("insert_all of records and tables by turns, some with values that are for a statement of their own", function()
+test("insert_all accepts a mix of records, tables and values that need separate statements", function()
   local T = make_table(", d TEXT DEFAULT 'x'")
   local list = {}
   for i = 1, 500 do
@@ -155,13 +155,13 @@ test("insert_all of records and tables by turns, some with values that are for a
   end
 end)
 
-test("insert_all of records that do not track changes", function()
+test("insert_all accepts records without change tracking", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INTEGER)")
   local T = perilune.record("t", { track_changes = false })
   for i, record in ipairs(T:insert_all(records(T, 300))) do equal(T:find(i) == record, true) end
 end)
 
-test("a function of the table that looks at records while they are inserted sees no harm", function()
+test("a function in the table that inspects records during their insertion does no harm", function()
   local list, calls = nil, 0
   db:add_function("meddle", { arguments = 1, deterministic = true }, function()
     calls = calls + 1
@@ -178,7 +178,7 @@ test("a function of the table that looks at records while they are inserted sees
   for i = 1, #list do equal(T:find(i).a, ("text "):rep(i) .. i) end
 end)
 
-test("update_changes of one record again and again knows the row each time", function()
+test("repeated update_changes of a record always knows the row", function()
   local T = make_table()
   local record = T{ a = "a", b = 1 }:insert()
   local other = T{ a = "other", b = 1 }:insert()
@@ -194,7 +194,7 @@ test("update_changes of one record again and again knows the row each time", fun
   equal(record:has_changes(), true)
 end)
 
-test("update_changes compares as the database does", function()
+test("update_changes compares values like the database", function()
   local T = make_table(", d BOOLEAN, e REAL")
   local record = T:find(T{ a = "1", b = 1, d = true, e = 2.0 }:insert().id)
   for _, change in ipairs{ {}, { b = 1.0 }, { e = 2 }, { b = "1" }, { a = "1" }, { d = true }, { id = 1 } } do
@@ -212,7 +212,7 @@ test("update_changes compares as the database does", function()
   equal(fails("record_not_found", record.update_changes, record, { a = "x" }).key, 1)
 end)
 
-test("update_changes that fails tells the truth later", function()
+test("a record is correct after a failed update_changes", function()
   local T = make_table(", CHECK (b < 100)")
   local record = T{ a = "a", b = 1 }:insert()
   fails("constraint_check", record.update_changes, record, { a = "b", b = 100 })
@@ -222,7 +222,7 @@ test("update_changes that fails tells the truth later", function()
   equal(record:changes(), {})
 end)
 
-test("methods that are defined, replaced and taken away later are those that records have", function()
+test("methods can be defined, replaced and removed later", function()
   local T = make_table()
   local Sub = T:extend()
   local record, sub = T{ a = "a" }, Sub{ a = "b" }
@@ -244,7 +244,7 @@ test("methods that are defined, replaced and taken away later are those that rec
   fails("unknown_column", function() return sub.label end)
 end)
 
-test("a column that a table gets is found where a method was", function()
+test("an added column takes precedence over an earlier method", function()
   local T = make_table()
   local record = T{ a = "a" }:insert()
   equal(type(record.copy), "function")
@@ -253,7 +253,7 @@ test("a column that a table gets is found where a method was", function()
   equal(T:find(1).copy, nil)
 end)
 
-test("records are made with the columns that the table has now", function()
+test("new records have the columns of the current table", function()
   local T = make_table()
   equal(T{ a = "a", b = 1 }.a, "a")
   fails("unknown_column", T, { c = "c" })
@@ -265,7 +265,7 @@ test("records are made with the columns that the table has now", function()
   equal(T{ c = "d" }:insert().id, 2)
 end)
 
-test("a name that is put together when it is used is that of the column", function()
+test("a name that is computed at run time finds its column", function()
   local name = ("long"):rep(20)
   local T = make_table(", " .. name .. " INTEGER, short INTEGER")
   for i = 1, 3 do
@@ -288,7 +288,7 @@ test("a class is called with one table of columns", function()
   equal(given, { a = "a", b = perilune.null })
 end)
 
-test("insert_all of tables makes records of them, and leaves the tables alone", function()
+test("insert_all makes records of tables without changing the tables", function()
   local T = make_table(", c INTEGER DEFAULT 7")
   local list = {}
   for i = 1, 300 do list[i] = { a = "a" .. i, b = i, c = i % 2 == 0 and perilune.null or i } end
@@ -309,7 +309,7 @@ test("insert_all of tables makes records of them, and leaves the tables alone", 
   equal(T:fetch_count(), 300)
 end)
 
-test("insert_all of tables makes them for the database that it is given", function()
+test("insert_all makes records of tables for the given database", function()
   local other = perilune.queue(":memory:")
   other:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, e TEXT)")
   local T = make_table()

@@ -10,7 +10,7 @@ local function count(table_name)
   return db:fetch_value('SELECT COUNT(*) FROM "' .. table_name .. '"')
 end
 
-test("insert writes the columns that the record has, and a given key", function()
+test("insert writes the columns that the record has, including a given key", function()
   local Author = library()
   local author = Author:insert{ id = 7, name = "Ada", active = true }
   equal(Author:is(author), true)
@@ -19,7 +19,7 @@ test("insert writes the columns that the record has, and a given key", function(
     { id = 7, name = "Ada", country = perilune.null, born = 1800, active = true })
 end)
 
-test("perilune null writes NULL where a default would stand, and is nil afterwards", function()
+test("perilune.null writes NULL in place of a default and is nil afterwards", function()
   local Author = library()
   local author = Author{ name = "Ada", born = perilune.null }:insert()
   equal(rawget(author, "born"), nil)
@@ -29,7 +29,7 @@ test("perilune null writes NULL where a default would stand, and is nil afterwar
   equal(rawget(author, "country"), nil)
 end)
 
-test("a missing column that must not be NULL is an error that names it, and nothing is written", function()
+test("a missing NOT NULL column is an error that names it, and nothing is written", function()
   local Author = library()
   local author = Author{ country = "UK" }
   local err = fails("constraint_not_null", author.insert, author)
@@ -38,7 +38,7 @@ test("a missing column that must not be NULL is an error that names it, and noth
   equal(author.id, nil)
 end)
 
-test("a record without any value inserts defaults", function()
+test("a record without values inserts defaults", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a DEFAULT 5, b)")
   local T = perilune.record("t")
   local record = T():insert()
@@ -56,7 +56,7 @@ test("generated columns are read back and never written", function()
   equal(T:find(1) == record, true)
 end)
 
-test("save inserts without a key, updates with one, and inserts where there is no row", function()
+test("save inserts without a key or row, and updates otherwise", function()
   local Author = library()
   local author = Author{ name = "Ada" }
   equal(author:save() == author, true)
@@ -77,7 +77,7 @@ test("delete tells whether there was a row", function()
   equal(Author:delete_one(1), true)
 end)
 
-test("exists asks for the key; without one there is no row", function()
+test("exists checks the key, and a record without a key has no row", function()
   local Author = library()
   local author = Author{ name = "Ada" }
   equal(author:exists(), false)
@@ -85,7 +85,7 @@ test("exists asks for the key; without one there is no row", function()
   equal({ author:exists(), Author:exists(1), Author:exists(2), Author:exists(nil) }, { true, true, false, false })
 end)
 
-test("refresh reads the row again", function()
+test("refresh rereads the row", function()
   local Author = library()
   local author = Author{ name = "Ada", country = "UK" }:insert()
   db:execute("UPDATE author SET name = 'B', country = NULL")
@@ -113,7 +113,7 @@ test("composite keys", function()
   equal({ one:exists(), one:delete(), one:exists() }, { true, true, false })
 end)
 
-test("text keys, and tables without row ids", function()
+test("text keys and tables without row ids work", function()
   db:execute("CREATE TABLE country (code TEXT PRIMARY KEY, name TEXT) WITHOUT ROWID")
   local Country = perilune.record("country")
   local france = Country{ code = "fr", name = "France" }:insert()
@@ -126,7 +126,7 @@ test("text keys, and tables without row ids", function()
   equal(Country:fetch_count(), 2)
 end)
 
-test("a table whose columns are all key updates by looking", function()
+test("updating a table with only key columns checks for the row", function()
   db:execute("CREATE TABLE tag (a TEXT, b TEXT, PRIMARY KEY (a, b))")
   local Tag = perilune.record("tag")
   local tag = Tag{ a = "x", b = "y" }:insert()
@@ -136,7 +136,7 @@ test("a table whose columns are all key updates by looking", function()
   equal(count("tag"), 1)
 end)
 
-test("tables without a key insert; update and delete say what is missing", function()
+test("tables without a key can insert, and update and delete report the missing key", function()
   db:execute("CREATE TABLE log (line TEXT)")
   local Log = perilune.record("log")
   local line = Log{ line = "x" }:insert()
@@ -147,7 +147,7 @@ test("tables without a key insert; update and delete say what is missing", funct
   equal(count("log"), 2)
 end)
 
-test("the key may be named for tables that have none", function()
+test("a class can name the key of a table without one", function()
   db:execute("CREATE TABLE log (number INTEGER, line TEXT)")
   local Log = perilune.record("log", { primary_key = "number" })
   local line = Log{ number = 5, line = "x" }:insert()
@@ -158,13 +158,13 @@ test("the key may be named for tables that have none", function()
   fails("unknown_column", function() perilune.record("log", { primary_key = "nmber" }):fetch_all() end)
 end)
 
-test("a column called id is the key where there is none", function()
+test("a column called id is the key if the table has none", function()
   db:execute("CREATE TABLE a (id INTEGER, x); CREATE VIEW v AS SELECT * FROM a")
   perilune.record("a"){ id = 3, x = "x" }:insert()
   equal(perilune.record("v"):find(3).x, "x")
 end)
 
-test("views are read; writing one says why not", function()
+test("views can be read, and the error of writing one gives the reason", function()
   local Author = library()
   Author{ name = "Ada" }:insert()
   db:execute("CREATE VIEW person AS SELECT id, name FROM author")
@@ -176,7 +176,7 @@ test("views are read; writing one says why not", function()
   fails("sql", person.delete, person)
 end)
 
-test("views with triggers are written", function()
+test("views with triggers can be written", function()
   local Author = library()
   db:execute[[
     CREATE VIEW person AS SELECT id, name FROM author;
@@ -190,7 +190,7 @@ test("views with triggers are written", function()
   equal(Author:find(1).name, "B")
 end)
 
-test("a table that replaces rows gives the new row id", function()
+test("a REPLACE clause in the table gives the new row id", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE)")
   local T = perilune.record("t")
   equal(T{ name = "x" }:insert().id, 1)
@@ -199,7 +199,7 @@ test("a table that replaces rows gives the new row id", function()
   equal(count("t"), 2)
 end)
 
-test("a table that ignores rows leaves the key alone", function()
+test("an IGNORE clause in the table leaves the key unset", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT IGNORE)")
   local T = perilune.record("t")
   T{ name = "x" }:insert()
@@ -207,7 +207,7 @@ test("a table that ignores rows leaves the key alone", function()
   equal({ again:insert(), again.id }, { false })
 end)
 
-test("strings go into columns declared BLOB as blobs, booleans as 0 and 1", function()
+test("strings in BLOB columns are stored as blobs, and booleans as 0 and 1", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB, flag BOOLEAN, text TEXT)")
   local T = perilune.record("t")
   T{ data = "a\0b", flag = false, text = "t" }:insert()
@@ -220,7 +220,7 @@ test("strings go into columns declared BLOB as blobs, booleans as 0 and 1", func
   equal({ K:find("\1\2").x, k:exists(), K:fetch_one{ id = "\1\2" } ~= nil }, { 1, true, true })
 end)
 
-test("dates, enum cases and blobs are written as they are bound", function()
+test("dates, enum cases and blobs are written as bound values", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, day TEXT, colour INTEGER, data)")
   local T, Colour = perilune.record("t"), perilune.enum{ red = 4 }
   T{ day = perilune.date("2024-05-06"), colour = Colour.red, data = perilune.blob("x") }:insert()
@@ -228,7 +228,7 @@ test("dates, enum cases and blobs are written as they are bound", function()
     { day = "2024-05-06 00:00:00.000", colour = 4, kind = "blob" })
 end)
 
-test("values that cannot be stored name the column, and leave nothing behind", function()
+test("values that cannot be stored are reported with the column, and nothing is written", function()
   local Author = library()
   for _, value in ipairs{ {}, print, coroutine.create(print), 0 / 0 } do
     local author = Author{ name = "x", country = value }
@@ -245,7 +245,7 @@ test("values that cannot be stored name the column, and leave nothing behind", f
   author:update()
 end)
 
-test("insert_all inserts records and tables, in order, and gives the records", function()
+test("insert_all inserts records and tables in order and returns the records", function()
   local Author = library()
   local ada = Author{ name = "Ada" }
   local list = Author:insert_all{ ada, { name = "B", born = 1 }, { id = 9, name = "C" } }
@@ -254,7 +254,7 @@ test("insert_all inserts records and tables, in order, and gives the records", f
   equal(#Author:insert_all{}, 0)
 end)
 
-test("insert_all is all or nothing", function()
+test("insert_all inserts everything or nothing", function()
   local Author = library()
   fails("constraint_not_null", Author.insert_all, Author, { { name = "a" }, { country = "x" } })
   equal(count("author"), 0)
@@ -269,7 +269,7 @@ test("insert_all is all or nothing", function()
   equal(count("author"), 1)
 end)
 
-test("insert_all takes long lists", function()
+test("insert_all accepts long lists", function()
   local Author = library()
   local list = {}
   for i = 1, 10000 do list[i] = { name = "n" .. i } end
@@ -277,13 +277,13 @@ test("insert_all takes long lists", function()
   equal({ #inserted, inserted[10000].id, count("author") }, { 10000, 10000, 10000 })
 end)
 
-test("delete_all tells how many rows there were", function()
+test("delete_all returns the number of deleted rows", function()
   local Author = library()
   Author:insert_all{ { name = "a" }, { name = "b" } }
   equal({ Author:delete_all(), Author:delete_all() }, { 2, 0 })
 end)
 
-test("verbs take a database, and keep to it", function()
+test("methods accept a database and use it throughout", function()
   local Author = library()
   local other = perilune.queue()
   other:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, other TEXT)")
@@ -306,7 +306,7 @@ test("verbs take a database, and keep to it", function()
   other:close()
 end)
 
-test("a record of another database may only be written where its fields are columns", function()
+test("a record can be written to another database only if its fields are columns there", function()
   local Author = library()
   local other = perilune.queue()
   other:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
@@ -315,7 +315,7 @@ test("a record of another database may only be written where its fields are colu
   fails("unknown_column", author.insert, author, other)
 end)
 
-test("what is made where a column is known from another database is refused, not written without it", function()
+test("values for columns that another database lacks are refused rather than dropped", function()
   local Author = library()
   local other = perilune.queue()
   other:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
@@ -338,7 +338,7 @@ test("what is made where a column is known from another database is refused, not
   equal(count("author"), 1)
 end)
 
-test("writes in blocks follow their rules", function()
+test("writes in blocks follow the rules of the block", function()
   local Author = library()
   local author = Author{ name = "x" }
   fails("readonly", function() db:read(function() author:insert() end) end)
@@ -351,7 +351,7 @@ test("writes in blocks follow their rules", function()
   equal(count("author"), 0)
 end)
 
-test("options of verbs are checked", function()
+test("options of methods are checked", function()
   local Author = library()
   local author = Author{ name = "x" }
   fails("unknown_option", author.update, author, { on_conflic = "ignore" })
@@ -364,7 +364,7 @@ test("options of verbs are checked", function()
   fails("argument", Author.insert_all, Author, author)
 end)
 
-test("two thousand columns", function()
+test("tables may have two thousand columns", function()
   local names, values = {}, {}
   for i = 1, 1999 do names[i] = "c" .. i end
   db:execute("CREATE TABLE wide (id INTEGER PRIMARY KEY, " .. table.concat(names, ", ") .. ")")
@@ -379,7 +379,7 @@ test("two thousand columns", function()
   equal(#Wide:fetch_all(), 1)
 end)
 
-test("records may be keys of tables and fields of others", function()
+test("records can be table keys and fields of other records", function()
   local Author = library()
   local author = Author{ name = "x" }
   local set = { [author] = true }
@@ -387,7 +387,7 @@ test("records may be keys of tables and fields of others", function()
   equal(set[author], true)
 end)
 
-test("overriding a verb and calling the one of the class", function()
+test("an overridden method can call the class's own", function()
   local Author = library()
   local insert = Author.insert
   function Author:insert(...)
@@ -400,7 +400,7 @@ test("overriding a verb and calling the one of the class", function()
   equal(Author:find(7), "none")
 end)
 
-test("changes of the same statement go on after an error", function()
+test("a statement can be reused after an error", function()
   local Author = library()
   db:write(function()
     for i = 1, 20 do
@@ -411,7 +411,7 @@ test("changes of the same statement go on after an error", function()
   equal(count("author"), 1)
 end)
 
-test("a failing collation undoes what a record wrote", function()
+test("a failing collation undoes the writes of a record", function()
   db:add_collation("bad", function(a, b) error("no") end)
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT COLLATE bad UNIQUE)")
   local T = perilune.record("t")
@@ -420,7 +420,7 @@ test("a failing collation undoes what a record wrote", function()
   fails(nil, function() T:insert_all{ { name = "c" } } end)
   equal(count("t"), 1)
 end)
-test("insert_all of long lists: keys that are absent or given, NULLs, defaults", function()
+test("insert_all of long lists handles missing and given keys, NULLs and defaults", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b BLOB, c BOOLEAN, d INTEGER DEFAULT 5)")
   local T = perilune.record("t")
   local function list(count, with)
@@ -443,7 +443,7 @@ test("insert_all of long lists: keys that are absent or given, NULLs, defaults",
   equal(count("t"), 1000)
 end)
 
-test("insert_all of long lists into tables with triggers and conflict clauses", function()
+test("insert_all of long lists works in tables with triggers and conflict clauses", function()
   db:execute[[
     CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT IGNORE);
     CREATE TABLE u (id INTEGER PRIMARY KEY, name TEXT);
@@ -458,7 +458,7 @@ test("insert_all of long lists into tables with triggers and conflict clauses", 
   equal(count("u"), 600)
 end)
 
-test("records of a list that fails are what they were", function()
+test("records in a failed list are unchanged", function()
   local Author = library()
   local list = {}
   for i = 1, 300 do list[i] = Author{ name = "n" .. i, born = i % 2 == 0 and i or nil, country = perilune.null } end
@@ -472,7 +472,7 @@ test("records of a list that fails are what they were", function()
   equal(Author:insert_all(list)[300].id, 300)
 end)
 
-test("a trigger that comes later is noticed", function()
+test("a trigger that is created later is noticed", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE log (x)")
   local T, list = perilune.record("t"), {}
   for i = 1, 200 do list[i] = { a = i } end
@@ -482,14 +482,14 @@ test("a trigger that comes later is noticed", function()
   equal({ inserted[1].id, T:find(inserted[200].id).a }, { 201, 200 })
 end)
 
-test("insert_all of other classes than its own", function()
+test("insert_all accepts records of extended classes", function()
   local Author = library()
   local Sub = Author:extend()
   local inserted = Author:insert_all{ Sub{ name = "a" }, { name = "b" } }
   equal({ Sub:is(inserted[1]), Sub:is(inserted[2]), inserted[2].id }, { true, false, 2 })
 end)
 
-test("insert_all of long lists in which some records have keys", function()
+test("insert_all of long lists accepts a mix of records with and without keys", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (50000, 0)")
   local T, list = perilune.record("t"), {}
   for i = 1, 1000 do
@@ -503,14 +503,14 @@ test("insert_all of long lists in which some records have keys", function()
   equal(count("t"), 1001)
 end)
 
-test("insert_all where row ids run out", function()
+test("insert_all works if row ids are exhausted", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (9223372036854775807, 0)")
   local T, list = perilune.record("t"), {}
   for i = 1, 200 do list[i] = T{ a = i } end
   for i, record in ipairs(T:insert_all(list)) do equal(T:find(record.id).a, i) end
 end)
 
-test("insert_all takes nothing but a list without gaps", function()
+test("insert_all accepts only lists without gaps", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, made DATE)"
   db:execute "CREATE TABLE plain (id INTEGER PRIMARY KEY, name TEXT)"
   for _, name in ipairs{ "item", "plain" } do

@@ -25,14 +25,14 @@ test("insert returns a value, a row, or the record with all its columns", functi
   equal(book:insert{ returning = "*" } == book, true)
 end)
 
-test("the record has its key whatever is returned", function()
+test("the record has its key regardless of the returned columns", function()
   local Book = make_book()
   local book = Book{ title = "Typee" }
   equal(book:insert{ returning = "length" }, 5)
   equal({ book.id, book:has_changes() }, { 1, false })
 end)
 
-test("update returns", function()
+test("update returns the requested values", function()
   local Book = make_book()
   local book = Book{ title = "Typee" }
   book:insert()
@@ -44,7 +44,7 @@ test("update returns", function()
   fails("record_not_found", function() Book{ id = 9, title = "x" }:update{ returning = "id" } end)
 end)
 
-test("update_changes returns if it has written", function()
+test("update_changes returns the requested values if it has written", function()
   local Book = make_book()
   local book = Book{ title = "Typee" }
   book:insert()
@@ -54,7 +54,7 @@ test("update_changes returns if it has written", function()
   equal(book.length, 1)
 end)
 
-test("save returns", function()
+test("save returns the requested values", function()
   local Book = make_book()
   local book = Book{ title = "Typee" }
   equal(book:save{ returning = "id" }, 1)
@@ -63,7 +63,7 @@ test("save returns", function()
   equal(Book{ id = 7, title = "Pierre" }:save{ returning = "length" }, 6)
 end)
 
-test("delete returns what was deleted", function()
+test("delete returns the deleted values", function()
   local Book = make_book()
   local book = Book{ title = "Typee" }
   book:insert()
@@ -84,7 +84,7 @@ test("an ignored write returns nothing", function()
   equal(Book{ id = 1, title = "a" }:insert{ returning = "id", on_conflict = "ignore" }, nil)
 end)
 
-test("what triggers write after the row is not returned", function()
+test("values that triggers write after the row are not returned", function()
   local Book = make_book()
   db:execute "CREATE TRIGGER note AFTER INSERT ON book BEGIN UPDATE book SET note = 'seen' WHERE id = new.id; END"
   local book = Book{ title = "Typee" }
@@ -93,7 +93,7 @@ test("what triggers write after the row is not returned", function()
   equal(book.note, "seen")
 end)
 
-test("hooks run, and see the key", function()
+test("hooks run and see the key", function()
   local Book = make_book()
   local seen
   function Book:did_insert() seen = self.id end
@@ -101,7 +101,7 @@ test("hooks run, and see the key", function()
   equal(seen, 1)
 end)
 
-test("what is to be returned must be columns", function()
+test("only columns can be returned", function()
   local Book = make_book()
   local book = Book{ title = "Typee" }
   equal(fails("unknown_column", book.insert, book, { returning = "lenght" }).suggestion, "length")

@@ -5,7 +5,7 @@ local function log_table()
   db:execute "INSERT INTO log (text) VALUES ('a'), ('b'), ('c')"
 end
 
-test("rows of tables without a key are found, counted out and deleted by their row id", function()
+test("rows of tables without a key are found, iterated and deleted by row id", function()
   log_table()
   local Log = perilune.record "log"
   equal({ Log:find(2).text, Log:fetch_one(3).text, Log:fetch_one(9), Log:exists(1), Log:exists(9) }, { "b", "c", nil, true, false })
@@ -19,7 +19,7 @@ test("rows of tables without a key are found, counted out and deleted by their r
   equal(rawget(Log:find(1), "rowid"), nil)
 end)
 
-test("a record without a key cannot be written again, and the error names the cure", function()
+test("a record without a key cannot be written again, and the error gives the remedy", function()
   log_table()
   local record = perilune.record "log":find(1)
   for _, verb in ipairs{ "update", "delete", "refresh" } do
@@ -27,7 +27,7 @@ test("a record without a key cannot be written again, and the error names the cu
   end
 end)
 
-test("records have the row id as their key if the class says so", function()
+test("records have the row id as their key if the class asks for it", function()
   log_table()
   local Log = perilune.record("log", { primary_key = "rowid" })
   local record = Log:find(2)
@@ -57,7 +57,7 @@ test("records have the row id as their key if the class says so", function()
   equal({ Odd:find(1).oid, Odd:filter{ rowid = "x" }:fetch_one().oid }, { 1, 1 })
 end)
 
-test("requests give such records, and columns that are selected without it", function()
+test("requests return such records, and selected columns without the row id", function()
   log_table()
   local Log = perilune.record("log", { primary_key = "rowid" })
   local record = Log:filter{ text = "b" }:fetch_one()
@@ -82,7 +82,7 @@ test("requests give such records, and columns that are selected without it", fun
   fails("record_not_found", Log.find, Log, 1)
 end)
 
-test("associations lead to such records", function()
+test("associations can lead to such records", function()
   log_table()
   db:execute "UPDATE log SET parent = 1 WHERE rowid > 1"
   local Log = perilune.record("log", { primary_key = "rowid" })
@@ -97,7 +97,7 @@ test("associations lead to such records", function()
   equal(Log:find(2).text, "x")
 end)
 
-test("a column that is called like the row id is that column; a key of one's own goes before the row id", function()
+test("a column with a row id name is that column, and a class's own key takes precedence", function()
   db:execute "CREATE TABLE t (rowid TEXT, code TEXT)"
   db:execute "INSERT INTO t VALUES ('x', 'c')"
   local T, Coded = perilune.record "t", perilune.record("t", { primary_key = "code" })

@@ -16,7 +16,7 @@ end
 
 local rome, oslo = { title = "Rome", coordinate = { 41.9, 12.5 } }, { title = "Oslo", coordinate = { 59.9, 10.8 } }
 
-test("values are made of the rows of any SQL: all, one, or one after the other", function()
+test("values can be made from all rows, one row, or row by row of any SQL", function()
   local Point = make_point()
   equal(Point:fetch_all(db, "SELECT * FROM place ORDER BY id"), { rome, oslo })
   equal(Point:fetch_all("SELECT * FROM place WHERE id = ?", 2), { oslo })
@@ -27,7 +27,7 @@ test("values are made of the rows of any SQL: all, one, or one after the other",
   equal(titles, { "Oslo", "Rome" })
 end)
 
-test("values are made of prepared statements", function()
+test("values can be made from prepared statements", function()
   local Point = make_point()
   local statement = db:prepare "SELECT * FROM place WHERE id = ?"
   equal({ Point:fetch_one(statement, 1), Point:fetch_all(statement, 2) }, { rome, { oslo } })
@@ -41,14 +41,14 @@ test("a hook sees each value with its row", function()
   equal(seen, { "Rome1", "Oslo2", "Rome1" })
 end)
 
-test("values do not share a row that is used again", function()
+test("values do not share a row that is reused", function()
   local Whole = perilune.row_type{ from_row = function(row) return row end }
   local rows = {}
   for row in Whole:rows "SELECT * FROM place ORDER BY id" do rows[#rows + 1] = row end
   equal({ rows[1].title, rows[2].title }, { "Rome", "Oslo" })
 end)
 
-test("a value is made of a table, or of a row that there is", function()
+test("a value can be made from a table or an existing row", function()
   local Point = make_point()
   equal(Point:from{ title = "Rome", latitude = 41.9, longitude = 12.5 }, rome)
   equal(Point:from(db:fetch_one "SELECT * FROM place WHERE id = 2"), oslo)
@@ -68,7 +68,7 @@ test("mistakes are reported", function()
   matches(fails(nil, Bad.fetch_all, Bad, "SELECT title FROM place"), "pages")
 end)
 
-test("a row type is fetched from requests", function()
+test("a row type can be fetched from requests", function()
   db:execute[[CREATE TABLE writer (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE novel (id INTEGER PRIMARY KEY, title TEXT, writer_id INTEGER REFERENCES writer);
     INSERT INTO writer VALUES (1, 'Melville'); INSERT INTO novel VALUES (1, 'Typee', 1), (2, 'Beowulf', NULL)]]
   local Writer, Novel = perilune.record "writer", perilune.record "novel"
@@ -92,7 +92,7 @@ test("a row type is fetched from requests", function()
   matches(fails("argument", function() Title:fetch_one(Novel:all(), 5) end), "takes no arguments")
 end)
 
-test("a value type may give a date, a case or date parts to SQL", function()
+test("a value type may give SQL a date, a case or date parts", function()
   local function type_of(to_database) return perilune.value_type{ name = "t", to_database = to_database, from_database = function(v) return v end } end
   local Day = type_of(function(v) return perilune.date(v) end)
   equal(db:fetch_value("SELECT ?", Day "2026-01-02"), db:fetch_value("SELECT ?", perilune.date "2026-01-02"))

@@ -1,6 +1,6 @@
 --- Rows: what is known of their values.
 
-test("a row tells a BLOB from a TEXT, and what else SQLite has stored", function()
+test("a row distinguishes BLOB, TEXT and SQLite's other storage classes", function()
   db:execute[[
     CREATE TABLE t (a, b, c);
     INSERT INTO t VALUES (x'6162', 'ab', 1), ('ab', x'', 1.5), (NULL, 'x', 9), (x'00', x'01', x'02')]]
@@ -19,7 +19,7 @@ test("a row tells a BLOB from a TEXT, and what else SQLite has stored", function
   equal(db:fetch_one "SELECT x'01' AS a" == db:fetch_one "SELECT char(1) AS a", true)
 end)
 
-test("the storage class of a column that there is not is an error; a boolean is an integer", function()
+test("the storage class of an unknown column is an error, and booleans are integers", function()
   db:execute "CREATE TABLE t (a BOOLEAN); INSERT INTO t VALUES (1)"
   local row = db:fetch_one "SELECT a FROM t"
   equal(row:storage_class("a"), "integer")
@@ -34,7 +34,7 @@ test("a row that a script makes knows its blobs", function()
   equal(row.a, "x")
 end)
 
-test("wrong arguments are reported with the SQL, cut where that is long", function()
+test("invalid arguments are reported with the SQL, which is shortened if it is long", function()
   db:execute "CREATE TABLE t (a)"
   local sql = "SELECT a FROM t WHERE a = ?"
   matches(fails("argument", db.fetch_all, db, sql, 1, 2).message, "expected 1 argument for the statement, got 2: " .. sql)

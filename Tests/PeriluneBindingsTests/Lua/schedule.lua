@@ -1,6 +1,6 @@
 local perilune = perilune
 
-test("a schedule tells when it comes next, in local time", function()
+test("a schedule finds its next due time in local time", function()
   local handle = perilune.at("30 9 * * mon-fri", print)
   assert(handle:next_time() > perilune.now())
   local parts = os.date("*t", handle:next_time().unix_seconds)
@@ -14,7 +14,7 @@ test("a schedule tells when it comes next, in local time", function()
   equal(tostring(handle), 'schedule "30 9 * * mon-fri" (ended)')
 end)
 
-test("a schedule that is none tells what is wrong with it", function()
+test("an invalid schedule is explained", function()
   local function message(text) return fails("argument", perilune.at, text, print) end
   matches(message("* * * *"), 'schedule "* * * *": expected five fields (minute, hour, day of the month, month, day of the week), got 4')
   matches(message("60 * * * *"), "minute: expected 0 to 59, got 60")
@@ -45,7 +45,7 @@ test("a week may end with a Sunday", function()
   matches(fails("argument", perilune.at, "0 0 * * wed-tue", print), "day of the week: wed is after tue")
 end)
 
-test("a leap day that is rare comes nevertheless", function()
+test("February 29 is found years ahead", function()
   -- A field that begins with a star and the other one both have to hold.
   local parts = first_time("0 12 29 2 */7")
   equal({ parts.month, parts.day, parts.wday }, { 2, 29, 1 })

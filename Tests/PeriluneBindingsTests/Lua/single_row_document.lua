@@ -43,7 +43,7 @@ test("the schema allows one row, and inserting replaces it", function()
   matches(db:schema_sql(), '"id" INTEGER PRIMARY KEY ON CONFLICT REPLACE CHECK ("id" = 1)')
 end)
 
-test("a column that is NULL reads as the default, and resetting it is writing NULL", function()
+test("a NULL column reads as the default, and resetting a setting writes NULL", function()
   local Configuration = by_hand()
   equal(Configuration:fetch_one(db), nil)
   local configuration = Configuration:find(db)
@@ -55,7 +55,7 @@ test("a column that is NULL reads as the default, and resetting it is writing NU
   equal({ Configuration:find(db):flag(), stored()[1] }, { true, "1--" })
 end)
 
-test("a column that must have a value is a plain field", function()
+test("a required column is a plain field", function()
   db:create_table("strict_configuration", function(t)
     t:primary_key("id", "integer", { on_conflict = "replace" }):check(function(id) return id:eq(1) end)
     t:column("flag", "boolean"):not_null()
@@ -65,7 +65,7 @@ test("a column that must have a value is a plain field", function()
   equal(Strict{ id = 1, flag = true }:insert().flag, true)
 end)
 
-test("update, insert, save and upsert can be used for each other, whether there is a row or not", function()
+test("update, insert, save and upsert are interchangeable, whether or not a row exists", function()
   local Configuration = by_hand()
   for _, verb in ipairs{ "insert", "update", "save", "upsert" } do
     for _, is_empty in ipairs{ true, false } do
@@ -78,7 +78,7 @@ test("update, insert, save and upsert can be used for each other, whether there 
   end
 end)
 
-test("read in a block, write in a block", function()
+test("settings are read in a read block and written in a write block", function()
   local Configuration = by_hand()
   local flag = db:read(function(db) return Configuration:find(db):flag() end)
   equal(flag, true)
@@ -89,7 +89,7 @@ test("read in a block, write in a block", function()
   equal(Configuration:find(db):update_changes(db, function(c) c:set_flag(false) end), false)
 end)
 
-test("a hook that inserts the missing row is undone with the update that fails", function()
+test("a hook that inserts the missing row is undone if the update fails", function()
   local Configuration = by_hand()
   db:execute "CREATE TRIGGER no BEFORE UPDATE ON app_configuration BEGIN SELECT RAISE(ABORT, 'no'); END"
   local configuration = Configuration:find(db)
@@ -98,7 +98,7 @@ test("a hook that inserts the missing row is undone with the update that fails",
   equal(stored(), {})
 end)
 
-test("without the hook an update of the empty table finds no row", function()
+test("without the hook, an update of the empty table finds no row", function()
   migrate()
   local Plain = perilune.record "app_configuration"
   local plain = Plain{ id = 1, theme = "dark" }
@@ -106,7 +106,7 @@ test("without the hook an update of the empty table finds no row", function()
   equal({ err.table, err.key }, { "app_configuration", 1 })
 end)
 
-test("without the conflict clause a second insert fails", function()
+test("without the conflict clause, a second insert fails", function()
   db:create_table("plain", function(t)
     t:primary_key("id", "integer"):check(function(id) return id:eq(1) end)
     t:column("flag", "boolean")
@@ -116,7 +116,7 @@ test("without the conflict clause a second insert fails", function()
   equal(fails("constraint_primary_key", Plain.insert, Plain, { id = 1 }).key, 1)
 end)
 
-test("all settings may be in one column of JSON, and may refer to other tables", function()
+test("all settings may be stored in one JSON column, and may refer to other tables", function()
   db:create_table("team", function(t) t:auto_incremented_primary_key("id") end)
   db:create_table("settings", function(t)
     t:primary_key("id", "integer", { on_conflict = "replace" }):check(function(id) return id:eq(1) end)
@@ -132,7 +132,7 @@ test("all settings may be in one column of JSON, and may refer to other tables",
   end).referenced_table, "team")
 end)
 
-test("the same in one call", function()
+test("perilune.single_row does the same in one call", function()
   migrate()
   local Configuration = perilune.single_row("app_configuration", { defaults = { stored_flag = true } })
   equal({ Configuration:find(db).stored_flag, stored() }, { true, {} })

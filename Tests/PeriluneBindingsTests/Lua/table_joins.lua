@@ -15,14 +15,14 @@ local null = perilune.null
 local in_era = Book.c.year:between(Era.c.first, Era.c.last)
 local by_author = Book.c.author_id:eq(Author.c.id)
 
-test("each row beside those for which a condition holds", function()
+test("each row is joined with the rows that satisfy a condition", function()
   local rows = Book:join(Era, in_era):select(Book.c.title, Era.c.name:as("era")):order("title"):pluck(Book.c.title, Era.c.name)
   equal(rows, { { "Moby-Dick", "middle" }, { "The Plague", "late" }, { "Typee", "early" } })
   equal(Book:join(Era, in_era):filter(Era.c.name:ne("late")):order("id"):fetch_all()[2].title, "Moby-Dick")
   equal(Book:join(Era, in_era):fetch_count(), 3)
 end)
 
-test("rows without another one: of the left, of the right, of both", function()
+test("rows without a match can be kept from the left, the right or both tables", function()
   equal(Book:left_join(Author, by_author):order("id"):pluck(Book.c.title, Author.c.name),
     { { "Typee", "Melville" }, { "Moby-Dick", "Melville" }, { "The Plague", "Camus" }, { "Beowulf", null } })
   equal(Book:right_join(Author, by_author):order(Author.c.id, Book.c.id):pluck(Book.c.title, Author.c.name),
@@ -33,7 +33,7 @@ test("rows without another one: of the left, of the right, of both", function()
   equal(#Book:cross_join(Author):fetch_all(), 12)
 end)
 
-test("a joined request keeps its conditions, order and limit to itself", function()
+test("a joined request keeps its own conditions, order and limit", function()
   local french = Author:filter{ country = "France" }
   equal(Book:left_join(french, by_author):order("id"):pluck(Book.c.id, Author.c.name),
     { { 1, null }, { 2, null }, { 3, "Camus" }, { 4, null } })
@@ -51,7 +51,7 @@ test("a table beside itself", function()
   equal(one:join(other:filter{ id = 2 }, one.c.id:ne(other.c.id)):pluck(one.c.title, other.c.title), { { "Typee", "Moby-Dick" } })
 end)
 
-test("a common table, and a request with joined associations", function()
+test("common tables and requests with associations can be joined", function()
   local counts = perilune.common_table("counts", Book:select("author_id", perilune.count():as("n")):group("author_id"))
   equal(Author:left_join(counts, Author.c.id:eq(counts.c.author_id)):order("id"):pluck(Author.c.name, counts.c.n),
     { { "Melville", 2 }, { "Camus", 1 }, { "Nobody", null } })
@@ -60,12 +60,12 @@ test("a common table, and a request with joined associations", function()
   equal(Book:including_optional(Book.author):join(Era, in_era):order("id"):fetch_all()[3].author.name, "Camus")
 end)
 
-test("conditions as tables and as SQL", function()
+test("join conditions can be tables or SQL", function()
   equal(Book:join(Author, { author_id = Author.c.id }):fetch_count(), 3)
   equal(Book:join(Author, "author_id = author.id AND country = ?", "US"):fetch_count(), 2)
 end)
 
-test("joined rows are grouped, changed and deleted", function()
+test("joined rows can be grouped, changed and deleted", function()
   equal(Book:join(Era, in_era):select(Era.c.name:as("era"), perilune.count():as("n")):group(Era.c.name):order("era"):fetch_all()[3].era, "middle")
   equal(Book:join(Author, by_author):update_all{ title = Author.c.name .. ": " .. Book.c.title }.changed_rows, 3)
   equal(Book:order("id"):pluck("title"), { "Melville: Typee", "Melville: Moby-Dick", "Camus: The Plague", "Beowulf" })
@@ -73,13 +73,13 @@ test("joined rows are grouped, changed and deleted", function()
   equal(Book:fetch_count(), 3)
 end)
 
-test("columns of an association are assigned, too", function()
+test("columns of an association can be assigned from", function()
   Book:joining_required(Book.author):update_all{ title = Book.author.c.name, year = 1 }
   equal(Book:order("id"):pluck("title"), { "Melville", "Melville", "Camus", "Beowulf" })
   equal(Book:order("id"):pluck("year"), { 1, 1, 1, null })
 end)
 
-test("it is printed as SQL", function()
+test("a join is printed as SQL", function()
   equal(tostring(Book:left_join(Author, by_author):select(Book.c.title)),
     'SELECT "book"."title" FROM "book" LEFT JOIN "author" ON "book"."author_id" = "author"."id"')
   equal(tostring(Book:join(Author:filter{ country = "US" }, by_author):select(Author.c.name)),
@@ -87,7 +87,7 @@ test("it is printed as SQL", function()
     .. 'ON "book"."author_id" = "author"."id"')
 end)
 
-test("misuse is refused where it is built", function()
+test("misuse is refused where the request is built", function()
   matches(fails("argument", function() Book:join(Author) end), "cross_join")
   matches(fails("argument", function() Book:join("author", by_author) end), "record class")
   matches(fails("argument", function() Book:cross_join(Author, by_author) end), "join(other, condition)")
@@ -104,7 +104,7 @@ end)
 
 -- Either ------------------------------------------------------------------------------------------------------------------------
 
-test("the rows of one request or another", function()
+test("or_filter finds the rows of either request", function()
   local old, french = Book:filter(Book.c.year:lt(1850)), Book:filter{ author_id = 2 }
   equal(old:or_filter(french):order("id"):pluck("id"), { 1, 3 })
   equal((old | french | Book:filter{ id = 4 }):order("id"):pluck("id"), { 1, 3, 4 })
@@ -143,7 +143,7 @@ test("or_filter refuses requests that differ in more than conditions and orders"
   refused("a condition on groups", Book:group("id"):having(perilune.count():gt(0)):filter{ id = 1 }, first)
 end)
 
-test("or_filter takes requests whose other derivations are the same", function()
+test("or_filter accepts requests with the same other derivations", function()
   local function ids(request) return request:order("id"):pluck("id") end
   local american = Book.author:filter{ country = "US" }
   local function written() return Book:joining_required(american) end
@@ -155,18 +155,18 @@ test("or_filter takes requests whose other derivations are the same", function()
   equal(ids(Book:distinct():filter{ id = 1 } | Book:filter{ id = 2 }), { 1, 2 })
 end)
 
-test("or_filter does not join the rows of different records", function()
+test("or_filter does not mix the rows of different records", function()
   equal(Author:find(1):books():filter{ id = 1 }:or_filter(Author:find(2):books()):order("id"):pluck("id"), { 1, 3 })
 end)
 
-test("a record that is built for either of two requests takes no value from their conditions", function()
+test("a record that is built from an or_filter request gets no values from its conditions", function()
   local either = Book:filter{ author_id = 1 } | Book:filter{ author_id = 2 }
   equal(rawget(either:find_or_build{ title = "New" }, "author_id"), nil)
   equal(either:filter{ year = 1900 }:find_or_build{ title = "New" }.year, 1900)
   equal(rawget(Book:filter{ author_id = 1 }:union(Book:filter{ author_id = 2 }):find_or_build{ title = "New" }, "author_id"), nil)
 end)
 
-test("or_filter takes nothing but requests of the same table", function()
+test("or_filter accepts only requests on the same table", function()
   matches(fails("argument", function() return Book:filter{ id = 1 } | Author:filter{ id = 1 } end), "`author`")
   matches(fails("argument", function() return Book:filter{ id = 1 } | 5 end), "request")
   matches(fails("argument", function() return Book:filter{ id = 1 }:or_filter(Book.c.id:eq(1)) end), "request")
@@ -175,7 +175,7 @@ end)
 
 -- Only if a value is given --------------------------------------------------------------------------------------------------------
 
-test("conditions apply only where a value is given", function()
+test("conditions apply only if a value is given", function()
   local function search(year, title)
     return Book:filter_given{ year = year, title = title }:order("id"):pluck("id")
   end

@@ -2,7 +2,7 @@
 
 db:execute("CREATE TABLE t (a, b)")
 
-test("the statements of a text are no garbage", function()
+test("executing many statements leaves no garbage", function()
   local text = ("SELECT 1;"):rep(20000)
   collectgarbage()
   local before = collectgarbage("count")
@@ -10,7 +10,7 @@ test("the statements of a text are no garbage", function()
   equal(collectgarbage("count") - before < 1000, true)
 end)
 
-test("each statement has the parameters that are its own", function()
+test("each statement has its own parameters", function()
   db:execute("INSERT INTO t VALUES (:x, :y); SELECT * FROM t; INSERT INTO t VALUES (3, 4); UPDATE t SET b = :x WHERE a = 3", { x = 1, y = 2 })
   equal(db:fetch_values("SELECT a || '/' || b FROM t ORDER BY a"), { "1/2", "3/1" })
   local result = db:execute("DELETE FROM t; INSERT INTO t VALUES (?, ?); SELECT 1; INSERT INTO t VALUES (?, 9); SELECT ?", 5, 6, 7, 8)
@@ -20,7 +20,7 @@ test("each statement has the parameters that are its own", function()
   fails("argument", function() db:execute("SELECT 1; SELECT :x", { x = 1, y = 2 }) end)
 end)
 
-test("a text that fails", function()
+test("a failing statement ends the text, and earlier statements are kept", function()
   fails("sql", function() db:execute("INSERT INTO t VALUES (6, 6); INSERT INTO nothing VALUES (1); INSERT INTO t VALUES (7, 7)") end)
   equal(db:fetch_values("SELECT a FROM t"), { 6 })
   db:execute("INSERT INTO t VALUES (1, 1); INSERT INTO t VALUES (2, 2)")

@@ -10,7 +10,7 @@ local point = {
 }
 local Item = perilune.record("item", { types = { settings = "json", point = point } })
 
-test("a table is a JSON document, which must be equal", function()
+test("a table is a JSON document that is compared as a whole", function()
   equal(Item:filter{ settings = { tags = { "x", "y" }, a = 1 } }:pluck("id"), { 1 })
   equal(Item:filter{ settings = { "x", "y" } }:pluck("id"), { 2 })
   equal(Item:filter{ settings = perilune.json.array() }:pluck("id"), { 4 })
@@ -19,13 +19,13 @@ test("a table is a JSON document, which must be equal", function()
   equal(Item:filter{ settings = { "x", "y" }, id = { 1, 2 } }:pluck("id"), { 2 })
 end)
 
-test("one of several documents, and what is inside of them", function()
+test("one of several documents, and their contents, can be found", function()
   equal(Item:filter(Item.c.settings:is_in{ { "x", "y" }, perilune.json.array() }):order("id"):pluck("id"), { 2, 4 })
   equal(Item:filter(Item.c.settings:json("$.a"):eq(1)):pluck("id"), { 1 })
   equal(Item:filter(Item.c.settings:json("tags"):is_not_null()):pluck("id"), { 1 })
 end)
 
-test("a table with names is one value of a type of its own, a list is several", function()
+test("a table with names is one value of a custom type, and a list is several", function()
   equal(Item:filter{ point = { x = 1, y = 2 } }:order("id"):pluck("id"), { 1, 4 })
   equal(Item:filter{ point = { { x = 3, y = 4 }, { x = 9, y = 9 } } }:pluck("id"), { 2 })
   equal(Item:filter{ point = { x = 1, y = 2 } }:update_all{ point = { x = 5, y = 5 } }.changed_rows, 2)
@@ -46,7 +46,7 @@ local function prices()
   return perilune.record("price", { types = { cents = cents } })
 end
 
-test("all comparisons convert: operators, bounds, lists, collations, a value on the left", function()
+test("operators, bounds, lists, collations and left operands all convert values", function()
   local P = prices()
   local c = P.c.cents
   for condition, expected in pairs{
@@ -65,7 +65,7 @@ test("all comparisons convert: operators, bounds, lists, collations, a value on 
   end
 end)
 
-test("parameters of prepared requests convert as the column that they are compared with", function()
+test("parameters of prepared requests are converted like the column that they are compared with", function()
   local P = prices()
   local p = perilune.parameter
   local function ids(condition, values)
@@ -83,7 +83,7 @@ test("parameters of prepared requests convert as the column that they are compar
   matches(fails("argument", ids, P.c.cents:eq(p "c"), {}), "has the parameter `c`")
 end)
 
-test("assignments convert, and keep expressions as they are", function()
+test("assignments convert values and keep expressions", function()
   local P = prices()
   P:filter_key(1):update_all{ cents = 1 }
   P:filter_key(2):update_all{ cents = P.c.cents + 1 }

@@ -28,7 +28,7 @@ test("what a field holds", function()
   equal({ typed.content, typed.title }, { "k1", "k2" })
 end)
 
-test("what is written again is what it was", function()
+test("writing a fetched record back does not change its row", function()
   local Note = make()
   for id = 1, 3 do
     local before, note = stored(id), Note:find(id)
@@ -52,7 +52,7 @@ test("what is written again is what it was", function()
   end
 end)
 
-test("a text and a BLOB of the same bytes are a change", function()
+test("replacing text by a BLOB with the same bytes is a change", function()
   local note = make():find(1)
   note.content = "k1"
   equal(note:changes(), { content = { old = blob "k1", new = "k1" } })
@@ -76,7 +76,7 @@ test("what the database puts in", function()
   equal(returned and returned[1] and { returned[1].content, returned[2].content } or "nothing", { blob "k1", "k1" })
 end)
 
-test("records of rows", function()
+test("records can be made from rows", function()
   local Note = make()
   for row in db:rows "SELECT * FROM note" do
     local note = Note.from_row(row)
@@ -85,7 +85,7 @@ test("records of rows", function()
   end
 end)
 
-test("conditions and keys", function()
+test("blobs can be used in conditions and keys", function()
   local Note = make()
   for id = 1, 3 do
     local note = Note:find(id)
@@ -106,7 +106,7 @@ test("conditions and keys", function()
   equal(db:fetch_value "SELECT count(*) FROM k", 1)
 end)
 
-test("what belongs to such keys is what SQL joins", function()
+test("associations with such keys match SQL joins", function()
   db:execute "CREATE TABLE p (id PRIMARY KEY, t TEXT UNIQUE); CREATE TABLE c (n INTEGER PRIMARY KEY, p_id, t TEXT)"
   local values = { "'a'", "x'61'", "1", "1.5", "'1'", "x'31'", "x''", "''" }
   for index, value in ipairs(values) do
@@ -132,7 +132,7 @@ test("what belongs to such keys is what SQL joins", function()
   end
 end)
 
-test("numbers in columns declared for bytes are what they are", function()
+test("numbers in BLOB columns are unchanged", function()
   db:execute "CREATE TABLE k (id BLOB PRIMARY KEY, v BLOB)"
   local K = perilune.record "k"
   local k = K:insert{ id = 4, v = 2.5 }

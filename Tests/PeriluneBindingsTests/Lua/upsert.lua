@@ -13,7 +13,7 @@ local function rows(sql)
   return list
 end
 
-test("a record without a row is inserted, one with a row updates it", function()
+test("upsert inserts a record without a row and updates an existing row", function()
   local Player = make_player()
   local player = Player{ id = 5, name = "Ann", score = 1 }
   equal(player:upsert() and true, true)
@@ -34,7 +34,7 @@ test("a record without a key is inserted", function()
   equal(Player:fetch_count(), 2)
 end)
 
-test("the target may be another unique key, and the record gets the key of the row", function()
+test("the target can be another unique key, and the record gets the key of its row", function()
   local Player = make_player()
   Player{ id = 7, email = "a@x", name = "Ann", score = 10 }:insert()
   local player = Player{ email = "a@x", name = "Annie" }
@@ -49,7 +49,7 @@ test("the target may be another unique key, and the record gets the key of the r
   equal(Player:find(player.id).name, "Rob")
 end)
 
-test("neither the key nor the columns of the target are assigned", function()
+test("the key and the target's columns are not assigned", function()
   local Player = make_player()
   Player{ id = 7, email = "a@x", name = "Ann" }:insert()
   local player = Player{ id = 8, email = "a@x", name = "Bea" }
@@ -58,14 +58,14 @@ test("neither the key nor the columns of the target are assigned", function()
   equal(rows "SELECT id, email, name FROM player", { "7 a@x Bea" })
 end)
 
-test("a conflict with another key than the target is an error", function()
+test("a conflict with a key other than the target is an error", function()
   local Player = make_player()
   Player{ id = 7, email = "a@x" }:insert()
   local player = Player{ id = 8, email = "a@x" }
   equal(fails("constraint_unique", player.upsert, player).columns, { "email" })
 end)
 
-test("what is updated can be chosen", function()
+test("the updated columns can be chosen", function()
   local Player = make_player()
   Player{ id = 7, name = "Ann", score = 1, team = "red" }:insert()
   Player{ id = 7, name = "Bea", score = 2, team = "blue" }:upsert{ update = { "score" } }
@@ -76,7 +76,7 @@ test("what is updated can be chosen", function()
   equal(rows "SELECT name, score, team FROM player", { "Bea 4 blue" })
 end)
 
-test("the record holds what the row holds after", function()
+test("the record has the values of its row afterwards", function()
   local Player = make_player()
   Player{ id = 7, name = "Ann", score = 1, team = "red" }:insert()
   local player = Player{ id = 7, name = "Bea", score = 2 }
@@ -84,7 +84,7 @@ test("the record holds what the row holds after", function()
   equal({ player.name, player.score, player.team }, { "Ann", 2, "red" })
 end)
 
-test("nothing is updated if nothing is to be", function()
+test("the update can be empty", function()
   local Player = make_player()
   equal(Player{ id = 7, name = "Ann" }:upsert{ update = "none" } and true, true)
   local player = Player{ id = 7, name = "Bea" }
@@ -93,7 +93,7 @@ test("nothing is updated if nothing is to be", function()
   equal(Player:find(7).name, "Ann")
 end)
 
-test("columns can be given values instead", function()
+test("columns can get other values on update", function()
   local Player = make_player()
   Player{ id = 7, name = "Ann", score = 1 }:insert()
   local player = Player{ id = 7, name = "Bea", score = 5 }
@@ -112,7 +112,7 @@ test("a condition decides whether the row is updated", function()
   equal(Player{ id = 7, score = 9 }:upsert{ where = { "player.score > ?", 100 } }, false)
 end)
 
-test("where there is nothing but a key, the row comes back", function()
+test("a table with only a key returns the row", function()
   db:execute "CREATE TABLE tag (name TEXT PRIMARY KEY NOT NULL)"
   local Tag = perilune.record "tag"
   equal(Tag{ name = "a" }:upsert() and true, true)
@@ -121,7 +121,7 @@ test("where there is nothing but a key, the row comes back", function()
   equal(Tag:fetch_count(), 1)
 end)
 
-test("composite keys and tables without row ids", function()
+test("composite keys and tables without row ids work", function()
   db:execute[[CREATE TABLE grade (course INTEGER, student INTEGER, grade TEXT, PRIMARY KEY (course, student)) WITHOUT ROWID]]
   local Grade = perilune.record "grade"
   Grade{ course = 1, student = 2, grade = "A" }:upsert()
@@ -133,7 +133,7 @@ test("composite keys and tables without row ids", function()
   equal(Grade:fetch_count(), 2)
 end)
 
-test("a condition has as many values as it asks for", function()
+test("a condition needs as many values as placeholders", function()
   db:execute "CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT, count INTEGER)"
   local Word = perilune.record "word"
   local function message_for(where) return fails("argument", Word.upsert, Word, { id = 1, count = 1 }, { where = where }).message end
@@ -146,7 +146,7 @@ test("a condition has as many values as it asks for", function()
   equal(Word:upsert({ id = 1, count = 1 }, { where = { "word.text = '?' OR word.count < ? -- ?", 1 } }).id, 1)
 end)
 
-test("a target that no unique key has is refused with those that there are", function()
+test("a target without a unique key is refused with the existing ones", function()
   local Player = make_player()
   local player = Player{ id = 1, name = "Ann", email = "x" }
   local err = fails("argument", player.upsert, player, { target = { "name" } })
@@ -167,12 +167,12 @@ test("a target that no unique key has is refused with those that there are", fun
   matches(fails("argument", function() Plain{ a = 1 }:upsert{ target = "a" } end), "no unique key")
 end)
 
-test("a target whose columns the record does not have is refused", function()
+test("a target with columns that the record lacks is refused", function()
   local Player = make_player()
   matches(fails("argument", function() Player{ name = "Ann" }:upsert{ target = "email" } end), "email")
 end)
 
-test("values are bound, and names quoted", function()
+test("values are bound and names are quoted", function()
   db:execute [[CREATE TABLE "odd ""table" ("a b" INTEGER PRIMARY KEY, "c""d" TEXT)]]
   local Odd = perilune.record [[odd "table]]
   Odd{ ["a b"] = 1, ['c"d'] = "'); DROP TABLE x; --" }:upsert()
@@ -180,7 +180,7 @@ test("values are bound, and names quoted", function()
   equal(Odd:find(1)['c"d'], "second")
 end)
 
-test("upsert takes a database, and returns what it is asked to", function()
+test("upsert accepts a database and returns the requested values", function()
   local Player = make_player()
   db:write(function(handle)
     local player = Player{ email = "a@x", score = 1 }
@@ -190,14 +190,14 @@ test("upsert takes a database, and returns what it is asked to", function()
   end)
 end)
 
-test("upsert on a view, or with a conflict policy, is refused", function()
+test("upsert on a view or with a conflict policy is refused", function()
   local Player = make_player()
   db:execute "CREATE VIEW best AS SELECT * FROM player"
   fails(nil, function() perilune.record("best"){ name = "x" }:upsert() end)
   fails("unknown_option", function() Player{ id = 1 }:upsert{ on_conflict = "ignore" } end)
 end)
 
-test("the condition of a partial index makes it a target", function()
+test("a partial index with its condition can be a target", function()
   db:execute [[
     CREATE TABLE seat (id INTEGER PRIMARY KEY, number INTEGER, guest TEXT, is_taken BOOLEAN);
     CREATE UNIQUE INDEX seat_taken ON seat (number) WHERE is_taken]]
@@ -215,7 +215,7 @@ test("the condition of a partial index makes it a target", function()
   equal(Seat:fetch_count(), 2)
 end)
 
-test("a value that cannot be stored is named, and a condition stays a condition", function()
+test("a value that cannot be stored is named, and a condition is not a value", function()
   local Player = make_player()
   for _, value in ipairs{ {}, print, 0 / 0 } do
     local err = fails("conversion", Player.upsert, Player, { id = 1, name = value })
@@ -228,7 +228,7 @@ test("a value that cannot be stored is named, and a condition stays a condition"
   equal(Player:fetch_count(), 0)
 end)
 
-test("a value for a column of blobs is stored as one, as insert does it", function()
+test("a value for a BLOB column is stored as a blob, as by insert", function()
   db:execute "CREATE TABLE file (id INTEGER PRIMARY KEY, data BLOB)"
   local File = perilune.record "file"
   File{ id = 1, data = "a" }:insert()
@@ -238,7 +238,7 @@ test("a value for a column of blobs is stored as one, as insert does it", functi
   equal(file:has_changes(), false)
 end)
 
-test("clauses that a script writes are not kept", function()
+test("clauses that a script assembles are not cached", function()
   local Player = make_player()
   Player{ id = 1, name = "Ann" }:insert()
   local player = Player{ id = 1, name = "Bea" }
@@ -262,7 +262,7 @@ test("a value that cannot be stored is reported, and nothing is written", functi
   equal(rows "SELECT id, name FROM player", { "1 Ann" })
 end)
 
-test("a field of a fetched record that is nil becomes NULL, whatever the default of its column", function()
+test("a nil field of a fetched record becomes NULL despite the column's default", function()
   local Player = make_player()
   local function clear(write)
     db:execute "DELETE FROM player; INSERT INTO player (id, email, name, team, created) VALUES (1, 'a@x', 'Ann', 'red', 'now')"

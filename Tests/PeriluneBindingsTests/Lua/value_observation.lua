@@ -19,7 +19,7 @@ local function settle()
   for _ = 1, 5 do perilune.sleep(0.001) end
 end
 
-test("the value is given at the start, and after each transaction that changes it", function()
+test("the value is delivered at the start and after each transaction that changes it", function()
   local got = {}
   db:observe(names, function(value) got[#got + 1] = value end)
   equal(got, {})
@@ -31,7 +31,7 @@ test("the value is given at the start, and after each transaction that changes i
   equal(got, { "", "a", "a b c", "x b c", "" })
 end)
 
-test("transactions that change nothing of it are not told", function()
+test("transactions that do not change the value are not reported", function()
   local fetched, got = 0, 0
   db:observe(function(db) fetched = fetched + 1 return names(db) end, function() got = got + 1 end)
   settle()
@@ -46,7 +46,7 @@ test("transactions that change nothing of it are not told", function()
   equal({ fetched, got }, { 3, 2 })
 end)
 
-test("values that come faster than they are taken are one: the last", function()
+test("values that arrive faster than they are taken are merged into the last", function()
   local got = {}
   db:observe(names, function(value) got[#got + 1] = value end)
   for i = 1, 50 do insert("n") end
@@ -56,7 +56,7 @@ test("values that come faster than they are taken are one: the last", function()
   matches(got[1], "end")
 end)
 
-test("a request is observed by its records", function()
+test("a request can be observed by its records", function()
   local Author = perilune.record("author")
   local got = {}
   local observation = Author:filter(Author.c.name:ne("hidden")):order("name"):observe(function(authors)
@@ -77,7 +77,7 @@ test("a request is observed by its records", function()
   equal(tostring(observation), "observation (cancelled)")
 end)
 
-test("associations that are fetched with a request are observed too", function()
+test("associations that a request fetches are observed", function()
   local Author, Book = perilune.record("author"), perilune.record("book")
   Author.books = Author:has_many(Book)
   insert("a")
@@ -88,7 +88,7 @@ test("associations that are fetched with a request are observed too", function()
   equal(got, { 0, 1 })
 end)
 
-test("what is fetched may depend on what is fetched", function()
+test("a fetch may depend on the results of another fetch", function()
   db:execute("CREATE TABLE setting (shows_books BOOLEAN); INSERT INTO setting VALUES (0)")
   local got = {}
   db:observe(function(db)
@@ -104,7 +104,7 @@ test("what is fetched may depend on what is fetched", function()
   equal(got, { 0, 1, 2 })
 end)
 
-test("several values, nil among them, are several arguments", function()
+test("several values, including nil, become several arguments", function()
   local got
   db:observe(function(db) return db:fetch_value("SELECT MAX(name) FROM author"), nil, db:fetch_value("SELECT COUNT(*) FROM author"), nil end,
     function(...) got = table.pack(...) end)
@@ -114,7 +114,7 @@ test("several values, nil among them, are several arguments", function()
   equal(got, { n = 4, "a", nil, 1 })
 end)
 
-test("rows without row ids, REPLACE, emptied tables, foreign keys, triggers and full-text tables are noticed", function()
+test("changes without row ids, by REPLACE, truncation, foreign keys, triggers and in full-text tables are noticed", function()
   db:execute[[
     CREATE TABLE word (text TEXT PRIMARY KEY, count) WITHOUT ROWID;
     CREATE TABLE part (id INTEGER PRIMARY KEY, book_id REFERENCES book(id) ON DELETE CASCADE);
@@ -141,7 +141,7 @@ test("rows without row ids, REPLACE, emptied tables, foreign keys, triggers and 
   equal(counts, { word = 0, part = 1, note = 1, document = 0 })
 end)
 
-test("changes of the schema are noticed", function()
+test("schema changes are noticed", function()
   local got
   db:observe(function(db) return db:fetch_all("SELECT * FROM author") end, function(rows) got = rows end)
   insert("a") settle()
@@ -150,7 +150,7 @@ test("changes of the schema are noticed", function()
   equal(got[1].country, "US")
 end)
 
-test("equal values of any kind are not given twice, and a callback may change what it gets", function()
+test("equal values are not repeated, and a callback may modify its value", function()
   local got = 0
   local function blob() return perilune.blob("x\0y") end
   db:observe(function(db)
@@ -166,7 +166,7 @@ test("equal values of any kind are not given twice, and a callback may change wh
   equal(got, 1)
 end)
 
-test("an integer and a float are different values, and so are texts that differ in one byte", function()
+test("an integer differs from a float, and texts differ by single bytes", function()
   local values = { 1, 1.0, "1", "1\0", "\0" .. "1", true, { 1 }, { { 1 } }, { [2] = 1 }, {}, ("x"):rep(100), ("x"):rep(99) .. "y" }
   local index, got = 0, 0
   db:observe(function(db) names(db) index = index + 1 return values[index] end, function() got = got + 1 end)
@@ -194,7 +194,7 @@ test("a cancelled observation calls nothing, whenever it is cancelled", function
   equal(got, { "fourth", "second" })
 end)
 
-test("observations that are added in callbacks work as any other", function()
+test("observations can be added in callbacks", function()
   local got = {}
   db:observe(names, function(value)
     if #got == 0 then
@@ -208,7 +208,7 @@ test("observations that are added in callbacks work as any other", function()
   equal(got, { "inner ", "inner a", "outer ", "outer a" })
 end)
 
-test("a callback may write what it observes, until nothing is left to do", function()
+test("a callback may write to the observed table until nothing is left to do", function()
   local rounds = 0
   db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM author") end, function(count)
     rounds = rounds + 1
@@ -219,7 +219,7 @@ test("a callback may write what it observes, until nothing is left to do", funct
   equal(rounds, 101)
 end)
 
-test("observations that feed each other are stopped, and that is reported", function()
+test("observations that trigger each other endlessly are stopped and reported", function()
   local err
   local function feed(source, target)
     return db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM " .. source) end, function()
@@ -237,7 +237,7 @@ test("observations that feed each other are stopped, and that is reported", func
   equal(first:is_active() ~= second:is_active(), true)
 end)
 
-test("a callback may wait; what comes meanwhile is one value afterwards", function()
+test("a callback may wait, and later values are merged meanwhile", function()
   local got, may_end = {}, false
   db:observe(names, function(value)
     got[#got + 1] = value
@@ -251,7 +251,7 @@ test("a callback may wait; what comes meanwhile is one value afterwards", functi
   equal(got, { "", "a b c" })
 end)
 
-test("values are taken by an iterator, which waits", function()
+test("an iterator waits for values", function()
   local got = {}
   perilune.spawn(function()
     for name in db:observe(names):values() do
@@ -267,7 +267,7 @@ test("values are taken by an iterator, which waits", function()
   equal(got, { "", "a", "a b", "end" })
 end)
 
-test("an iterator ends when its observation is cancelled, and gets the errors", function()
+test("an iterator ends when its observation is cancelled, and receives errors", function()
   local observation = db:observe(names)
   local task = perilune.spawn(function()
     local got = {}
@@ -283,7 +283,7 @@ test("an iterator ends when its observation is cancelled, and gets the errors", 
   equal(err, "no")
 end)
 
-test("a value nil does not end an iterator", function()
+test("a nil value does not end an iterator", function()
   local got = {}
   perilune.spawn(function()
     for name in db:observe(function(db) return db:fetch_value("SELECT MAX(name) FROM author") end):values() do got[#got + 1] = name end
@@ -304,7 +304,7 @@ test("try_next does not wait", function()
   equal({ observation:try_next() }, { false })
 end)
 
-test("another connection to the file is noticed by looking", function()
+test("writes by another connection to the file are found by polling", function()
   local path = temporary_path("polled.sqlite")
   local mine, other = perilune.queue(path), perilune.queue(path)
   mine:execute("CREATE TABLE t (a)")
@@ -324,7 +324,7 @@ test("another connection to the file is noticed by looking", function()
   mine:close() other:close()
 end)
 
-test("observations of a pool see what its writer has written", function()
+test("observations of a pool see the writer's changes", function()
   local pool = perilune.pool(temporary_path("pool.sqlite"))
   pool:execute("CREATE TABLE t (a)")
   fails("nested_access", pool.read, pool, function(db) db:observe(function() end, print) end)
@@ -338,7 +338,7 @@ test("observations of a pool see what its writer has written", function()
   settle()
 end)
 
-test("a database that is closed ends its observations", function()
+test("closing a database ends its observations", function()
   local other = perilune.queue()
   local observation = other:observe(function() return 1 end, function() error("called") end)
   other:close()
@@ -346,7 +346,7 @@ test("a database that is closed ends its observations", function()
   settle()
 end)
 
-test("misuse is an error that names what is meant", function()
+test("misuse is an error with advice", function()
   local function refused(kind, part, f, ...) matches(fails(kind, f, ...).message, part) end
   refused("argument", "argument 1: expected a function, got nil", db.observe, db)
   refused("argument", "expected a function, got the integer 5", db.observe, db, names, 5, {})
@@ -363,14 +363,14 @@ test("misuse is an error that names what is meant", function()
   fails("argument", function() db:observe(function() return cycle end):try_next() end)
 end)
 
-test("a callback that uses a handle of the fetch finds it dead", function()
+test("the handle of a fetch is unusable in the callback", function()
   local kept, kind
   db:observe(function(db) kept = db return 1 end, function() kind = fails(nil, kept.fetch_value, kept, "SELECT 1").kind end)
   settle()
   equal(kind, "dead_handle")
 end)
 
-test("changes that could not be noticed are announced", function()
+test("a warning is given if changes cannot be noticed", function()
   local path = temporary_path("announced.sqlite")
   local mine, other = perilune.queue(path), perilune.queue(path)
   mine:execute("CREATE TABLE item (a); CREATE TABLE u (a)")
@@ -390,7 +390,7 @@ test("changes that could not be noticed are announced", function()
   mine:close() other:close()
 end)
 
-test("records that were fetched stay as they are: observations give new ones", function()
+test("fetched records stay unchanged, and observations deliver new ones", function()
   local Author = perilune.record("author")
   local melville = Author{ name = "Melville" }
   melville:insert()
@@ -404,7 +404,7 @@ test("records that were fetched stay as they are: observations give new ones", f
   observation:cancel()
 end)
 
-test("the first change after a region of columns is observed counts only if it is in them", function()
+test("the first change after observing columns counts only if it affects them", function()
   db:execute "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT, pages INTEGER); CREATE TABLE other (a)"
   db:execute "INSERT INTO volume VALUES (1, 'a', 1)"
   local observation <close> = db:observe_region({ table = "volume", columns = { "title" } })

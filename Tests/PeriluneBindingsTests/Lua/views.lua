@@ -5,7 +5,7 @@ local function sql_of(name)
     .. "WHERE name = ?", name)
 end
 
-test("the SQL of one table is that of it, its indexes and its triggers", function()
+test("the schema SQL of a table includes its indexes and triggers", function()
   db:execute[[
     CREATE TABLE a (x INTEGER); CREATE TABLE b (y INTEGER); CREATE VIEW v AS SELECT * FROM a; CREATE INDEX a_by_x ON a (x);
     CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END]]
@@ -17,7 +17,7 @@ test("the SQL of one table is that of it, its indexes and its triggers", functio
   fails("unknown_table", function() db:schema_sql("c") end)
 end)
 
-test("a view is made and dropped", function()
+test("a view can be created and dropped", function()
   db:create_table("book", function(t) t:primary_key("id", "integer") t:column("pages", "integer") end)
   equal(select("#", db:create_view("long_book", "SELECT * FROM book WHERE pages > 1000")), 0)
   equal(sql_of("long_book"), 'CREATE VIEW "long_book" AS SELECT * FROM book WHERE pages > 1000')
@@ -27,7 +27,7 @@ test("a view is made and dropped", function()
   equal(db:views(), {})
 end)
 
-test("a view can name its columns, be temporary, and be made only if it is missing", function()
+test("a view can name its columns, be temporary, and be created only if it is missing", function()
   for _ = 1, 2 do
     db:create_view('a"view', "SELECT 1, 2 -- two", { columns = { "one", 'tw"o' }, temporary = true, if_not_exists = true })
   end
@@ -37,7 +37,7 @@ test("a view can name its columns, be temporary, and be made only if it is missi
   matches(fails("sql", db.create_view, db, "v", "SELECT 1"), "already exists")
 end)
 
-test("a view can be a request, whose values are written out", function()
+test("a view can be a request with inline values", function()
   db:create_table("book", function(t) t:primary_key("id", "integer") t:column("title", "text") t:column("pages", "integer") end)
   local Book = perilune.record("book")
   db:create_view("v", Book:filter{ title = "it's" }:filter("title <> '?' AND pages > ?", 3):select("id"))
@@ -46,7 +46,7 @@ test("a view can be a request, whose values are written out", function()
   equal(db:fetch_values("SELECT id FROM v"), { 2 })
 end)
 
-test("a view is a query without values that are bound", function()
+test("the SQL of a view cannot have bound values", function()
   fails("argument", db.create_view, db, "v")
   fails("argument", db.create_view, db, "v", 12)
   matches(fails("argument", db.create_view, db, "v", "SELECT ?"), "cannot bind values")
@@ -57,7 +57,7 @@ test("a view is a query without values that are bound", function()
   equal(db:views(), {})
 end)
 
-test("a view that is dropped must be there, and be a view", function()
+test("dropping requires an existing view", function()
   db:create_view("recent", "SELECT 1")
   db:create_table("t", function(t) t:column("a") end)
   equal(fails("unknown_view", db.drop_view, db, "recnt").suggestion, "recent")
