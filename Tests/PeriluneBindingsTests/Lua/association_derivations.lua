@@ -18,7 +18,7 @@ local function ids(list)
   return result
 end
 
-test("an association is included under the name that the class keeps it by", function()
+test("an association is included under the class's name for it", function()
   local author = Author:including_all(Author.old, Author.books:order("id"), Author.new):find(1)
   equal(ids(author.old), { 4, 1 })
   equal(ids(author.books), { 1, 2, 4 })
@@ -28,13 +28,13 @@ test("an association is included under the name that the class keeps it by", fun
   equal(Author:annotated_with(Author.old:count()):find(1).book_count, 2)
 end)
 
-test("lists of one record that are called give the request of the same rows", function()
+test("calling the list of a record gives a request for the same rows", function()
   local author = Author:including_all(Author.old):find(1)
   equal(ids(author.old(author):fetch_all()), { 4, 1 })
   equal(ids(author:old():fetch_all()), { 4, 1 })
 end)
 
-test("an association that is kept under two names has both", function()
+test("an association with two names can be used by both", function()
   Author.works = Author.books
   local author = Author:including_all(Author.works, Author.books):find(2)
   equal({ ids(author.works), ids(author.books) }, { { 3 }, { 3 } })
@@ -43,14 +43,14 @@ test("an association that is kept under two names has both", function()
   equal({ book.writer.id, rawget(book, "author") }, { 2, nil })
 end)
 
-test("an association is kept by the class that it begins at, and by those that extend it", function()
+test("an association is stored by its class and inherited by extended classes", function()
   fails("argument", function() Book.works = Author.books end)
   local Poet = Author:extend{}
   Poet.early = Poet.books:filter(Book.c.year:lt(1895))
   equal(ids(Poet:including_all(Poet.early):find(1).early), { 4 })
 end)
 
-test("two derivations by one name in one request are refused", function()
+test("two derivations with the same name in one request are refused", function()
   local early, late = Author.books:filter(Book.c.year:lt(1920)), Author.books:filter(Book.c.year:ge(1920))
   matches(fails("argument", function() Author:including_all(early, late) end), "`books`")
   matches(fails("argument", function() Author:including_all(Author.books):including_all(late) end), ":as(")
@@ -64,7 +64,7 @@ test("two derivations by one name in one request are refused", function()
   equal({ #author.early, ids(author.books) }, { 2, { 2 } })
 end)
 
-test("one derivation may be named again", function()
+test("a derivation may be named again", function()
   local list = Author:including_all(Author.books:filter{ year = 1900 }):including_all(Author.books:filter{ year = 1900 }):fetch_all()
   equal(ids(list[1].books), { 1 })
   local book = Book:including_optional(Book.author):including_required(Book.author):joining_required(Book.author:filter{ name = "a" })

@@ -15,7 +15,7 @@ Playlist.tracks = Playlist:has_many(Track, { through = Playlist.links, using = L
 
 local function titles(playlist) return playlist:tracks():order("id"):pluck("title") end
 
-test("links are added, once each", function()
+test("links can be added, once each", function()
   local playlist = Playlist:find(1)
   playlist:tracks():add(Track:find(1), 3)
   equal(titles(playlist), { "a", "c" })
@@ -24,7 +24,7 @@ test("links are added, once each", function()
   equal(titles(Playlist:find(2)), {})
 end)
 
-test("links are removed, and replaced", function()
+test("links can be removed and replaced", function()
   local playlist = Playlist:find(1)
   playlist:tracks():add(1, 2, 3)
   equal(playlist:tracks():remove(Track:find(2)), 1)
@@ -35,14 +35,14 @@ test("links are removed, and replaced", function()
   equal(Track:fetch_count(), 3)
 end)
 
-test("what fails leaves all links as they were", function()
+test("a failure leaves all links unchanged", function()
   local playlist = Playlist:find(1)
   playlist:tracks():add(1)
   fails("constraint_foreign_key", function() playlist:tracks():replace{ 2, 99 } end)
   equal(titles(playlist), { "a" })
 end)
 
-test("mistakes", function()
+test("mistakes are refused", function()
   local playlist = Playlist:find(1)
   fails("argument", function() playlist:links():add(1) end)
   fails("argument", function() Track:all():add(1) end)
@@ -76,7 +76,7 @@ local function links(book_id)
   return db:fetch_values("SELECT id || ':' || label_id || ':' || ifnull(kind, '-') || iif(deleted_at IS NULL, '', ' deleted') FROM book_label WHERE book_id = ? ORDER BY id", book_id)
 end
 
-test("replacing keeps the links that stay, with their columns and with what belongs to them", function()
+test("replacing keeps unchanged links with their columns and dependent rows", function()
   make_books()
   db:execute "INSERT INTO book_label (id, book_id, label_id, note) VALUES (10, 1, 1, 'a note'), (11, 1, 2, NULL), (12, 2, 3, NULL); INSERT INTO vote VALUES (1, 10), (2, 11)"
   Book:find(1):labels():replace{ 1, Label:find(2) }
@@ -89,7 +89,7 @@ test("replacing keeps the links that stay, with their columns and with what belo
   equal(Book:find(1):labels():fetch_count(), 0)
 end)
 
-test("links that were deleted softly come back", function()
+test("softly deleted links are restored", function()
   make_books()
   local book = Book:find(1)
   book:labels():add(1, 2)
@@ -102,7 +102,7 @@ test("links that were deleted softly come back", function()
   equal(links(1), { "1:1:-", "2:2:-", "3:3:- deleted" })
 end)
 
-test("verbs keep to the conditions of the association's links", function()
+test("methods respect the conditions of the association's links", function()
   make_books()
   db:execute "INSERT INTO book_label (id, book_id, label_id, kind) VALUES (10, 1, 1, 'main'), (11, 1, 2, 'other'), (12, 1, 3, 'other')"
   local book = Book:find(1)
@@ -119,7 +119,7 @@ test("verbs keep to the conditions of the association's links", function()
   equal(links(1), { "10:1:main", "11:2:other", "12:3:other", "13:2:main deleted", "14:5:main deleted", "15:6:main" })
 end)
 
-test("verbs keep to the default requests of the links and of the linked records", function()
+test("methods respect the default scopes of the links and of the linked records", function()
   make_books()
   function BookLabel.requests.default(request) return request:filter{ note = "kept" } end
   function Label.requests.default(request) return request:filter{ is_hidden = false } end
@@ -131,7 +131,7 @@ test("verbs keep to the default requests of the links and of the linked records"
   equal(book:labels():pluck("id"), { 3 })
 end)
 
-test("a link that cannot fulfil the conditions of the association is refused", function()
+test("a link that cannot satisfy the association's conditions is refused", function()
   make_books()
   Book.new_labels = Book:has_many(Label, { through = Book.links:filter(BookLabel.c.id:gt(100)), using = BookLabel.label })
   Book.hidden_labels = Book.labels:filter{ is_hidden = true }
@@ -145,7 +145,7 @@ test("a link that cannot fulfil the conditions of the association is refused", f
   equal(links(1), { "10:1:-", "11:2:- deleted" })
 end)
 
-test("removing and replacing links counts, touches and runs hooks as adding does", function()
+test("removing and replacing links update counters and timestamps and run hooks", function()
   make_books()
   local log = {}
   function BookLabel:did_insert() log[#log + 1] = "+" .. self.label_id end
@@ -162,7 +162,7 @@ test("removing and replacing links counts, touches and runs hooks as adding does
   equal(Book:find(1).label_count, 1)
 end)
 
-test("links of a table without a key are removed", function()
+test("links in a table without a key can be removed", function()
   make_books()
   db:execute "CREATE TABLE pair (book_id INTEGER REFERENCES book, label_id INTEGER REFERENCES label)"
   local Pair = perilune.record("pair")
@@ -175,7 +175,7 @@ test("links of a table without a key are removed", function()
   equal(db:fetch_values("SELECT label_id FROM pair"), { 3, 4 })
 end)
 
-test("a failed restore leaves the record as it was", function()
+test("a failed restore leaves the record unchanged", function()
   make_books()
   db:execute "INSERT INTO book_label (id, book_id, label_id, deleted_at) VALUES (10, 1, 1, '2020-01-01 00:00:00')"
   function BookLabel:will_update() error("no", 0) end

@@ -24,7 +24,7 @@ local function outcomes(automation)
   return list
 end
 
-test("an automation runs when an event comes, with what came with it", function()
+test("an automation runs when an event is emitted and receives its value", function()
   local events = {}
   local automation = perilune.automation{
     name = "greet", on = { event = "arrival" },
@@ -39,7 +39,7 @@ test("an automation runs when an event comes, with what came with it", function(
   equal(perilune.automations(), { automation })
 end)
 
-test("each run is kept, and can be queried", function()
+test("each run is recorded and can be queried", function()
   local automation = perilune.automation{ name = "count", on = { event = "e" }, mode = "queued", keep = 3, run = function(context)
     if context.event == 4 then error("four is too much", 0) end
   end }
@@ -53,7 +53,7 @@ test("each run is kept, and can be queried", function()
   equal(db:fetch_value("SELECT count(*) FROM perilune_automation_run WHERE automation = 'count'"), 3)
 end)
 
-test("a run tells the SQL that it has executed, and no other", function()
+test("a run records exactly the SQL that it executed", function()
   db:execute("CREATE TABLE t (a)")
   local automation = perilune.automation{ name = "write", on = { event = "e" }, run = function()
     db:write(function(db)
@@ -69,7 +69,7 @@ test("a run tells the SQL that it has executed, and no other", function()
   equal(perilune.json.decode(automation:runs()[1].statements), { "INSERT INTO t VALUES (?)", "SELECT count(*) FROM t" })
 end)
 
-test("what a guard refuses is skipped", function()
+test("runs that a guard refuses are skipped", function()
   local calls = 0
   local automation = perilune.automation{
     name = "guarded", on = { event = "e" }, mode = "queued",
@@ -83,7 +83,7 @@ test("what a guard refuses is skipped", function()
   equal(outcomes(automation), { "succeeded", "skipped (guard)" })
 end)
 
-test("an automation that fails does not stop the others, nor itself the next time", function()
+test("a failing automation affects neither others nor its next run", function()
   local calls = 0
   local bad = perilune.automation{ name = "bad", on = { event = "e" }, mode = "queued", run = function() calls = calls + 1 error("no") end }
   local good = perilune.automation{ name = "good", on = { event = "e" }, mode = "queued", run = function() calls = calls + 10 end }
@@ -96,7 +96,7 @@ test("an automation that fails does not stop the others, nor itself the next tim
   matches(bad:runs()[1].error, "no")
 end)
 
-test("a failed run is tried again, later each time", function()
+test("a failed run is retried with increasing delays", function()
   local calls, start = {}, perilune.now()
   local automation = perilune.automation{
     name = "stubborn", on = { event = "e" }, retry = { times = 3, wait = "20ms", factor = 2 },
@@ -138,13 +138,13 @@ local function record_calls(mode, max)
   return log, automation
 end
 
-test("single: what comes while it runs is left out", function()
+test("in mode single, triggers during a run are skipped", function()
   local log, automation = record_calls("single")
   equal(log, { "begin 1", "end 1" })
   equal(outcomes(automation), { "skipped (still running)", "skipped (still running)", "succeeded" })
 end)
 
-test("queued: what comes while it runs waits for its turn", function()
+test("in mode queued, triggers during a run wait for their turn", function()
   local log = record_calls("queued")
   equal(log, { "begin 1", "end 1", "begin 2", "end 2", "begin 3", "end 3" })
   local short, automation = record_calls("queued", 1)
@@ -152,13 +152,13 @@ test("queued: what comes while it runs waits for its turn", function()
   equal(outcomes(automation)[2], "skipped (queue is full)")
 end)
 
-test("restart: what comes while it runs ends it, and starts anew", function()
+test("in mode restart, a trigger ends the current run and starts a new one", function()
   local log, automation = record_calls("restart")
   equal(log, { "begin 1", "begin 2", "begin 3", "end 3" })
   equal(outcomes(automation), { "succeeded", "cancelled (triggered again)", "cancelled (triggered again)" })
 end)
 
-test("parallel: what comes while it runs runs as well, up to a limit", function()
+test("in mode parallel, runs overlap up to a limit", function()
   local log = record_calls("parallel")
   equal(table.concat(log, ", ", 1, 3), "begin 1, begin 2, begin 3")
   local short, automation = record_calls("parallel", 2)
@@ -166,7 +166,7 @@ test("parallel: what comes while it runs runs as well, up to a limit", function(
   equal(outcomes(automation)[1], "skipped (too many at once)")
 end)
 
-test("an automation that is disabled is not triggered until it is enabled", function()
+test("a disabled automation is not triggered until it is enabled", function()
   local calls = 0
   local automation = perilune.automation{ name = "sleepy", on = { event = "e" }, enabled = false, run = function() calls = calls + 1 end }
   equal(perilune.emit("e"), 0)
@@ -184,7 +184,7 @@ test("an automation that is disabled is not triggered until it is enabled", func
   equal(automation:is_enabled(), false)
 end)
 
-test("an automation runs after a time, again and again", function()
+test("an automation can run repeatedly after a period", function()
   local calls = 0
   local automation = perilune.automation{ name = "tick", on = { every = "5ms" }, run = function() calls = calls + 1 end }
   wait_for(function() return calls >= 3 end)
@@ -194,7 +194,7 @@ test("an automation runs after a time, again and again", function()
   equal(calls, count)
 end)
 
-test("an automation runs when any connection writes to its table", function()
+test("an automation can run when any connection writes to its table", function()
   local Product = make_products()
   db:execute("CREATE TABLE other (a)")
   local calls = 0
@@ -211,7 +211,7 @@ test("an automation runs when any connection writes to its table", function()
   automation:remove()
 end)
 
-test("an automation runs when what a request fetches has changed, with the new value", function()
+test("an automation can run when the result of a request has changed, and receives the new value", function()
   local Product = make_products()
   local seen = {}
   local automation = perilune.automation{
@@ -235,7 +235,7 @@ test("an automation runs when what a request fetches has changed, with the new v
   automation:remove()
 end)
 
-test("initially: the first value counts as a change", function()
+test("with the option initially, the first value counts as a change", function()
   local Product = make_products()
   Product{ name = "tea", stock = 1 }:insert()
   local counts = {}
@@ -248,7 +248,7 @@ test("initially: the first value counts as a change", function()
   automation:remove()
 end)
 
-test("wrong definitions are refused, and name what there is", function()
+test("invalid definitions are refused with suggestions", function()
   local function message(options, kind) return fails(kind or "argument", perilune.automation, options) end
   local function run() end
   matches(message(nil), "expected a table of options, got nil")
@@ -278,7 +278,7 @@ test("wrong definitions are refused, and name what there is", function()
   matches(fails("argument", perilune.emit, 1), "expected the name of an event")
 end)
 
-test("what is skipped or cancelled inside of an access is kept all the same", function()
+test("skipped and cancelled runs inside an access are recorded", function()
   local function run() perilune.sleep(0.02) end
   local single = perilune.automation{ name = "single", on = { event = "e" }, run = run }
   local restart = perilune.automation{ name = "restart", mode = "restart", on = { event = "e" }, run = run }
@@ -300,7 +300,7 @@ test("what is skipped or cancelled inside of an access is kept all the same", fu
   equal(list, { "cancelled (triggered again)", "cancelled (triggered again)", "succeeded" })
 end)
 
-test("the table of the runs may be dropped, and comes again", function()
+test("the table of runs may be dropped and is recreated", function()
   local automation = perilune.automation{ name = "x", on = { event = "e" }, run = function() end }
   for _ = 1, 2 do
     perilune.emit("e")
@@ -311,7 +311,7 @@ test("the table of the runs may be dropped, and comes again", function()
   end
 end)
 
-test("an automation whose value cannot be fetched does not stop the others, and looks again later", function()
+test("an automation whose value cannot be fetched tries again later and does not stop the others", function()
   make_products()
   local values, others = {}, 0
   local automation = perilune.automation{ name = "fetch", mode = "queued", on = { change = function(db)
@@ -332,7 +332,7 @@ test("an automation whose value cannot be fetched does not stop the others, and 
   for _, automation in ipairs(perilune.automations()) do automation:remove() end
 end)
 
-test("an automation whose value can never be fetched looks again after one second, two, four, and then each minute", function()
+test("an automation whose value can never be fetched retries after 1, 2 and 4 seconds, up to once a minute", function()
   make_products()
   local looks = {}
   local automation = perilune.automation{ name = "fetch", on = { change = function()
@@ -353,7 +353,7 @@ test("an automation whose value can never be fetched looks again after one secon
   matches(automation:runs()[1].reason, "retrying in 60s")
 end)
 
-test("what is written into tables of Perilune's own sets nothing off", function()
+test("writes to Perilune's own tables trigger nothing", function()
   make_products()
   local calls = 0
   local function on_change(options)
@@ -374,14 +374,14 @@ test("what is written into tables of Perilune's own sets nothing off", function(
   for _, automation in ipairs(perilune.automations()) do automation:remove() end
 end)
 
-test("an automation that was removed is never run", function()
+test("a removed automation never runs", function()
   local automation = perilune.automation{ name = "x", on = { event = "e" }, run = error }
   automation:remove()
   equal(perilune.emit("e"), 0)
   matches(fails("usage", automation.run, automation), 'automation "x": it has been removed')
 end)
 
-test("keeping the first run sets nothing off", function()
+test("recording the first run triggers nothing", function()
   make_products()
   local calls = 0
   perilune.automation{ name = "watch", on = { change = "product" }, run = function() calls = calls + 1 end }
@@ -392,7 +392,7 @@ test("keeping the first run sets nothing off", function()
   for _, automation in ipairs(perilune.automations()) do automation:remove() end
 end)
 
-test("automations that set each other off without end are stopped, and that is reported", function()
+test("automations that trigger each other endlessly are stopped and reported", function()
   db:execute("CREATE TABLE ping (n INTEGER)")
   db:execute("INSERT INTO ping VALUES (0)")
   local automation = perilune.automation{
@@ -415,7 +415,7 @@ test("automations that set each other off without end are stopped, and that is r
   equal(db:fetch_value("SELECT n FROM ping"), count)
 end)
 
-test("a change right after the definition is a change", function()
+test("a change right after the definition triggers the automation", function()
   local Product = make_products()
   local calls = {}
   local by_value = perilune.automation{ name = "value", on = { change = Product:order("id") }, run = function(context) calls.value = #context.value end }
@@ -436,7 +436,7 @@ local function two_connections()
   return mine, other
 end
 
-test("with poll what another process writes sets off automations on tables, and only what has changed them", function()
+test("with poll, writes by another process trigger automations on the changed tables only", function()
   local mine, other = two_connections()
   local count = 0
   local automation = perilune.automation{
@@ -461,7 +461,7 @@ test("with poll what another process writes sets off automations on tables, and 
   mine:close() other:close()
 end)
 
-test("with poll what another process writes sets off automations on values", function()
+test("with poll, writes by another process trigger automations on values", function()
   local mine, other = two_connections()
   local got = {}
   perilune.automation{
@@ -477,7 +477,7 @@ test("with poll what another process writes sets off automations on values", fun
   mine:close() other:close()
 end)
 
-test("without poll another process is not noticed", function()
+test("without poll, another process is not noticed", function()
   local mine, other = two_connections()
   local count = 0
   perilune.automation{ name = "a", db = mine, on = { change = "t" }, run = function() count = count + 1 end }
@@ -487,7 +487,7 @@ test("without poll another process is not noticed", function()
   mine:close() other:close()
 end)
 
-test("poll is a time, and for changes only", function()
+test("poll must be a time and applies only to changes", function()
   local function define(on) return fails("argument", perilune.automation, { name = "a", on = on, run = print }).message end
   db:execute("CREATE TABLE t (a)")
   matches(define{ change = "t", poll = "often" }, 'option `on.poll`: expected seconds, or a text such as "500ms"')
@@ -495,7 +495,7 @@ test("poll is a time, and for changes only", function()
   matches(define{ every = "5s", poll = "1s" }, "option `on.poll` applies only to changes")
 end)
 
-test("of thousands of events that come together no more is written than what stays", function()
+test("of thousands of simultaneous events, only the kept runs are written", function()
   local automation = perilune.automation{
     name = "a", on = { event = "go" }, keep = 3, run = function() perilune.sleep("1ms") end,
   }
@@ -509,7 +509,7 @@ test("of thousands of events that come together no more is written than what sta
   equal(commits < 12, true)
 end)
 
-test("what cannot begin because too much goes on has failed, and blocks nothing", function()
+test("a run that cannot start because of too many timers fails and blocks nothing", function()
   local automation = perilune.automation{ name = "a", on = { event = "go" }, run = function() end }
   local timers, is_ok, timer = {}, nil, nil
   repeat
@@ -525,7 +525,7 @@ test("what cannot begin because too much goes on has failed, and blocks nothing"
   matches(automation:runs()[2].error, "10000 timers")
 end)
 
-test("looking whether another process has written never meets what the script does", function()
+test("polling for other processes never collides with the script", function()
   local mine, other = two_connections()
   local seen
   local observation = mine:observe(function(db) return db:fetch_value("SELECT count(*) FROM t") end, function(count) seen = count end, {

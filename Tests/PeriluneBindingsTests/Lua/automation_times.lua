@@ -27,7 +27,7 @@ local function outcomes(automation)
   return list
 end
 
-test("a period continues where it was when the automation is defined again", function()
+test("a period keeps its phase when the automation is defined again", function()
   local calls = 0
   local function define() return perilune.automation{ name = "a", on = { every = "6s" }, run = function() calls = calls + 1 end } end
   -- As a service that is stopped and started: the table stays.
@@ -44,7 +44,7 @@ test("a period continues where it was when the automation is defined again", fun
   remove_all()
 end)
 
-test("a period that passed while nothing ran it is one call, and keeps its phase", function()
+test("a period that passed while no process ran causes one call and keeps its phase", function()
   leave("a", "every 10s", perilune.now() - 25)
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { every = "10s" }, run = function(context)
@@ -60,7 +60,7 @@ test("a period that passed while nothing ran it is one call, and keeps its phase
   remove_all()
 end)
 
-test("the next due time is recorded, and can be asked for", function()
+test("the next due time is recorded and can be queried", function()
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *" }, run = function() end }
   equal(recorded("a").next_due_at, tostring(hour(1)))
   equal(automation:next_time(), hour(1))
@@ -75,7 +75,7 @@ test("the next due time is recorded, and can be asked for", function()
   equal(recorded("a"), nil)
 end)
 
-test("due times that passed while nothing ran the automation are recorded as missed", function()
+test("due times that passed while no process ran the automation are recorded as missed", function()
   leave("a", "schedule 0 * * * *", hour(-2))
   local calls = 0
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *" }, run = function() calls = calls + 1 end }
@@ -84,7 +84,7 @@ test("due times that passed while nothing ran the automation are recorded as mis
   remove_all()
 end)
 
-test("catch_up one: the last due time that was missed comes once", function()
+test("catch_up one runs the last missed due time once", function()
   leave("a", "schedule 0 * * * *", hour(-2))
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *", catch_up = "one" }, run = function(context)
@@ -96,7 +96,7 @@ test("catch_up one: the last due time that was missed comes once", function()
   remove_all()
 end)
 
-test("catch_up all: each due time that was missed comes, in order", function()
+test("catch_up all runs each missed due time in order", function()
   leave("a", "schedule 0 * * * *", hour(-3))
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *", catch_up = "all" }, run = function(context)
@@ -110,7 +110,7 @@ test("catch_up all: each due time that was missed comes, in order", function()
   remove_all()
 end)
 
-test("max_late: due times that are missed by more are left out", function()
+test("max_late skips due times that are missed by more", function()
   leave("a", "schedule 0 * * * *", hour(-3))
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *", catch_up = "all", max_late = "90m" }, run = function(context)
@@ -124,7 +124,7 @@ test("max_late: due times that are missed by more are left out", function()
   remove_all()
 end)
 
-test("a due time that is recorded but has not begun when the process ends comes with the next one", function()
+test("a due time that was recorded but not started before the process ended runs in the next process", function()
   perilune.automation{ name = "probe", on = { event = "probe" }, run = function() end }:remove()
   db:execute([[INSERT INTO perilune_automation_run(automation, trigger, started_at, attempts, outcome) VALUES ('a', ?, ?, 0, 'queued')]],
     { '{"kind":"schedule","due":"2000-01-01 00:00:00.000"}', tostring(perilune.now()) })
@@ -138,7 +138,7 @@ test("a due time that is recorded but has not begun when the process ends comes 
   remove_all()
 end)
 
-test("a schedule that was changed in the file neither comes twice nor loses a due time silently", function()
+test("a changed schedule neither repeats nor silently loses a due time", function()
   leave("a", "schedule 0 * * * *", hour(0))
   local calls = 0
   local automation = perilune.automation{ name = "a", on = { schedule = "30 3 * * *", catch_up = "one" }, run = function() calls = calls + 1 end }
@@ -148,7 +148,7 @@ test("a schedule that was changed in the file neither comes twice nor loses a du
   remove_all()
 end)
 
-test("of very many missed due times the last thousand are enough", function()
+test("of very many missed due times, the last thousand are used", function()
   leave("a", "schedule * * * * *", perilune.now() - 400 * 86400)
   local automation = perilune.automation{ name = "a", on = { schedule = "* * * * *", catch_up = "one" }, run = function() end }
   perilune.sleep(0.1)
@@ -159,7 +159,7 @@ test("of very many missed due times the last thousand are enough", function()
   remove_all()
 end)
 
-test("jitter delays a call at random, and not the due time", function()
+test("jitter delays a call at random, but not the due time", function()
   local late = {}
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *", jitter = "10m" }, keep = 10, run = function(context)
     late[#late + 1] = perilune.now() - perilune.date(context.trigger.due)
@@ -187,7 +187,7 @@ local function due_times(text, zone, from, count)
   return table.concat(list, " ", 1, count)
 end
 
-test("a schedule in a zone follows the clocks there, forward and back", function()
+test("a schedule in a time zone follows its clock changes", function()
   -- Clocks go forward at 01:00 UTC on 2027-03-28 and back at 01:00 UTC on 2027-10-31.
   equal(due_times("30 2 * * *", "Europe/Vienna", "2027-03-27 00:00:00", 3), "03-27 01:30 03-28 01:00 03-29 00:30")
   equal(due_times("0 9 * * *", "Europe/Vienna", "2027-04-01 00:00:00", 2), "04-01 07:00 04-02 07:00")
@@ -198,14 +198,14 @@ test("a schedule in a zone follows the clocks there, forward and back", function
   equal(due_times("0 9 * * mon", "Asia/Tokyo", "2028-12-01 00:00:00", 2), "12-04 00:00 12-11 00:00")
 end)
 
-test("an automation takes the zone of its schedule", function()
+test("an automation uses the time zone of its schedule", function()
   local automation = perilune.automation{ name = "a", on = { schedule = "0 9 * * *", zone = "Asia/Tokyo" }, run = function() end }
   equal({ automation:next_time().hour, automation:next_time().minute }, { 0, 0 })
   equal(tostring(automation), "automation a (schedule 0 9 * * * Asia/Tokyo)")
   remove_all()
 end)
 
-test("wrong options of times are refused", function()
+test("invalid time options are refused", function()
   local function message(on, kind)
     return fails(kind or "argument", perilune.automation, { name = "x", run = function() end, on = on })
   end

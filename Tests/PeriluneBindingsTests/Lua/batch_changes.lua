@@ -19,14 +19,14 @@ test("update_all writes values and expressions", function()
   equal(scores(), { perilune.null, 200, perilune.null })
 end)
 
-test("update_all of some of many rows", function()
+test("update_all can change some of many rows", function()
   Player:order(c.score:desc()):limit(1):update_all{ score = 0 }
   equal(scores(), { 10, 20, 0 })
   Player:filter(c.score:gt(Player:select(c.score:average()))):update_all{ team = "best" }
   equal(Player:filter{ team = "best" }:fetch_count(), 1 + 0)
 end)
 
-test("update_all returns what is asked for", function()
+test("update_all returns the requested values", function()
   local records = Player:filter{ team = "x" }:update_all({ score = 1 }, { returning = true })
   equal(#records, 2)
   equal(records[1].name, "a")
@@ -45,7 +45,7 @@ test("conflicts follow the policy", function()
   fails("unknown_option", function() Player:update_all({ name = "c" }, { onconflict = "ignore" }) end)
 end)
 
-test("delete_all", function()
+test("delete_all deletes rows and can return them", function()
   equal(Player:filter(c.score:gt(15)):delete_all().changed_rows, 2)
   equal(scores(), { 10 })
   local gone = Player:filter(1):delete_all{ returning = true }
@@ -53,7 +53,7 @@ test("delete_all", function()
   equal(Player:all():fetch_count(), 0)
 end)
 
-test("mistakes", function()
+test("mistakes are refused", function()
   fails("argument", function() Player:filter(1):update_all{} end)
   fails("argument", function() Player:filter(1):update_all() end)
   fails("unknown_column", function() Player:filter(1):update_all{ scroe = 1 } end)
@@ -62,7 +62,7 @@ test("mistakes", function()
   fails("readonly", function() db:read(function() Player:filter(1):update_all{ score = 1 } end) end)
 end)
 
-test("update_all checks and converts what it writes as an insert does", function()
+test("update_all checks and converts values like an insert", function()
   db:execute[[
     CREATE TABLE task (id INTEGER PRIMARY KEY, day DATE, is_done BOOLEAN, mood TEXT, note TEXT);
     INSERT INTO task (id) VALUES (1), (2)]]

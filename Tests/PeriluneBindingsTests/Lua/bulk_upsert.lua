@@ -8,7 +8,7 @@ db:execute[[
 
 local Book, Pair = perilune.record("book"), perilune.record("pair")
 
-test("rows are inserted, and those in their way updated", function()
+test("rows are inserted, and conflicting rows are updated", function()
   equal(Book:insert_all({ { isbn = "x", title = "new", price = 5 }, { isbn = "y", title = "other" } }, { target = "isbn" }), 2)
   equal(Book:order("id"):pluck("id", "isbn", "title", "price"), { { 1, "x", "new", 5 }, { 2, "y", "other", 7 } })
   equal(Book:insert_all({ { isbn = "x", title = "newer", price = 9 } }, { target = "isbn", update = { "price" } }), 1)
@@ -23,7 +23,7 @@ test("rows are inserted, and those in their way updated", function()
   equal(Book:find(1).price, 110)
 end)
 
-test("by the primary key, of one and of several columns", function()
+test("conflicts are found by simple and composite primary keys", function()
   Book:insert_all({ { id = 1, isbn = "q" }, { id = 5, isbn = "r" } }, { update = "all" })
   equal({ Book:find(1).isbn, Book:find(1).title, Book:find(5).isbn }, { "q", "old", "r" })
   Pair:insert_all({ { a = 1, b = 1, n = 1 }, { a = 1, b = 2, n = 2 } })
@@ -31,14 +31,14 @@ test("by the primary key, of one and of several columns", function()
   equal(Pair:order("a", "b"):pluck("n"), { 1, 20, 4 })
 end)
 
-test("what is given back", function()
+test("the requested columns are returned", function()
   local rows = Book:insert_all({ { isbn = "x", price = 3 }, { isbn = "y", price = 4 } }, { target = "isbn", returning = { "id", "double" } })
   equal({ rows[1].id, rows[1].double, rows[2].id, rows[2].double }, { 1, 6, 2, 8 })
   rows = Book:insert_all({ { isbn = "x" } }, { target = "isbn", update = "none", returning = "id" })
   equal(#rows, 0)
 end)
 
-test("values are stored as the columns have them; rows with other columns are statements of their own", function()
+test("values are converted for their columns, and rows with other columns need separate statements", function()
   local list = {
     { isbn = "a", added = perilune.date("2026-05-06"), raw = "\0\255" }, Book{ isbn = "b", title = "record" }, { isbn = "c", title = perilune.null },
     { isbn = "d", price = 2 },
@@ -50,7 +50,7 @@ test("values are stored as the columns have them; rows with other columns are st
   equal(Book:filter{ title = "record" }:fetch_count(), 1)
 end)
 
-test("thousands of rows, many at a time, all or none", function()
+test("thousands of rows are written in batches, all or nothing", function()
   local list = {}
   for index = 1, 5000 do list[index] = { isbn = "n" .. index, price = index } end
   equal(Book:insert_all(list, { target = "isbn" }), 5000)
@@ -72,7 +72,7 @@ test("a class with hooks upserts record by record", function()
   equal(Hooked:insert_all({ { isbn = "x" } }, { target = "isbn", returning = "id" }), { 1 })
 end)
 
-test("misuse", function()
+test("misuse is refused", function()
   matches(fails("unknown_option", function() Book:insert_all({}, { targt = "isbn" }) end), "target")
   matches(fails("unknown_column", function() Book:insert_all({ { isbn = "a", titel = 1 } }, { target = "isbn" }) end), "title")
   matches(fails("unknown_column", function() Book:insert_all({ { isbn = "a" } }, { target = "isnb" }) end), "isbn")
@@ -85,7 +85,7 @@ test("misuse", function()
   equal(Book:fetch_count(), 1)
 end)
 
-test("drafts are written as records are", function()
+test("drafts are written like records", function()
   db:execute "CREATE TABLE drafted (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO drafted VALUES (1, 5)"
   local Drafted = perilune.record "drafted"
   equal(Drafted:insert_all({ Drafted.draft{ id = 1, n = 8 }, Drafted.draft{ id = 2, n = 9 } }, { target = "id" }), 2)

@@ -18,7 +18,7 @@ local function written_columns(f)
   return db:fetch_values "SELECT name FROM written ORDER BY name"
 end
 
-test("records from SQL say what they can do", function()
+test("records from SQL explain what they support", function()
   db:execute("CREATE TABLE plain (id INTEGER PRIMARY KEY)")
   local found = perilune.record("plain"):from_sql("SELECT * FROM plain")
   matches(fails("unknown_method", function() return found:order("id") end), "fetch_all, fetch_count, fetch_one, rows")
@@ -27,7 +27,7 @@ test("records from SQL say what they can do", function()
   end
 end)
 
-test("a new record has changed in all the columns that it has", function()
+test("a new record has changes in all its columns", function()
   local Author = make_author()
   equal(Author{}:has_changes(), true)
   equal(Author{}:changes(), {})
@@ -61,7 +61,7 @@ test("insert, update, save, refresh and fetching reset the changes", function()
   equal(Author:from_sql("SELECT *, 1 AS extra FROM author"):fetch_one():has_changes(), false)
 end)
 
-test("a record that was deleted has changed again", function()
+test("a deleted record has changes again", function()
   local Author = make_author()
   local author = Author{ name = "Ann" }
   author:insert()
@@ -70,7 +70,7 @@ test("a record that was deleted has changed again", function()
   equal(author:changes(), { id = { new = 1 }, name = { new = "Ann" } })
 end)
 
-test("the same value is no change", function()
+test("assigning the same value is not a change", function()
   local Author = make_author()
   local author = Author{ name = "Ann", age = 41, score = 1.5, is_alive = true, born = perilune.date "1999-12-31" }
   author:insert()
@@ -90,7 +90,7 @@ test("the same value is no change", function()
   equal(author:changes(), { age = { old = 41, new = 42.0 } })
 end)
 
-test("values are compared as the column would store them", function()
+test("values are compared in their stored form", function()
   local Author = make_author()
   local author = Author{ name = 12, age = "7", score = "2.5", any = "7" }
   author:insert()
@@ -102,7 +102,7 @@ test("values are compared as the column would store them", function()
   equal(author:changes().age, { old = 7, new = "seven" })
 end)
 
-test("dates are compared by what they say, not by how they are written", function()
+test("dates are compared by instant, not by format", function()
   local Author = make_author()
   db:execute "INSERT INTO author (name, born) VALUES ('Ann', '1999-12-31T10:00Z')"
   local author = Author:find(1)
@@ -114,7 +114,7 @@ test("dates are compared by what they say, not by how they are written", functio
   equal(author:changes(), { born = { old = perilune.date "1999-12-31 10:00", new = perilune.date "1999-12-31 10:00:01" } })
 end)
 
-test("tables in JSON columns are compared by content, also when they were changed in place", function()
+test("tables in JSON columns are compared by content, even if they were modified in place", function()
   local Author = make_author{ types = { settings = "json" } }
   db:execute [[INSERT INTO author (name, settings) VALUES ('Ann', '{ "b" : [1, 2], "a" : null }')]]
   local author = Author:find(1)
@@ -130,7 +130,7 @@ test("tables in JSON columns are compared by content, also when they were change
   equal(author:has_changes(), false)
 end)
 
-test("update_changes writes what differs, and nothing when nothing does", function()
+test("update_changes writes the differences, or nothing", function()
   local Author = make_author()
   local author = Author{ name = "Ann", age = 41, score = 1 }
   author:insert()
@@ -149,7 +149,7 @@ test("update_changes writes what differs, and nothing when nothing does", functi
   equal(db:fetch_value "SELECT name FROM author WHERE score IS NULL", "Bea")
 end)
 
-test("update_changes writes what was changed before as well", function()
+test("update_changes also writes earlier changes", function()
   local Author = make_author()
   local author = Author{ name = "Ann" }
   author:insert()
@@ -160,7 +160,7 @@ test("update_changes writes what was changed before as well", function()
   equal(db:fetch_one("SELECT name, age FROM author").age, 2)
 end)
 
-test("update_changes of a record that was never fetched compares with what it was before", function()
+test("update_changes of an unfetched record compares with its previous values", function()
   local Author = make_author()
   db:execute "INSERT INTO author (name, age, score) VALUES ('Ann', 41, 5)"
   local author = Author{ id = 1, name = "Other", age = 41 }
@@ -173,7 +173,7 @@ test("update_changes of a record that was never fetched compares with what it wa
   fails("argument", keyless.update_changes, keyless, { age = 1 })
 end)
 
-test("update_changes takes a database and options", function()
+test("update_changes accepts a database and options", function()
   local Author = make_author()
   local author = Author{ name = "Ann" }
   author:insert()
@@ -186,7 +186,7 @@ test("update_changes takes a database and options", function()
   equal(author:update_changes(function(a) a.age = 4 end, { on_conflict = "replace" }), true)
 end)
 
-test("when the function raises, the fields are put back", function()
+test("an error in the function restores the fields", function()
   local Author = make_author{ types = { settings = "json" } }
   local author = Author{ name = "Ann", age = 41, settings = { a = 1 } }
   author:insert()
@@ -200,7 +200,7 @@ test("when the function raises, the fields are put back", function()
   equal(author:has_changes(), false)
 end)
 
-test("when the write fails, the record keeps what was wanted, and says that it has changed", function()
+test("after a failed write, the record keeps the new values and its changes", function()
   local Author = make_author()
   local author = Author{ name = "Ann" }
   author:insert()
@@ -216,14 +216,14 @@ test("a changed key is a change", function()
   equal(author:changes(), { id = { old = 1, new = 7 } })
 end)
 
-test("extra columns are no changes", function()
+test("additional columns are not changes", function()
   local Author = make_author()
   Author{ name = "Ann" }:insert()
   local author = Author:from_sql("SELECT author.*, 5 AS book_count FROM author"):fetch_one()
   equal({ author.book_count, author:has_changes() }, { 5, false })
 end)
 
-test("from data to a record that is saved if it has changed", function()
+test("a record can be updated from data and saved if it has changed", function()
   local Author = make_author()
   local function import(data)
     local author = Author:fetch_one(data.id) or Author{ id = data.id }
@@ -249,7 +249,7 @@ test("a copy has the changes of the original", function()
   equal({ copy:has_changes(), author:has_changes() }, { false, true })
 end)
 
-test("a field of a column that was not fetched is a change", function()
+test("setting a field of an unfetched column is a change", function()
   db:execute "CREATE TABLE part (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER)"
   local Part = perilune.record("part")
   Part{ a = 1, b = 2 }:insert()
@@ -261,7 +261,7 @@ test("a field of a column that was not fetched is a change", function()
   equal({ Part:find(1).a, Part:find(1).b }, { 77, 2 })
 end)
 
-test("a column that the table has got since the record was fetched is written once it has a value", function()
+test("a column that was added after the fetch is written once it has a value", function()
   db:execute"CREATE TABLE p (id INTEGER PRIMARY KEY, a); INSERT INTO p VALUES (1, 1), (2, 1)"
   local P = perilune.record("p")
   local one, two = P:find(1), P:find(2)
@@ -274,7 +274,7 @@ test("a column that the table has got since the record was fetched is written on
   equal(db:fetch_values("SELECT d FROM p ORDER BY id"), { 3, 4 })
 end)
 
-test("a column that was not fetched is written once it has a value", function()
+test("an unfetched column is written once it has a value", function()
   db:execute"CREATE TABLE p (id INTEGER PRIMARY KEY, a, b); INSERT INTO p VALUES (1, 1, 1)"
   local P = perilune.record("p")
   local part = P:fetch_all("SELECT id, a FROM p")[1]

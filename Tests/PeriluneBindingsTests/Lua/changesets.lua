@@ -15,7 +15,7 @@ local function write(sql, ...)
   return (db:record_changes(function(db) db:execute(sql, table.unpack(arguments)) end))
 end
 
-test("the changes of a block are recorded, with the values before and after", function()
+test("the changes of a block are recorded with old and new values", function()
   shop()
   local changeset, count, text = db:record_changes(function(db, prefix)
     db:execute "INSERT INTO author (name, data) VALUES ('Woolf', x'00ff')"
@@ -33,7 +33,7 @@ test("the changes of a block are recorded, with the values before and after", fu
   matches(tostring(changeset), "bytes")
 end)
 
-test("net changes are recorded, and what is undone is not", function()
+test("net changes are recorded without undone changes", function()
   shop()
   local changeset = db:record_changes(function(db)
     db:execute "INSERT INTO author (name) VALUES ('x')"
@@ -44,7 +44,7 @@ test("net changes are recorded, and what is undone is not", function()
   equal(changeset == changeset:inverted(), true)
 end)
 
-test("a block that fails is undone, and records nothing", function()
+test("a failing block is undone and records nothing", function()
   shop()
   local err = fails("constraint_unique", db.record_changes, db, function(db)
     db:execute "DELETE FROM author WHERE id = 2"
@@ -65,7 +65,7 @@ test("an inverted changeset undoes the changes", function()
   equal(names(), { "MELVILLE", "VERNE" })
 end)
 
-test("changesets are joined, with one change for each row", function()
+test("changesets can be joined, with one change for each row", function()
   shop()
   local first = write "INSERT INTO author (name) VALUES ('Woolf')"
   local second = write "UPDATE author SET name = 'Eliot' WHERE id = 4"
@@ -79,7 +79,7 @@ test("changesets are joined, with one change for each row", function()
   fails("argument", function() return first .. "x" end)
 end)
 
-test("a changeset is saved as a string, and applied to another database", function()
+test("a changeset can be saved as a string and applied to another database", function()
   shop()
   local other = perilune.queue()
   db:backup_to(other)
@@ -91,14 +91,14 @@ test("a changeset is saved as a string, and applied to another database", functi
   equal(changeset:rows(other)[1].new.name, "Woolf")
 end)
 
-test("without a table of its columns, a changeset has their positions", function()
+test("without a table, the columns of a changeset are numbered", function()
   shop()
   local changeset = write "UPDATE author SET name = 'Woolf' WHERE id = 2"
   equal(changeset:rows(perilune.queue())[1], {
     table = "author", operation = "update", key = { [1] = 2 }, old = { [1] = 2, [2] = "Verne" }, new = { [2] = "Woolf" } })
 end)
 
-test("bytes that are not a changeset are refused", function()
+test("invalid changeset bytes are refused", function()
   shop()
   local saved = write "UPDATE author SET name = 'Woolf' WHERE id = 2":serialize()
   for length = 1, #saved - 1 do
@@ -134,7 +134,7 @@ test("a conflict ends the application, and nothing is applied", function()
   equal(names(), { "Melville", "Ibsen" })
 end)
 
-test("a word, words by kind, or a function resolve conflicts", function()
+test("conflicts can be resolved by a word, by words for each kind, or by a function", function()
   shop()
   local changeset = write "UPDATE author SET name = 'Woolf' WHERE id = 2; INSERT INTO author (id, name) VALUES (9, 'Sand')"
   local function prepare()
@@ -159,7 +159,7 @@ test("a word, words by kind, or a function resolve conflicts", function()
   equal(names(), { "Woolf", "Shaw" })
 end)
 
-test("what cannot be replaced is an error, not another row's end", function()
+test("a row that cannot be replaced is an error and does not affect other rows", function()
   shop()
   local changeset = write "INSERT INTO author (id, name) VALUES (9, 'Sand')"
   db:execute "UPDATE author SET id = 8 WHERE id = 9"
@@ -170,7 +170,7 @@ test("what cannot be replaced is an error, not another row's end", function()
   equal(#names(), 4)
 end)
 
-test("what a function raises ends the application, and it uses no database", function()
+test("an error in the function ends the application, and the function cannot use the database", function()
   shop()
   local changeset = write "UPDATE author SET name = 'Woolf' WHERE id = 2"
   local err = fails(nil, db.apply_changes, db, changeset, { conflict = function() error({ mine = true }) end })
@@ -189,7 +189,7 @@ test("what a function raises ends the application, and it uses no database", fun
   equal(names(), { "Melville", "Woolf", "Ibsen" })
 end)
 
-test("a changeset is applied to the tables that are named", function()
+test("a changeset can be applied to selected tables", function()
   shop()
   local changeset = write "INSERT INTO author (name) VALUES ('Woolf'); INSERT INTO book (title) VALUES ('Orlando')"
   db:apply_changes(changeset:inverted())
@@ -198,7 +198,7 @@ test("a changeset is applied to the tables that are named", function()
   equal(fails("unknown_table", function() db:apply_changes(changeset, { tables = "bok" }) end).suggestion, "book")
 end)
 
-test("a table that is missing or another one is an error, and nothing is applied", function()
+test("a missing or different table is an error, and nothing is applied", function()
   shop()
   local changeset = write "INSERT INTO author (name) VALUES ('Woolf'); INSERT INTO book (title) VALUES ('Orlando')"
   db:apply_changes(changeset:inverted())
@@ -209,7 +209,7 @@ test("a table that is missing or another one is an error, and nothing is applied
   fails("changeset_schema", db.apply_changes, perilune.queue(), changeset)
 end)
 
-test("foreign keys are kept", function()
+test("foreign keys are enforced", function()
   shop()
   local changeset = write "INSERT INTO book (author_id, title) VALUES (1, 'Typee')"
   db:apply_changes(changeset:inverted())
@@ -218,7 +218,7 @@ test("foreign keys are kept", function()
   equal(db:fetch_value "SELECT COUNT(*) FROM book", 0)
 end)
 
-test("triggers do nothing while changes are applied", function()
+test("triggers do not run while changes are applied", function()
   shop()
   db:execute "CREATE TABLE log (id INTEGER PRIMARY KEY, text)"
   db:execute "CREATE TRIGGER logged AFTER INSERT ON author BEGIN INSERT INTO log (text) VALUES (new.name); END"
@@ -232,7 +232,7 @@ test("triggers do nothing while changes are applied", function()
   equal(db:fetch_value "SELECT COUNT(*) FROM log", 2)
 end)
 
-test("tables that cannot be recorded are an error that says why", function()
+test("tables that cannot be recorded are an error with the reason", function()
   shop()
   db:execute "CREATE TABLE plain (a); CREATE TABLE made (id INTEGER PRIMARY KEY, a, b AS (a + 1)); CREATE TABLE loose (k TEXT PRIMARY KEY)"
   db:execute "CREATE VIRTUAL TABLE page USING fts5(body)"
@@ -307,7 +307,7 @@ local function contents(database)
   return found
 end
 
-test("beside an observer of each change the same is recorded as without", function()
+test("an observer of changes does not affect the recording", function()
   local plain, expected = record_all(false)
   local observed, changes, before, database = record_all(true)
   local function order(rows)
@@ -331,7 +331,7 @@ test("beside an observer of each change the same is recorded as without", functi
   equal((observed .. plain:inverted()):is_empty(), true)
 end)
 
-test("pieces of blobs and an emptied table are recorded beside an observer", function()
+test("blob writes and truncated tables are recorded alongside an observer", function()
   shop()
   db:execute "UPDATE author SET data = x'01020304'"
   local function record()
@@ -353,7 +353,7 @@ test("pieces of blobs and an emptied table are recorded beside an observer", fun
   observer:remove()
 end)
 
-test("a whole number that is inserted as a REAL key is the key that it becomes", function()
+test("a whole number that is inserted as a REAL key is recorded as a float", function()
   for _, definition in ipairs{ "(q REAL PRIMARY KEY NOT NULL, v)", "(q DOUBLE, v, PRIMARY KEY (q)) WITHOUT ROWID" } do
     db:execute("DROP TABLE IF EXISTS m; CREATE TABLE m " .. definition .. "; INSERT INTO m VALUES (1, 'a')")
     local changeset = write "INSERT INTO m VALUES (2, 'x'); UPDATE m SET v = 'y' WHERE q = 2; DELETE FROM m; INSERT INTO m VALUES (1, 'b')"
@@ -364,7 +364,7 @@ test("a whole number that is inserted as a REAL key is the key that it becomes",
   end
 end)
 
-test("keys that take the place of others that SQLite considers equal are refused, and those that do not are recorded", function()
+test("keys that replace equal keys are refused, and other keys are recorded", function()
   db:execute [[
     CREATE TABLE word (k TEXT PRIMARY KEY COLLATE NOCASE, v);
     CREATE TABLE bare (k PRIMARY KEY NOT NULL, v);
@@ -391,7 +391,7 @@ test("keys that take the place of others that SQLite considers equal are refused
   })
 end)
 
-test("a statement that has emptied a table before is recorded when it does so again", function()
+test("repeated truncation of a table by one statement is recorded", function()
   shop()
   local function empty() db:execute "DELETE FROM book" end
   for _ = 1, 3 do
@@ -402,7 +402,7 @@ test("a statement that has emptied a table before is recorded when it does so ag
   equal(#db:record_changes(empty):rows(), 2)
 end)
 
-test("an observer that is removed or added meanwhile leaves the recording whole", function()
+test("adding or removing an observer meanwhile leaves the recording complete", function()
   shop()
   local count = 0
   local observer = db:observe_transactions{ on_change = function() count = count + 1 end }
@@ -431,7 +431,7 @@ test("an observer that is removed or added meanwhile leaves the recording whole"
   watching:remove()
 end)
 
-test("recordings are nested, and end in the middle of a transaction", function()
+test("recordings can be nested and can end inside a transaction", function()
   shop()
   db:write(function(db)
     db:execute "DELETE FROM author WHERE id = 1"
@@ -446,7 +446,7 @@ test("recordings are nested, and end in the middle of a transaction", function()
   end)
 end)
 
-test("a block that only reads neither records nor applies", function()
+test("a block that only reads can neither record nor apply", function()
   shop()
   local changeset = write "DELETE FROM author"
   db:apply_changes(changeset:inverted())
@@ -459,7 +459,7 @@ test("a block that only reads neither records nor applies", function()
   fails("argument", db.record_changes, db, {})
 end)
 
-test("observations and observers hear of what is applied", function()
+test("observations and observers are notified of applied changes", function()
   shop()
   local changeset = write "DELETE FROM author WHERE id = 1"
   local observation = db:observe(function(db) return db:fetch_value "SELECT COUNT(*) FROM author" end)
@@ -473,14 +473,14 @@ test("observations and observers hear of what is applied", function()
   observation:cancel()
 end)
 
-test("names of methods and fields that do not exist are errors", function()
+test("unknown methods and fields are errors", function()
   shop()
   local changeset = write "DELETE FROM author"
   equal(fails("unknown_method", function() return changeset:row() end).suggestion, "rows")
   fails("unknown_method", function() return changeset.bytes end)
 end)
 
-test("surplus arguments are refused, and methods that are called without a colon", function()
+test("extra arguments, and methods called without a colon, are refused", function()
   shop()
   local changeset = write "DELETE FROM author"
   for name, count in pairs{ is_empty = 0, rows = 1, serialize = 0, inverted = 0, followed_by = 1 } do
@@ -498,7 +498,7 @@ test("surplus arguments are refused, and methods that are called without a colon
     "nearest: takes at most 3 arguments")
 end)
 
-test("what foreign keys did is in the changeset, and done once", function()
+test("foreign key actions are in the changeset and happen once", function()
   for _, action in ipairs{ "CASCADE", "SET NULL", "SET DEFAULT" } do
     db:execute(([[
       DROP TABLE IF EXISTS leaf; DROP TABLE IF EXISTS branch;
@@ -522,7 +522,7 @@ test("what foreign keys did is in the changeset, and done once", function()
   end
 end)
 
-test("rows that refer to what changes would delete are kept from it", function()
+test("rows that refer to deleted rows prevent the application", function()
   db:execute [[
     CREATE TABLE branch (id INTEGER PRIMARY KEY); CREATE TABLE leaf (id INTEGER PRIMARY KEY, branch_id INTEGER REFERENCES branch ON DELETE CASCADE);
     INSERT INTO branch VALUES (1); INSERT INTO leaf VALUES (1, 1)]]

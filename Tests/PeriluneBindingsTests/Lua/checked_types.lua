@@ -48,7 +48,7 @@ local function each_way(list, visit)
   end
 end
 
-test("what a column does not declare to hold is an error of conversion", function()
+test("a value that does not fit the declared type is a conversion error", function()
   make()
   each_way(refused, function(way, case, is_done, err)
     if is_done then error(("%s: `%s` took %s"):format(way, case[1], tostring(case[2]))) end
@@ -58,7 +58,7 @@ test("what a column does not declare to hold is an error of conversion", functio
   end)
 end)
 
-test("what a column converts without loss is stored", function()
+test("values that a column converts without loss are stored", function()
   make()
   each_way(accepted, function(way, case, is_done, err)
     if not is_done then error(("%s: `%s` refused %s: %s"):format(way, case[1], tostring(case[2]), tostring(err))) end
@@ -66,7 +66,7 @@ test("what a column converts without loss is stored", function()
   end)
 end)
 
-test("what a row holds already may be written again", function()
+test("existing values of a row may be written again", function()
   make()
   db:execute "UPDATE person SET age = 'old', size = x'00', name = 7"
   local person = Person:find(1)
@@ -79,7 +79,7 @@ test("what a row holds already may be written again", function()
   fails("conversion", function() person:update_changes{ age = "older" } end)
 end)
 
-test("conditions, keys and SQL take any value", function()
+test("conditions, keys and SQL accept any value", function()
   make()
   equal(Person:filter{ age = "old" }:fetch_count(), 0)
   equal(Person:fetch_one("x"), nil)
@@ -96,7 +96,7 @@ test("a class may store values of other types", function()
   fails("argument", perilune.record, "person", { check_types = 1 })
 end)
 
-test("declared types that only look like those of numbers take anything", function()
+test("declared types that only resemble numeric types accept anything", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a FLOATING POINT, b POINT, c UNSIGNED BIG INT, d STRING, e TINYINT(1))"
   local T = perilune.record("t")
   T:insert{ a = 2.5, b = "(1, 2)", c = 3, d = "x", e = true }
@@ -104,13 +104,13 @@ test("declared types that only look like those of numbers take anything", functi
   fails("conversion", T.insert, T, { e = "x" })
 end)
 
-test("types of the class say what is stored", function()
+test("types of the class determine what is stored", function()
   make{ types = { age = "json" } }
   Person{ id = 1, age = { "old" } }:update()
   equal(db:fetch_value("SELECT age FROM person"), '["old"]')
 end)
 
-test("whole numbers in columns of floats are floats in what a write returns", function()
+test("writes return whole numbers in float columns as floats", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, v REAL DEFAULT 2.0, n INTEGER DEFAULT 3)"
   local T = perilune.record("t")
   local made = T{}:insert()

@@ -5,7 +5,7 @@ local function make_player(options)
   return perilune.record("player", options)
 end
 
-test("an ignored insert leaves the record without a key, and says so", function()
+test("an ignored insert leaves the record without a key and reports it", function()
   local Player = make_player()
   Player{ id = 41, email = "b@x" }:insert()
   Player{ email = "a@x" }:insert()
@@ -18,7 +18,7 @@ test("an ignored insert leaves the record without a key, and says so", function(
   equal(Player:insert(Player.draft{ email = "a@x" }, { on_conflict = "ignore" }), false)
 end)
 
-test("replace removes the rows that are in the way", function()
+test("replace removes the conflicting rows", function()
   local Player = make_player()
   Player{ id = 1, email = "a@x", name = "Ann" }:insert()
   local player = Player{ email = "a@x", name = "Bea" }
@@ -27,7 +27,7 @@ test("replace removes the rows that are in the way", function()
   equal(db:fetch_values "SELECT name FROM player", { "Bea" })
 end)
 
-test("a conflict clause in the schema replaces as well", function()
+test("a REPLACE clause in the schema replaces rows", function()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE, age INTEGER)"
   local Person = perilune.record "person"
   local first, second = Person{ name = "Arthur", age = 1 }, Person{ name = "Arthur", age = 2 }
@@ -36,7 +36,7 @@ test("a conflict clause in the schema replaces as well", function()
   equal({ first.id, second.id, Person:fetch_count() }, { 1, 2, 1 })
 end)
 
-test("a conflict clause in the schema that ignores is reported as well", function()
+test("an IGNORE clause in the schema is reported", function()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT IGNORE)"
   local Person = perilune.record "person"
   Person{ id = 5, name = "Arthur" }:insert()
@@ -45,7 +45,7 @@ test("a conflict clause in the schema that ignores is reported as well", functio
   equal(again.id, nil)
 end)
 
-test("abort and fail raise; fail keeps the rows that the statement has written", function()
+test("abort and fail raise, and fail keeps the rows that the statement has already written", function()
   local Player = make_player()
   Player{ email = "a@x" }:insert()
   fails("constraint_unique", function() Player{ email = "a@x" }:insert{ on_conflict = "abort" } end)
@@ -53,7 +53,7 @@ test("abort and fail raise; fail keeps the rows that the statement has written",
   equal(Player:fetch_count(), 1)
 end)
 
-test("rollback ends the transaction, and the block that was in it fails clearly", function()
+test("rollback ends the transaction, and its block fails with a clear error", function()
   local Player = make_player()
   Player{ email = "a@x" }:insert()
   local later
@@ -71,7 +71,7 @@ test("rollback ends the transaction, and the block that was in it fails clearly"
   equal(Player:fetch_count(), 2)
 end)
 
-test("rollback under hooks fails clearly, too", function()
+test("rollback in a record with hooks fails with a clear error", function()
   local Player = make_player()
   function Player:did_save() end
   Player{ email = "a@x" }:insert()
@@ -87,7 +87,7 @@ test("rollback under hooks fails clearly, too", function()
   equal(Player:fetch_count(), 2)
 end)
 
-test("an update has its policy", function()
+test("an update can have a policy", function()
   local Player = make_player()
   Player{ email = "a@x" }:insert()
   local player = Player{ email = "b@x", name = "Bea" }
@@ -101,7 +101,7 @@ test("an update has its policy", function()
   fails("record_not_found", function() Player{ id = 99 }:update{ on_conflict = "ignore" } end)
 end)
 
-test("save uses the policy for both", function()
+test("save uses the policy for inserts and updates", function()
   local Player = make_player()
   Player{ email = "a@x" }:insert()
   local player = Player{ email = "a@x" }
@@ -111,7 +111,7 @@ test("save uses the policy for both", function()
   equal(db:fetch_values "SELECT id FROM player", { 9 })
 end)
 
-test("a class may have a policy, which a call may replace", function()
+test("a class can have a policy that a call can override", function()
   local Player = make_player{ on_conflict = "ignore" }
   Player{ email = "a@x" }:insert()
   local player = Player{ email = "a@x" }
@@ -121,7 +121,7 @@ test("a class may have a policy, which a call may replace", function()
   equal(player.id, 2)
 end)
 
-test("a class may have one policy for inserts and another for updates", function()
+test("a class can have separate policies for inserts and updates", function()
   local Player = make_player{ on_conflict = { insert = "replace", update = "ignore" } }
   Player{ email = "a@x" }:insert()
   Player{ email = "a@x", name = "new" }:insert()
@@ -133,7 +133,7 @@ test("a class may have one policy for inserts and another for updates", function
   equal(other:update_changes(), false)
 end)
 
-test("ignored did hooks are not called", function()
+test("did hooks are not called for ignored writes", function()
   local Player = make_player()
   local count = 0
   function Player:did_insert() count = count + 1 end
@@ -143,7 +143,7 @@ test("ignored did hooks are not called", function()
   equal(count, 2)
 end)
 
-test("a policy that is none is refused", function()
+test("an invalid policy is refused", function()
   local Player = make_player()
   local player = Player{ email = "a@x" }
   matches(fails("argument", player.insert, player, { on_conflict = "ignroe" }), "replace")
@@ -154,7 +154,7 @@ test("a policy that is none is refused", function()
   fails("unknown_option", perilune.record, "player", { on_conflict = { delete = "ignore" } })
 end)
 
-test("insert_all has a policy", function()
+test("insert_all can have a policy", function()
   local Player = make_player()
   Player:insert_all({ { email = "a@x" }, { email = "a@x" }, { email = "b@x" } }, { on_conflict = "ignore" })
   equal(db:fetch_values "SELECT email FROM player ORDER BY email", { "a@x", "b@x" })

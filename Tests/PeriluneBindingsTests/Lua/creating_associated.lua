@@ -22,7 +22,7 @@ BookTag.tag = BookTag:belongs_to(Tag)
 Book.tags = Book:has_many(Tag, { through = Book.links, using = BookTag.tag })
 Day.visits = Day:has_many(Visit)
 
-test("what belongs to records at hand is fetched by one statement each", function()
+test("associations of existing records are preloaded by one statement each", function()
   local authors = Author:order("id"):fetch_all()
   equal(Author:preload(authors, Author.books:order(Book.c.year:desc())) == authors, true)
   equal({ #authors[1].books, authors[1].books[1].title, #authors[3].books }, { 2, "Moby-Dick", 0 })
@@ -41,7 +41,7 @@ test("what belongs to records at hand is fetched by one statement each", functio
   equal(authors[1]:has_changes(), false)
 end)
 
-test("a record without a row has nil in the field of the association that was fetched", function()
+test("the field of a preloaded association is nil if no row exists", function()
   db:execute("INSERT INTO book VALUES (4, NULL, 'Beowulf', 1000)")
   local books = Book:order("id"):fetch_all()
   Book:preload(books, Book.author)
@@ -63,7 +63,7 @@ test("a record without a row has nil in the field of the association that was fe
   equal({ made.author, made:insert().id }, { nil, 5 })
 end)
 
-test("records that are found or made are among those of the request", function()
+test("records that are found or created satisfy the conditions of the request", function()
   local request = Book:filter{ author_id = 1 }:filter(Book.c.year:eq(1900) & Book.c.id:gt(0))
   local book, is_new = request:find_or_create{ title = "Found" }
   equal({ book.author_id, book.year, is_new }, { 1, 1900, true })
@@ -76,7 +76,7 @@ test("records that are found or made are among those of the request", function()
   equal(Scoped:find_or_create{ title = "Scoped" }.year, 2000)
 end)
 
-test("a key that contradicts the conditions of a request is refused, since it would never be found", function()
+test("a key that contradicts the conditions of a request is refused", function()
   local request = Book:filter{ author_id = 1 }
   for _, verb in ipairs{ "find_or_build", "find_or_create" } do
     local message = fails("argument", function() request[verb](request, { title = "New", author_id = 2 }) end)
@@ -87,14 +87,14 @@ test("a key that contradicts the conditions of a request is refused, since it wo
   equal((request | Book:filter{ author_id = 2 }):find_or_create{ title = "Newer", author_id = 2 }.author_id, 2)
 end)
 
-test("misuse of preload", function()
+test("misuse of preload is refused", function()
   matches(fails("argument", function() Author:preload(Author:find(1), Author.books) end), "list of records")
   matches(fails("argument", function() Author:preload({ Book:find(1) }, Author.books) end), "element 1")
   matches(fails("argument", function() Author:preload({ Author:find(1) }) end), "at least one association")
   matches(fails("argument", function() Author:preload({ Author:find(1) }, Book.author) end), "author")
 end)
 
-test("records are made that belong to another", function()
+test("records can be created for another record", function()
   local melville = Author:find(1)
   local omoo = melville:books():create{ title = "Omoo", year = 1847 }
   equal({ omoo.author_id, Book:find(omoo.id).author_id }, { 1, 1 })
@@ -106,7 +106,7 @@ test("records are made that belong to another", function()
   equal(Author:find(1):books():filter{ year = 1847 }:fetch_one().title, "Omoo")
 end)
 
-test("misuse of create and build", function()
+test("misuse of create and build is refused", function()
   local melville = Author:find(1)
   matches(fails("argument", function() melville:books():create{ author_id = 2, title = "x" } end), "is set by the association")
   matches(fails("unknown_column", function() melville:books():create{ titel = "x" } end), "title")
@@ -119,7 +119,7 @@ test("misuse of create and build", function()
   equal(Book:fetch_count(), 3)
 end)
 
-test("records are found, or made", function()
+test("records can be found or created", function()
   local found, is_new = Author:find_or_create({ name = "Camus" }, { country = "x" })
   equal({ found.id, found.country, is_new }, { 2, "France", false })
   found, is_new = Author:find_or_create({ name = "Kafka" }, { country = "Austria" })
@@ -132,7 +132,7 @@ test("records are found, or made", function()
   equal(Author:find_or_create(db, { name = "Camus" }).id, 2)
 end)
 
-test("a record that cannot be inserted leaves nothing", function()
+test("a failed insert leaves nothing behind", function()
   fails(nil, function() Author:find_or_create({ id = 9, country = "x" }) end)
   equal(Author:fetch_count(), 3)
   matches(fails("argument", function() Author:find_or_create{} end), "empty")
@@ -141,7 +141,7 @@ test("a record that cannot be inserted leaves nothing", function()
   matches(fails("argument", function() Author:select("id"):find_or_create{ id = 1 } end), "select")
 end)
 
-test("what is found is what an insert of the same values stores", function()
+test("find_or_create finds the values that an insert would store", function()
   db:execute "CREATE TABLE stay (id INTEGER PRIMARY KEY, day DATE, is_paid BOOLEAN, mood TEXT, bytes BLOB)"
   local Mood = perilune.enum{ good = "g", bad = "b" }
   local Stay = perilune.record("stay", { types = { mood = Mood } })

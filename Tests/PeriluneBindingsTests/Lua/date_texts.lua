@@ -38,7 +38,7 @@ local function text()
   return math.random(4) == 1 and damaged(made) or made
 end
 
-test("random texts are the same dates for the row path as for perilune.date, or none for both", function()
+test("the row path and perilune.date read random texts as the same dates, or refuse both", function()
   db:execute "CREATE TABLE event (id INTEGER PRIMARY KEY, at DATETIME)"
   local Event = perilune.record "event"
   local texts, readable = {}, 0

@@ -4,7 +4,7 @@ local id, name = perilune.column("id"), perilune.column("name")
 
 local function sql(expression) return tostring(expression) end
 
-test("operators and methods become SQL, with values written out", function()
+test("operators and methods become SQL with inline values", function()
   equal(sql(id:eq(1)), '"id" = 1')
   equal(sql(id:gt(0) & id:lt(10) | ~id:is_null()), '"id" > 0 AND "id" < 10 OR "id" IS NOT NULL')
   equal(sql((id + 1) * 2), '("id" + 1) * 2')
@@ -22,11 +22,11 @@ test("operators and methods become SQL, with values written out", function()
   equal(sql(perilune.sql("a > ? AND b = ?", 1, name:lower())), [[(a > 1 AND b = LOWER("name"))]])
 end)
 
-test("names are quoted whatever they contain", function()
+test("names are quoted, whatever they contain", function()
   equal(sql(perilune.column('a "b'):is_null()), '"a ""b" IS NULL')
 end)
 
-test("conditions of tables are written as expressions", function()
+test("tables of conditions become expressions", function()
   db:create_table("part", function(t)
     t:column("id", "integer"):check(function(c) return c:eq(1) end)
     t:column("low", "integer"):check(function(c) return c:gt(5) & c:lt(perilune.column("high")) end)
@@ -39,7 +39,7 @@ test("conditions of tables are written as expressions", function()
   fails("constraint_check", db.execute, db, "INSERT INTO part VALUES (1, 6, 6)")
 end)
 
-test("operators of Lua that compare are refused with the cure", function()
+test("Lua's comparison operators are refused with the remedy", function()
   matches(fails("argument", function() return id > 18 end), "use `Class.c.id:gt(18)`")
   matches(fails("argument", function() return id < 18 end), "use `Class.c.id:lt(18)`")
   matches(fails("argument", function() return 18 <= id end), "use `Class.c.id:ge(18)`")
@@ -51,13 +51,13 @@ test("operators of Lua that compare are refused with the cure", function()
   fails("argument", function() return id + nil end)
 end)
 
-test("misspelt methods are reported with what was meant", function()
+test("misspelled methods are reported with a suggestion", function()
   matches(fails("unknown_method", function() return name:lkie("x") end), "like")
   fails("readonly", function() name.x = 1 end)
   fails("argument", function() return name("x") end)
 end)
 
-test("a long chain of conditions is built and written", function()
+test("a long chain of conditions can be built and written", function()
   local condition = id:eq(0)
   for number = 1, 3000 do condition = condition | id:eq(number) end
   matches(sql(condition), '"id" = 2999')

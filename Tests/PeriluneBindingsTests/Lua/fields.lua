@@ -41,7 +41,7 @@ local function titles(request)
   return table.concat(list, " ")
 end
 
-test("records have fields where their table has columns of other names", function()
+test("records have fields with other names than the columns", function()
   fill()
   local book = Book:find(1)
   equal({ book.book_id, book.page_count, book.flag, book.author_id }, { 1, 600, true, 1 })
@@ -70,7 +70,7 @@ test("rows of SQL become fields by either name", function()
   equal(db:fetch_one("SELECT * FROM book").pageCount, 600)
 end)
 
-test("requests speak of fields, their SQL of columns", function()
+test("requests use fields, and their SQL uses columns", function()
   fill()
   equal(titles(Book:filter{ flag = false }), "Emma")
   equal(titles(Book:filter{ page_count = { 400, 700 } }:order("page_count")), "Emma Ulysses")
@@ -92,7 +92,7 @@ test("requests speak of fields, their SQL of columns", function()
   equal(Book:filter{ page_count = perilune.parameter("n") }:prepare():fetch_one{ n = 400 }.title, "Emma")
 end)
 
-test("many rows are changed by fields", function()
+test("many rows can be changed by fields", function()
   fill()
   equal(Book:filter{ flag = false }:update_all{ flag = true, page_count = Book.c.page_count + 1 }.changed_rows, 1)
   equal({ stored(2).stored_flag, stored(2).pageCount }, { true, 401 })
@@ -109,7 +109,7 @@ test("many rows are changed by fields", function()
   equal(stored(1).pageCount, 607)
 end)
 
-test("upserts take fields as target, update and set", function()
+test("upserts accept fields as target, update and set", function()
   fill()
   local book = Book:upsert({ title = "Moby", page_count = 600, flag = false }, { target = { "title", "page_count" }, update = { "flag" } })
   equal({ book.book_id, stored(1).stored_flag }, { 1, false })
@@ -121,7 +121,7 @@ test("upserts take fields as target, update and set", function()
   equal(stored(1).pageCount, 14)
 end)
 
-test("associations find the foreign keys, and take fields as columns", function()
+test("associations find the foreign keys and accept fields as columns", function()
   local ann = fill()
   equal(Book:including_required(Book.author):order("book_id"):fetch_one().author.full_name, "Ann")
   equal(#Author:including_all(Author.books):order("id"):fetch_one().books, 2)
@@ -143,7 +143,7 @@ test("associations find the foreign keys, and take fields as columns", function(
   equal(Author:find_or_create({ full_name = "Dan" }, { country = "Italy" }).country, "Italy")
 end)
 
-test("lazy fields are fetched when they are asked for", function()
+test("lazy fields are fetched on request", function()
   fill()
   local book = Book:find(1)
   matches(fails("not_fetched", function() return book.cover end), 'use Class:annotated_with("cover"), or record:refresh{ fields = "cover" }')
@@ -176,7 +176,7 @@ test("lazy fields are fetched when they are asked for", function()
   fails("unknown_option", function() book:refresh{ field = "cover" } end)
 end)
 
-test("what belongs to a record by a lazy field is found once that is fetched", function()
+test("associations through a lazy field work once it was fetched", function()
   fill()
   local Title = perilune.record("author", { fields = { name = { column = "fullName", lazy = true } } })
   local Page = perilune.record("book", { fields = { number = "bookId", title = { lazy = true } } })
@@ -197,7 +197,7 @@ test("what belongs to a record by a lazy field is found once that is fetched", f
   equal({ author:pages():fetch_one().number, author.pages[1].number }, { 2, 2 })
 end)
 
-test("computed fields are read and assigned by their functions", function()
+test("computed fields are read and assigned through functions", function()
   fill()
   local book = Book:find(1)
   equal({ book.label, book.title_length }, { "MOBY", 4 })
@@ -224,7 +224,7 @@ test("computed fields are read and assigned by their functions", function()
   equal(Plain:annotated_with("initial"):order("id"):fetch_one().initial, "A")
 end)
 
-test("several columns are one value", function()
+test("several columns can form one value", function()
   fill()
   local book = Book:find(1)
   equal({ book.price.amount, book.price.currency, tostring(book.price) }, { 5, "EUR", '{amount = 5, currency = "EUR"}' })
@@ -265,7 +265,7 @@ test("several columns are one value", function()
   equal({ stored(2).amount, stored(2).currency }, { 3, "Y" })
 end)
 
-test("fields have types and defaults", function()
+test("fields can have types and defaults", function()
   local Typed = perilune.record("book", {
     fields = {
       number = { column = "bookId" }, tags = { column = "cover", type = "json" },
@@ -281,7 +281,7 @@ test("fields have types and defaults", function()
   equal(Book:insert{ title = "z", page_count = 1, flag = false }:refresh().flag, false)
 end)
 
-test("behaviours and hooks see fields", function()
+test("behaviors and hooks see fields", function()
   db:execute[[CREATE TABLE entry ("entryId" INTEGER PRIMARY KEY, "createdAt" DATETIME, "updatedAt" DATETIME, "lockVersion" INTEGER,
     "deletedAt" DATETIME, "theIsbn" TEXT)]]
   local Entry = perilune.record("entry", {
@@ -305,7 +305,7 @@ test("behaviours and hooks see fields", function()
   equal({ Entry:fetch_count(), db:fetch_value('SELECT "lockVersion" FROM entry') }, { 0, 1 })
 end)
 
-test("errors of constraints name fields", function()
+test("constraint errors name fields", function()
   fill()
   equal(fails("constraint_unique", function() Author:insert{ full_name = "Ann" } end).columns, { "full_name" })
   equal(fails("constraint_check", function() Book:insert{ title = "x", page_count = 0 } end).columns, { "page_count" })
@@ -313,7 +313,7 @@ test("errors of constraints name fields", function()
   equal({ err.columns[1], err.referenced_table }, { "author_id", "author" })
 end)
 
-test("pages behind a row go by fields, lazy ones too", function()
+test("keyset pages can be ordered by fields, including lazy ones", function()
   fill()
   local page = Book:order("page_count"):page_after(nil, 2)
   equal({ page.records[2].title, Book:order("page_count"):page_after(page.next, 2).records[1].title }, { "Moby", "Ulysses" })
@@ -322,7 +322,7 @@ test("pages behind a row go by fields, lazy ones too", function()
   fails("not_fetched", function() return page.records[1].cover end)
 end)
 
-test("statements and observations speak of fields", function()
+test("statements and observations use fields", function()
   equal(tostring(Book:statement("insert", { title = "S", page_count = 9, flag = false })),
     [[INSERT INTO "book" ("title", "pageCount", "stored_flag") VALUES ('S', 9, 0)]])
   equal(tostring(Book:statement("update_all", { page_count = 9 })), 'UPDATE "book" SET "pageCount" = 9')
@@ -330,7 +330,7 @@ test("statements and observations speak of fields", function()
   equal(tostring(Book:statement("delete", Book:find(1))), [[DELETE FROM "book" WHERE "bookId" = 1]])
 end)
 
-test("classes that extend others have their fields, and add some", function()
+test("extended classes inherit fields and may add some", function()
   fill()
   local Long = Book:extend{ fields = { half = { get = function(book) return book.page_count // 2 end }, bought = "boughtOn" } }
   local book = Long:find(1)
@@ -340,7 +340,7 @@ test("classes that extend others have their fields, and add some", function()
   equal(Long:insert{ title = "n", page_count = 4, half = nil }.half, 2)
 end)
 
-test("a new schema is seen through the same names", function()
+test("a changed schema is seen through the same names", function()
   fill()
   db:execute('ALTER TABLE book ADD COLUMN "shelfMark" TEXT')
   local book = Book:find(1)
@@ -349,7 +349,7 @@ test("a new schema is seen through the same names", function()
   equal({ Book:filter{ shelf_mark = "A1" }:fetch_one().title, db:fetch_value('SELECT "shelfMark" FROM book WHERE "bookId" = 1') }, { "Moby", "A1" })
 end)
 
-test("history keeps columns, and gives back fields", function()
+test("histories store columns and return fields", function()
   local Kept = perilune.record("author", { naming = "snake_case", fields = { number = "id" } })
   local history = perilune.history(Kept)
   history:install(db)
@@ -361,7 +361,7 @@ test("history keeps columns, and gives back fields", function()
   history:remove(db)
 end)
 
-test("names of columns are not names of fields", function()
+test("column names are not field names", function()
   fill()
   local book = Book:find(1)
   for _, f in ipairs{
@@ -374,7 +374,7 @@ test("names of columns are not names of fields", function()
   matches(fails("unknown_column", function() return book.page_cont end), "page_count")
 end)
 
-test("definitions that do not hold together are refused", function()
+test("inconsistent definitions are refused", function()
   local function class(options) return perilune.record("book", options):fetch_count() end
   matches(fails("argument", class, { fields = {} }), "expected { field = { ... }, ... }")
   matches(fails("argument", class, { fields = { flag = 5 } }), "expected the name of a column or a table")
@@ -399,14 +399,14 @@ test("definitions that do not hold together are refused", function()
   fails("unknown_option", class, { feilds = { flag = "stored_flag" } })
 end)
 
-test("names in snake case", function()
+test("names can be converted to snake case", function()
   db:execute[[CREATE TABLE mixed (id INTEGER PRIMARY KEY, "ISBNCode" TEXT, "HTMLText" TEXT, plain TEXT, "B2BShop" TEXT, "already_snake" TEXT, "URL" TEXT)]]
   local Mixed = perilune.record("mixed", { naming = "snake_case" })
   equal(tostring(Mixed:insert{ isbn_code = "a", html_text = "b", plain = "c", already_snake = "d", url = "e" }),
     'mixed{id = 1, isbn_code = "a", html_text = "b", plain = "c", b2b_shop = NULL, already_snake = "d", url = "e"}')
 end)
 
-test("a field that is NULL is read where no database may be used", function()
+test("a NULL field can be read where the database is unavailable", function()
   local _, bob = fill()
   local book, results = Book:find(1), {}
   book.amount, book.currency = nil, nil
@@ -418,7 +418,7 @@ test("a field that is NULL is read where no database may be used", function()
   equal(results, { true, nil, nil, nil, n = 4 })
 end)
 
-test("columns are returned, not what is made of them", function()
+test("returning gives columns, not values made from them", function()
   db:execute "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT, amount INTEGER, currency TEXT)"
   local Volume = perilune.record("volume", { fields = {
     price = { fields = { "amount", "currency" } },
@@ -439,7 +439,7 @@ test("columns are returned, not what is made of them", function()
   equal({ row.amount, row.currency }, { 5, "EUR" })
 end)
 
-test("differences and pairs have columns, not what is made of them", function()
+test("changes and pairs contain columns, not values made from them", function()
   db:execute "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT, amount INTEGER, currency TEXT)"
   local Volume = perilune.record("volume", { fields = {
     price = { fields = { "amount", "currency" } },
@@ -456,7 +456,7 @@ test("differences and pairs have columns, not what is made of them", function()
   equal(names, { "amount", "currency", "id", "title" })
 end)
 
-test("messages of constraints name fields, also of lists and of many rows", function()
+test("messages about constraints name fields, even for lists and many rows", function()
   db:execute[[CREATE TABLE person (id INTEGER PRIMARY KEY, fullName TEXT NOT NULL, eMail TEXT UNIQUE, age INTEGER); INSERT INTO person VALUES (1, 'Ada', 'a', 1)]]
   local Person = perilune.record("person", { naming = "snake_case" })
   local function check(part, f, ...)

@@ -37,7 +37,7 @@ test("a full-text table finds words", function()
   equal(db:fetch_value("SELECT highlight(f, 0, '[', ']') FROM f WHERE f MATCH 'typee'"), "[Typee]")
 end)
 
-test("options are those of FTS5", function()
+test("options are passed to FTS5", function()
   local columns = { "title", { "body", unindexed = true }, 'a"b' }
   equal(arguments_of{ columns = columns, prefix = { 3, 2 }, columnsize = false, detail = "column" },
     '"title", "body" UNINDEXED, "a""b", prefix=\'2 3\', columnsize=0, detail=column')
@@ -48,7 +48,7 @@ test("options are those of FTS5", function()
     '"title", content=\'book\', content_rowid=\'id\'')
 end)
 
-test("tokenizers divide text into words", function()
+test("tokenizers split text into words", function()
   local cases = {
     { "ascii", "''ascii''" }, { "porter", "''porter''" }, { "unicode61", "''unicode61''" }, { "trigram", "''trigram''" },
     { { "porter", wrapping = "ascii" }, "''porter'' ''ascii''" },
@@ -63,7 +63,7 @@ test("tokenizers divide text into words", function()
   end
 end)
 
-test("tokenizers do what they say", function()
+test("tokenizer options have their documented effects", function()
   local function finds(tokenizer, text, pattern)
     db:create_fts5("f", { columns = { "a" }, tokenizer = tokenizer })
     db:execute("INSERT INTO f VALUES (?)", text)
@@ -80,7 +80,7 @@ test("tokenizers do what they say", function()
   equal(finds("trigram", "Leviathan", "viath"), true)
 end)
 
-test("a synchronized table is filled, and follows", function()
+test("a synchronized table is filled and follows changes", function()
   make_book()
   db:create_fts5("f", { synchronize_with = "book", columns = { "title", "body" }, tokenizer = "porter" })
   equal(found("ishmael"), { 7 })
@@ -102,7 +102,7 @@ local function check_index(name)
   db:execute(("INSERT INTO %s(%s, rank) VALUES('integrity-check', 1)"):format(name, name))
 end
 
-test("a synchronized table follows rows that are replaced", function()
+test("a synchronized table follows replaced rows", function()
   db:execute[[
     CREATE TABLE note (id INTEGER PRIMARY KEY, slug TEXT UNIQUE COLLATE NOCASE, author TEXT, number INTEGER, body TEXT,
       UNIQUE (author, number) ON CONFLICT REPLACE)]]
@@ -134,7 +134,7 @@ test("a synchronized table follows rows that are replaced", function()
   equal({ db:tables(), db:triggers() }, { { "note" }, {} })
 end)
 
-test("columns of a synchronized table may be called as anything", function()
+test("columns of a synchronized table may have any names", function()
   db:execute [[CREATE TABLE note (id INTEGER PRIMARY KEY, c1 TEXT UNIQUE, c2 TEXT, "new" TEXT)]]
   db:create_fts5("f", { synchronize_with = "note", columns = { "c1", "c2", "new" } })
   for text in ("one two three"):gmatch("%a+") do db:execute("INSERT OR REPLACE INTO note (c1, c2, new) VALUES ('x', ?1, ?1)", text) end
@@ -142,7 +142,7 @@ test("columns of a synchronized table may be called as anything", function()
   check_index("f")
 end)
 
-test("a synchronized table knows unique indexes that are created later", function()
+test("a synchronized table respects unique indexes that are created later", function()
   db:execute "CREATE TABLE note (id INTEGER PRIMARY KEY, slug TEXT, body TEXT); INSERT INTO note VALUES (1, 'a', 'first')"
   db:create_fts5("f", { synchronize_with = "note", columns = { "body" } })
   db:create_index("note", { "slug" }, { unique = true })
@@ -154,7 +154,7 @@ test("a synchronized table knows unique indexes that are created later", functio
   equal(db:tables(), {})
 end)
 
-test("a synchronized table follows changes that are applied", function()
+test("a synchronized table follows applied changesets", function()
   make_book()
   db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })
   local other = perilune.queue()
@@ -165,7 +165,7 @@ test("a synchronized table follows changes that are applied", function()
   check_index("f")
 end)
 
-test("random writes leave the index of a synchronized table right", function()
+test("random writes keep the index of a synchronized table correct", function()
   local random, pick = random_numbers(20261129)
   db:execute "CREATE TABLE note (id INTEGER PRIMARY KEY, a INTEGER UNIQUE, b INTEGER, c INTEGER, body TEXT, UNIQUE (b, c)); CREATE UNIQUE INDEX i ON note (c) WHERE c > 3"
   db:create_fts5("f", { synchronize_with = "note", columns = { "body" } })
@@ -191,7 +191,7 @@ test("random writes leave the index of a synchronized table right", function()
   end
 end)
 
-test("a synchronized table is made of what GRDB makes it of, and follows REPLACE", function()
+test("a synchronized table has the same definition as in GRDB, and follows REPLACE", function()
   make_book()
   db:create_fts5("f", { synchronize_with = "book", columns = { "title" }, prefix = { 2 } })
   equal(db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = 'f'"),
@@ -202,7 +202,7 @@ test("a synchronized table is made of what GRDB makes it of, and follows REPLACE
   matches(db:triggers()[2].sql, 'INSERT INTO "f"("rowid", "title") VALUES (new."id", new."title");')
 end)
 
-test("a table without an integer key is followed by its row ids", function()
+test("a table without an integer key is followed by row id", function()
   db:create_table("note", function(t) t:column("rowid", "text") t:column("text", "text") end)
   db:execute("INSERT INTO note VALUES ('x', 'first')")
   db:create_fts5("f", { synchronize_with = "note", columns = { "text" } })
@@ -214,7 +214,7 @@ test("a table without an integer key is followed by its row ids", function()
   refused("definition", { columns = { "OID" }, synchronize_with = "hidden" }, "hide its row ids")
 end)
 
-test("names of synchronized tables may be anything that is text", function()
+test("synchronized tables may have any names", function()
   db:create_table('the "book"', function(t) t:primary_key('the "id"', "integer") t:column("it's, a (title)", "text") end)
   db:create_fts5('it\'s "f"', { synchronize_with = 'the "book"', columns = { "it's, a (title)" } })
   db:execute([[INSERT INTO "the ""book""" VALUES (3, 'word')]])
@@ -224,7 +224,7 @@ test("names of synchronized tables may be anything that is text", function()
   equal(db:triggers(), {})
 end)
 
-test("dropping a synchronized table leaves no triggers", function()
+test("dropping a synchronized table removes its triggers", function()
   make_book()
   db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })
   db:drop_table("f")
@@ -243,7 +243,7 @@ test("synchronization can be ended", function()
   db:drop_fts5_synchronization("f")
 end)
 
-test("what a full-text table is synchronized with keeps its names", function()
+test("names in the synchronized table cannot be changed", function()
   make_book()
   db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })
   local function alter(change) return fails("definition", db.alter_table, db, "book", change) end
@@ -256,14 +256,14 @@ test("what a full-text table is synchronized with keeps its names", function()
   equal(found("omoo"), { 8 })
 end)
 
-test("it is made only if it is missing, where that is wanted", function()
+test("a full-text table is created only if it is missing, on request", function()
   make_book()
   for _ = 1, 2 do db:create_fts5("f", { synchronize_with = "book", columns = { "title" }, if_not_exists = true }) end
   equal(found("moby"), { 7 })
   refused("sql", { columns = { "title" } }, "already exists")
 end)
 
-test("it can be temporary, unless it is synchronized", function()
+test("a full-text table can be temporary unless it is synchronized", function()
   make_book()
   db:create_fts5("f", { columns = { "title" }, temporary = true })
   equal(db:fetch_value("SELECT COUNT(*) FROM sqlite_temp_schema WHERE name = 'f'"), 1)
@@ -271,7 +271,7 @@ test("it can be temporary, unless it is synchronized", function()
   refused("definition", { columns = { "title" }, temporary = true, synchronize_with = "book" }, "cannot be synchronized")
 end)
 
-test("a full-text table has columns", function()
+test("a full-text table needs columns", function()
   refused("argument", {}, "at least one column, got nil")
   refused("argument", nil, "at least one column")
   refused("argument", { columns = {} }, "got an empty list")
@@ -284,7 +284,7 @@ test("a full-text table has columns", function()
   equal(refused("unknown_option", { columns = { { "a", unindxed = true } } }).suggestion, "unindexed")
 end)
 
-test("options that do not fit are reported", function()
+test("conflicting options are reported", function()
   local function with(options) options.columns = { "title" } return options end
   make_book()
   equal(refused("unknown_tokenizer", with{ tokenizer = "portr" }).suggestion, "porter")
@@ -306,7 +306,7 @@ test("options that do not fit are reported", function()
   refused("definition", with{ synchronize_with = "book", content_rowid = "id" }, "not both")
 end)
 
-test("it is synchronized with a table that has row ids and these columns", function()
+test("synchronization needs a table with row ids and the columns", function()
   make_book()
   db:create_table("keyed", { without_rowid = true }, function(t) t:primary_key("title", "text") end)
   db:create_view("v", "SELECT * FROM book")
@@ -319,7 +319,7 @@ test("it is synchronized with a table that has row ids and these columns", funct
   refused("definition", with("other"), "has no row ids")
 end)
 
-test("a read block makes no full-text tables", function()
+test("a read block cannot create full-text tables", function()
   make_book()
   db:create_fts5("g", { synchronize_with = "book", columns = { "title" } })
   db:read(function(db)
@@ -330,7 +330,7 @@ test("a read block makes no full-text tables", function()
   end)
 end)
 
-test("what people type becomes a pattern", function()
+test("user input becomes a pattern", function()
   local pattern = perilune.fts5_pattern
   equal(pattern("Moby-Dick, it's!"), '"Moby" "Dick" "it" "s"')
   equal(pattern("a OR b", "any_word"), '"a" OR "OR" OR "b"')
@@ -342,7 +342,7 @@ test("what people type becomes a pattern", function()
   fails("argument", pattern, 12)
 end)
 
-test("patterns find what they say", function()
+test("patterns find their matches", function()
   db:create_fts5("f", { columns = { "a" } })
   db:execute("INSERT INTO f VALUES ('Moby Dick'), ('Dick Moby été'), ('C++ \"x\" NOT OR 100%')")
   local pattern = perilune.fts5_pattern

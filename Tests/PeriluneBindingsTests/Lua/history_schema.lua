@@ -41,7 +41,7 @@ test("a history follows the renaming of its table", function()
   equal({ #Book:find(1):history(), history:is_installed() }, { 2, true })
 end)
 
-test("a table with a history cannot be renamed to a name whose history exists", function()
+test("a table with a history cannot be renamed if the history's new name is taken", function()
   make_books()
   db:execute("CREATE TABLE tome_history (a)")
   local err = fails("definition", db.rename_table, db, "book", "tome")

@@ -13,7 +13,7 @@ local function states()
   return db:fetch_values("SELECT state FROM perilune_job ORDER BY id")
 end
 
-test("a job runs after it was enqueued, with its payload", function()
+test("a job runs after it was enqueued and receives its payload", function()
   local mails = perilune.jobs("mail")
   local seen = {}
   local handler = mails:handle(function(job)
@@ -60,7 +60,7 @@ test("enqueueing is part of the transaction", function()
   handler:stop()
 end)
 
-test("a job that fails is tried again, later each time, and dead in the end", function()
+test("a failing job is retried with increasing delays, and finally dead", function()
   local jobs = perilune.jobs("q", { attempts = 4, backoff = { "10s", "15s" } })
   local times, start, dead = {}, perilune.now(), nil
   local handler = perilune.jobs("q", { attempts = 4, backoff = { "10s", "15s" }, on_dead = function(job, e) dead = { job.payload.n, tostring(e) } end })
@@ -103,7 +103,7 @@ test("a dead job can be run again", function()
   handler:stop()
 end)
 
-test("a key is unique among the jobs that are not finished", function()
+test("a key is unique among unfinished jobs", function()
   local jobs = perilune.jobs("q")
   local id = jobs:enqueue(1, { key = "a" })
   equal({ jobs:enqueue(2, { key = "a" }) }, { id, false })
@@ -141,7 +141,7 @@ test("a delayed job runs when it is due", function()
   handler:stop()
 end)
 
-test("jobs with the same order key run one after the other, and others at the same time", function()
+test("jobs with the same order key run one after the other, and others concurrently", function()
   local jobs = perilune.jobs("q", { concurrency = 4, attempts = 3, backoff = { "1s", "1s" } })
   local log, failed = {}, false
   local handler = jobs:handle(function(job)
@@ -160,7 +160,7 @@ test("jobs with the same order key run one after the other, and others at the sa
   handler:stop()
 end)
 
-test("a cancelled or dead job lets the next one with its order key go on", function()
+test("a cancelled or dead job lets the next one with its order key run", function()
   local jobs = perilune.jobs("q", { attempts = 1 })
   local first = jobs:enqueue("cancelled", { order_by = "k" })
   jobs:enqueue("dead", { order_by = "k" })
@@ -179,7 +179,7 @@ test("a cancelled or dead job lets the next one with its order key go on", funct
   handler:stop()
 end)
 
-test("as many jobs run at once as the concurrency says", function()
+test("the concurrency limits how many jobs run at once", function()
   local jobs = perilune.jobs("q", { concurrency = 3 })
   local running, most = 0, 0
   local handler = jobs:handle(function()
@@ -194,7 +194,7 @@ test("as many jobs run at once as the concurrency says", function()
   handler:stop()
 end)
 
-test("the concurrency counts for all handlers of a queue", function()
+test("the concurrency applies to all handlers of a queue", function()
   local jobs = perilune.jobs("q", { concurrency = 2 })
   local running, most = 0, 0
   local function work()
@@ -211,7 +211,7 @@ test("the concurrency counts for all handlers of a queue", function()
   second:stop()
 end)
 
-test("a rate limits how many jobs start in its time", function()
+test("a rate limits how many jobs start per period", function()
   local jobs = perilune.jobs("q", { concurrency = 10, rate = "5/minute" })
   local times, start = {}, perilune.now()
   local handler = jobs:handle(function() times[#times + 1] = perilune.now() - start end)
@@ -228,7 +228,7 @@ test("a rate limits how many jobs start in its time", function()
   handler:stop()
 end)
 
-test("an attempt that takes too long is ended, and counts as failed", function()
+test("an attempt that exceeds its time is ended and counts as failed", function()
   local jobs = perilune.jobs("q", { timeout = "10s", attempts = 2, backoff = { "1s", "1s" } })
   local calls, is_cleaned = 0, false
   local handler = jobs:handle(function()
@@ -244,7 +244,7 @@ test("an attempt that takes too long is ended, and counts as failed", function()
   handler:stop()
 end)
 
-test("a job is cancelled by its id or key, even while it runs", function()
+test("a job can be cancelled by its id or key, even while it runs", function()
   local jobs = perilune.jobs("q")
   local calls = 0
   local handler = jobs:handle(function()
@@ -264,7 +264,7 @@ test("a job is cancelled by its id or key, even while it runs", function()
   handler:stop()
 end)
 
-test("quick jobs that were claimed together with a slow one do not wait for it", function()
+test("quick jobs do not wait for a slow job that was claimed with them", function()
   local jobs = perilune.jobs("q", { concurrency = 2 })
   local seen = {}
   local handler = jobs:handle(function(job)
@@ -280,7 +280,7 @@ test("quick jobs that were claimed together with a slow one do not wait for it",
   handler:stop()
 end)
 
-test("with the option transaction the job and its end are one transaction", function()
+test("with the option transaction, the job and its completion are one transaction", function()
   db:execute("CREATE TABLE account (balance INTEGER)")
   db:execute("INSERT INTO account VALUES (0)")
   local jobs = perilune.jobs("q", { attempts = 2, backoff = { 0, 0 } })
@@ -294,7 +294,7 @@ test("with the option transaction the job and its end are one transaction", func
   handler:stop()
 end)
 
-test("a job that is cancelled during its transaction leaves no effect", function()
+test("a job that is cancelled during its transaction has no effect", function()
   db:execute("CREATE TABLE effect (a)")
   local jobs = perilune.jobs("q", { attempts = 1 })
   local handler = jobs:handle(function(job, handle)
@@ -308,7 +308,7 @@ test("a job that is cancelled during its transaction leaves no effect", function
   handler:stop()
 end)
 
-test("a paused queue starts no job until it is resumed", function()
+test("a paused queue starts no jobs until it is resumed", function()
   local jobs = perilune.jobs("q")
   local seen = 0
   local handler = jobs:handle(function() seen = seen + 1 end)
@@ -332,7 +332,7 @@ test("jobs without a handler are kept", function()
   handler:stop()
 end)
 
-test("finished jobs are pruned by age and state", function()
+test("finished jobs can be pruned by age and state", function()
   local jobs = perilune.jobs("q", { attempts = 1, keep = "1h" })
   local handler = jobs:handle(function(job) if job.payload == "bad" then error("no", 0) end end)
   for _, payload in ipairs{ "bad", "good", "good" } do jobs:enqueue(payload) end
@@ -345,7 +345,7 @@ test("finished jobs are pruned by age and state", function()
   handler:stop()
 end)
 
-test("jobs are listed, the newest first", function()
+test("jobs can be listed, newest first", function()
   local jobs = perilune.jobs("q")
   for i = 1, 3 do jobs:enqueue(i, i == 2 and { delay = "1h" } or nil) end
   local ids = {}
@@ -381,7 +381,7 @@ test("the jobs of a process that has ended are taken over", function()
   handler:stop()
 end)
 
-test("an error of the database stops no worker for good", function()
+test("a database error does not stop a worker permanently", function()
   local jobs = perilune.jobs("q")
   local seen = 0
   local handler = jobs:handle(function() seen = seen + 1 end)
@@ -395,7 +395,7 @@ test("an error of the database stops no worker for good", function()
   handler:stop()
 end)
 
-test("jobs that are done are completed though a later one of their batch is ended, and though the database refuses for a while", function()
+test("finished jobs are completed even if a later one in their batch is ended or the database refuses temporarily", function()
   local jobs = perilune.jobs("q", { timeout = "10s", attempts = 1 })
   local calls = {}
   for i = 1, 6 do jobs:enqueue(i) end
@@ -412,7 +412,7 @@ test("jobs that are done are completed though a later one of their batch is ende
   handler:stop()
 end)
 
-test("a job that fails while the database refuses to record it is tried again", function()
+test("a job whose failure could not be recorded is retried", function()
   local jobs = perilune.jobs("q", { attempts = 5, backoff = { "1s", "1s" } })
   local calls = 0
   local handler = jobs:handle(function()
@@ -431,7 +431,7 @@ test("a job that fails while the database refuses to record it is tried again", 
   handler:stop()
 end)
 
-test("wrong arguments are refused", function()
+test("invalid arguments are refused", function()
   matches(fails("argument", perilune.jobs, ""), "perilune.jobs: argument 1: expected the name of a queue")
   matches(fails("unknown_option", perilune.jobs, "q", { atempts = 1 }), "did you mean `attempts`?")
   matches(fails("argument", perilune.jobs, "q", { attempts = 0 }), 'perilune.jobs "q": option `attempts`: expected an integer from 1')

@@ -68,7 +68,7 @@ test("values that JSON cannot express are refused with a remedy", function()
   fails("conversion", encode, perilune.json.array{ x = 1 })
 end)
 
-test("cyclic tables and extremely long text are refused", function()
+test("cyclic tables and deeply nested text are refused", function()
   local loop = {}
   loop.me = { loop }
   matches(fails("conversion", encode, loop), "nested more than 200 tables deep")

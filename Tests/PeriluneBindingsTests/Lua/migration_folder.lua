@@ -12,7 +12,7 @@ local function folder(files)
   return path
 end
 
-test("files of both kinds run in the order of their names", function()
+test("SQL and Lua files run in the order of their names", function()
   local path = folder{
     ["0001_create.sql"] = "CREATE TABLE book (id INTEGER PRIMARY KEY);\nINSERT INTO book VALUES (1);\n",
     ["0003_fill.lua"] = 'return function(db) db:execute("UPDATE book SET pages = 12") end',
@@ -25,17 +25,17 @@ test("files of both kinds run in the order of their names", function()
   equal(perilune.migrator{ folder = path }:migrate(db), {})
 end)
 
-test("names are compared by their bytes, without the extension", function()
+test("names are compared by bytes, without the extension", function()
   local path = folder{ ["a-b.sql"] = "", ["a.sql"] = "", ["B.lua"] = "return function() end", ["é.sql"] = "", ["z.sql"] = "" }
   equal(perilune.migrator{ folder = path }:names(), { "B", "a", "a-b", "z", "é" })
 end)
 
-test("other files are left out", function()
+test("other files are ignored", function()
   local path = folder{ ["README.md"] = "x", [".hidden.sql"] = "x", ["1.sql~"] = "x", ["sql"] = "x", ["1.sql"] = "SELECT 1" }
   equal(perilune.migrator{ folder = path }:names(), { "1" })
 end)
 
-test("a folder may be empty, and registered beside other migrations", function()
+test("a folder may be empty and combined with other migrations", function()
   local m = perilune.migrator()
   m:register("first", "SELECT 1")
   m:register_folder(folder{})
@@ -43,7 +43,7 @@ test("a folder may be empty, and registered beside other migrations", function()
   equal(m:names(), { "first", "second", "third" })
 end)
 
-test("a file in Lua may return a table with options", function()
+test("a Lua file may return a table with options", function()
   local path = folder{
     ["v2.lua"] = [[
       return {
@@ -68,7 +68,7 @@ test("an error in a file names the file and the line", function()
   matches(err.file, "/a.lua")
 end)
 
-test("an error in a file of SQL names the line in it", function()
+test("an error in an SQL file gives its line", function()
   for _, case in ipairs{
     { 1, "sql", "CREATE TABL a (x);" },
     { 4, "sql", "CREATE TABLE a (x);\n\n-- so\nCREATE TABL b (x);\n" },
@@ -86,13 +86,13 @@ test("an error in a file of SQL names the line in it", function()
   end
 end)
 
-test("a file that does not parse is refused when it is read", function()
+test("a file with a syntax error is refused when it is read", function()
   local path = folder{ ["a.lua"] = "return function(db)\n  db:execute(\nend" }
   local err = fails(nil, perilune.migrator, { folder = path })
   matches(err, "/a.lua:3:")
 end)
 
-test("a file has to return a migration", function()
+test("a file must return a migration", function()
   for _, text in ipairs{ "", "return 7", "return {}", "return { up = 7 }", "return 'SELECT 1'" } do
     local path = folder{ ["a.lua"] = text }
     local err = fails("argument", perilune.migrator, { folder = path })
@@ -102,7 +102,7 @@ test("a file has to return a migration", function()
   fails("unknown_option", perilune.migrator, { folder = path })
 end)
 
-test("the main part of a file cannot use a database", function()
+test("the main chunk of a file cannot use a database", function()
   local path = folder{ ["a.lua"] = 'db:execute("CREATE TABLE a (x)")' }
   local err = fails("nested_access", perilune.migrator, { folder = path })
   matches(err, "return a function(db)")
@@ -111,23 +111,23 @@ test("the main part of a file cannot use a database", function()
   db:execute("CREATE TABLE b (x)")
 end)
 
-test("two files of one name are refused", function()
+test("two files with the same name are refused", function()
   local path = folder{ ["a.lua"] = "return function() end", ["a.sql"] = "" }
   matches(fails("argument", perilune.migrator, { folder = path }), "`a` exists twice")
 end)
 
-test("extensions in capitals are refused", function()
+test("uppercase extensions are refused", function()
   matches(fails("argument", perilune.migrator, { folder = folder{ ["a.SQL"] = "" } }), "/a.SQL: write the extension")
   matches(fails("argument", perilune.migrator, { folder = folder{ ["a.Lua"] = "" } }), "/a.Lua: write the extension")
 end)
 
-test("numbers that would not run in their order are refused", function()
+test("numbers that would run out of order are refused", function()
   local path = folder{ ["1_a.sql"] = "", ["2_b.sql"] = "", ["10_c.sql"] = "" }
   matches(fails("argument", perilune.migrator, { folder = path }), "`10_c` would run before `1_a`")
   equal(perilune.migrator{ folder = folder{ ["1_a.sql"] = "", ["1_b.sql"] = "", ["2.sql"] = "" } }:names(), { "1_a", "1_b", "2" })
 end)
 
-test("a folder that does not exist is an error", function()
+test("a missing folder is an error", function()
   local path = temporary_path("nowhere")
   local err = fails("cannot_open", perilune.migrator, { folder = path })
   matches(err, path .. ": it does not exist")
@@ -137,20 +137,20 @@ test("a folder that does not exist is an error", function()
   fails("argument", perilune.migrator, { folder = 7 })
 end)
 
-test("a mistake in a file keeps the others from being registered", function()
+test("a mistake in one file prevents registering the others", function()
   local path = folder{ ["a.sql"] = "SELECT 1", ["b.lua"] = "return 7" }
   local m = perilune.migrator()
   fails("argument", m.register_folder, m, path)
   equal(m:names(), {})
 end)
 
-test("SQL in a file is taken as it is, bytes and all", function()
+test("SQL files are read byte for byte", function()
   local path = folder{ ["a.sql"] = "\xEF\xBB\xBFCREATE TABLE \"größe\" (x);\r\nINSERT INTO größe VALUES ('a;b -- c');\r\n" }
   perilune.migrator{ folder = path }:migrate(db)
   equal(db:fetch_values('SELECT x FROM "größe"'), { "a;b -- c" })
 end)
 
-test("NAME.down.sql undoes NAME.sql; a migration in Lua has the function `down`", function()
+test("NAME.down.sql undoes NAME.sql, and the function `down` undoes a Lua migration", function()
   local path = folder{
     ["1.sql"] = "CREATE TABLE a (x)", ["1.down.sql"] = "DROP TABLE a",
     ["2.lua"] = [[return { up = function(db) db:execute "CREATE TABLE b (x)" end, down = function(db) db:execute "DROP TABLE b" end }]],
@@ -165,14 +165,14 @@ test("NAME.down.sql undoes NAME.sql; a migration in Lua has the function `down`"
   matches(fails("migration", m.migrate_down, m).message, "add a `down`, in the file " .. path .. "/3.down.sql")
 end)
 
-test("a file that undoes nothing that is there is refused", function()
+test("a down file without its migration is refused", function()
   matches(fails("argument", perilune.migrator, { folder = folder{ ["1.down.sql"] = "" } }).message,
     "undoes a migration that does not exist: `1.sql`")
   local path = folder{ ["1.down.sql"] = "", ["1.lua"] = "return function() end" }
   matches(fails("argument", perilune.migrator, { folder = path }).message, "defines its own `down`")
 end)
 
-test("files that were edited after they have run are reported", function()
+test("files that were edited after they ran are reported", function()
   local files = { ["1.sql"] = "CREATE TABLE a (x);", ["2.lua"] = "return function(db) db:execute('CREATE TABLE b (x)') end" }
   local path = folder(files)
   local m = perilune.migrator{ folder = path }
@@ -198,7 +198,7 @@ test("files that were edited after they have run are reported", function()
   equal(#db:columns("grdb_migrations"), 1)
 end)
 
-test("what has run before checksums were kept is not taken for edited, and what was undone is forgotten", function()
+test("migrations from before checksums do not count as edited, and undone ones are forgotten", function()
   local path = folder{ ["1.sql"] = "CREATE TABLE a (x)", ["2.sql"] = "CREATE TABLE b (x)", ["2.down.sql"] = "DROP TABLE b" }
   local m = perilune.migrator{ folder = path }
   m:migrate(db)
@@ -212,7 +212,7 @@ test("what has run before checksums were kept is not taken for edited, and what 
   equal(m:edited(db), {})
 end)
 
-test("what takes the place of others forgets them", function()
+test("a migration that merges others removes their checksums", function()
   local path = folder{ ["1.sql"] = "CREATE TABLE a (x)" }
   perilune.migrator{ folder = path }:migrate(db)
   os.remove(path .. "/1.sql")
@@ -223,13 +223,13 @@ test("what takes the place of others forgets them", function()
   equal(db:fetch_values("SELECT identifier FROM perilune_migration"), { "2" })
 end)
 
-test("a migration that fails leaves no checksum", function()
+test("a failed migration stores no checksum", function()
   local m = perilune.migrator{ folder = folder{ ["1.sql"] = "CREATE TABLE a (x)", ["2.sql"] = "CREATE TABLE a (x)" } }
   fails("sql", m.migrate, m, db)
   equal(db:fetch_values("SELECT identifier FROM perilune_migration"), { "1" })
 end)
 
-test("what is wrong with the options of a file is said with its path", function()
+test("invalid options in a file are reported with its path", function()
   local function wrong(kind, options, part)
     local path = folder{ ["1_a.lua"] = "return { up = function() end, " .. options .. " }" }
     local err = fails(kind, perilune.migrator, { folder = path })

@@ -14,7 +14,7 @@ Book.expressions.is_old = Book.c.year:lt(1900)
 Book.expressions.age = function(c) return 2000 - c.year end
 Book.expressions.label = Book.c.title .. " (" .. Book.c.year .. ")"
 
-test("in conditions, orders, selections and as fields", function()
+test("named expressions can be used in conditions, orders, selections and as fields", function()
   equal(Book:filter{ is_old = true }:order("id"):pluck("id"), { 1, 2 })
   equal(Book:filter{ is_old = false }:pluck("id"), { 3 })
   equal(Book:filter(Book.c.age:gt(150)):pluck("id"), { 1 })
@@ -30,7 +30,7 @@ test("in conditions, orders, selections and as fields", function()
   equal(Book:select("is_old", perilune.count():as("n")):group("is_old"):order("n"):fetch_all()[2].n, 2)
 end)
 
-test("on aliases and associations, whose columns they mean then", function()
+test("on aliases and associations, named expressions refer to those columns", function()
   local other = Book:aliased("other")
   equal(Book:join(other, Book.c.next_id:eq(other.c.id)):filter(other.c.age:eq(149)):pluck(Book.c.id, other.c.label), { { 1, "Moby-Dick (1851)" } })
   equal(Book:joining_required(Book.next):filter(Book.next.c.is_old):pluck("id"), { 1 })
@@ -39,7 +39,7 @@ test("on aliases and associations, whose columns they mean then", function()
   equal(other:filter{ is_old = false }:pluck("id"), { 3 })
 end)
 
-test("one may be made of others, and of windows", function()
+test("named expressions can use other named expressions and windows", function()
   Book.expressions.is_very_old = Book.c.is_old & Book.c.age:gt(150)
   function Book.expressions.place(c) return perilune.rank():over{ order_by = c.age:desc() } end
   equal(Book:filter{ is_very_old = true }:pluck("id"), { 1 })
@@ -47,7 +47,7 @@ test("one may be made of others, and of windows", function()
   equal(Book:order("place"):annotated_with("place"):fetch_all()[3].place, 3)
 end)
 
-test("classes that extend the one have them, and may have others", function()
+test("extended classes inherit named expressions and may define others", function()
   local Novel = Book:extend()
   Novel.expressions.age = Book.c.year - 1800
   equal(Novel:filter{ is_old = true }:fetch_count(), 2)
@@ -55,13 +55,13 @@ test("classes that extend the one have them, and may have others", function()
   equal(Book:filter{ age = 154 }:pluck("id"), { 1 })
 end)
 
-test("keyset pages go by them", function()
+test("keyset pages can be ordered by named expressions", function()
   local page = Book:order("age"):page_after(nil, 2)
   equal({ page.records[1].id, page.records[2].id, rawget(page.records[1], "perilune_order_1") }, { 3, 2 })
   equal(Book:order("age"):page_after(page.next, 2).records[1].id, 1)
 end)
 
-test("misuse", function()
+test("misuse is refused", function()
   matches(fails("unknown_column", function() Book:filter{ is_odl = true } end), "is_old")
   matches(fails("argument", function() Book.expressions.title = Book.c.year end), "column of this name")
   matches(fails("argument", function() Book.expressions.x = 5 end), "expression")

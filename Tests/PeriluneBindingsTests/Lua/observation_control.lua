@@ -12,7 +12,7 @@ local function add(name) db:execute("INSERT INTO author (name) VALUES (?)", name
 --- What deliveries come now: the loop calls timers in their order, after what is due.
 local function turn() perilune.sleep(0.001) end
 
-test("with duplicates each transaction that may have changed the value delivers it", function()
+test("with duplicates, each transaction that may have changed the value delivers it", function()
   setup()
   local observation = db:observe(function(db) return db:fetch_value "SELECT COUNT(*) FROM author" end, { duplicates = true })
   equal({ observation:next() }, { 3 })
@@ -21,7 +21,7 @@ test("with duplicates each transaction that may have changed the value delivers 
   observation:cancel()
 end)
 
-test("map makes the value of what was fetched, outside of the database, and equal results are one", function()
+test("map converts fetched values outside the database, and equal results are merged", function()
   setup()
   local got = {}
   local observation = db:observe(function(db) return db:fetch_all "SELECT name FROM author" end, {
@@ -36,7 +36,7 @@ test("map makes the value of what was fetched, outside of the database, and equa
   fails("argument", db.observe, db, names, { map = 5 })
 end)
 
-test("a paused observation fetches and delivers nothing, and catches up when it goes on", function()
+test("a paused observation fetches and delivers nothing until it resumes", function()
   setup()
   local fetched, got = 0, {}
   local observation = db:observe(function(db) fetched = fetched + 1 return names(db) end, function(value) got[#got + 1] = value end, { keeps_alive = false })
@@ -69,7 +69,7 @@ test("next and try_next wait for the end of a pause", function()
   equal({ observation:next() }, {})
 end)
 
-test("an observation that is changed gives the next page", function()
+test("an observation can be changed to fetch the next page", function()
   setup()
   local Author = perilune.record "author"
   local pages = Author:order "id"
@@ -93,7 +93,7 @@ test("an observation that is changed gives the next page", function()
   observation:cancel()
 end)
 
-test("a callback gets what a changed observation gives", function()
+test("a callback receives the values of a changed observation", function()
   setup()
   local got = {}
   local observation = db:observe(names, function(value) got[#got + 1] = value end, { keeps_alive = false })
@@ -106,7 +106,7 @@ test("a callback gets what a changed observation gives", function()
   observation:cancel()
 end)
 
-test("the region of a table, of columns or of a request is observed", function()
+test("tables, columns and requests can be observed as regions", function()
   setup()
   local Author = perilune.record "author"
   local counts = {}
@@ -138,7 +138,7 @@ test("the region of a table, of columns or of a request is observed", function()
   equal(counts.table, 2)
 end)
 
-test("a region is awaited", function()
+test("a change in a region can be awaited", function()
   setup()
   local observation = db:observe_region "author"
   perilune.spawn(function() add "Sand" end)
@@ -147,7 +147,7 @@ test("a region is awaited", function()
   observation:cancel()
 end)
 
-test("an observation with regions fetches after changes of these only", function()
+test("an observation with regions fetches only after changes in them", function()
   setup()
   local observation = db:observe(function(db) return names(db) end, { regions = "book" })
   equal(observation:next(), "Melville Verne Ibsen")
@@ -171,7 +171,7 @@ test("regions are checked", function()
   fails("unknown_table", db.observe, db, names, { regions = { "nothing" } })
 end)
 
-test("a shared observation fetches once for all, and only while a function gets its values", function()
+test("a shared observation fetches once for all, and only while it is used", function()
   setup()
   local fetched, got = 0, {}
   local shared = db:share_observation(function(db) fetched = fetched + 1 return names(db) end, { keeps_alive = false })
@@ -199,7 +199,7 @@ test("a shared observation fetches once for all, and only while a function gets 
   fails("usage", shared.observe, shared, print)
 end)
 
-test("what one function of a shared observation raises keeps the others from nothing", function()
+test("an error in one function of a shared observation does not affect the others", function()
   setup()
   local errors, got = {}, {}
   local shared <close> = db:share_observation(names, { keeps_alive = false, on_error = function(e) errors[#errors + 1] = e.n end })
@@ -210,7 +210,7 @@ test("what one function of a shared observation raises keeps the others from not
   equal({ errors, got, shared:count() }, { { 1 }, { "Melville Verne Ibsen" }, 1 })
 end)
 
-test("a request is shared, and arguments are checked", function()
+test("a request can be shared, and arguments are checked", function()
   setup()
   local Author = perilune.record "author"
   local count

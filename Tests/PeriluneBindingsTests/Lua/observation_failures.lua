@@ -11,7 +11,7 @@ local function settle()
   for _ = 1, 5 do perilune.sleep(0.001) end
 end
 
-test("a value that cannot be fetched is fetched again after a pause, which doubles with each failure", function()
+test("a failed fetch is repeated after a pause that doubles with each failure", function()
   local errors, pauses, got, fetched, is_broken = {}, {}, {}, 0, true
   local observation = db:observe(function(db)
     fetched = fetched + 1
@@ -39,7 +39,7 @@ test("a value that cannot be fetched is fetched again after a pause, which doubl
   equal(#pauses, 3)
 end)
 
-test("what the callback raises does not delay the next value", function()
+test("an error in the callback does not delay the next value", function()
   local errors, seen = {}, nil
   local observation = db:observe(names, function() error("callback", 0) end, { on_error = function(e, seconds)
     errors[#errors + 1], seen = e, seconds
@@ -50,7 +50,7 @@ test("what the callback raises does not delay the next value", function()
   observation:cancel()
 end)
 
-test("an error of fetching or of the callback is given to on_error, and the observation goes on", function()
+test("errors in fetching or in the callback go to on_error, and the observation continues", function()
   local errors, got = {}, {}
   db:observe(function(db)
     local text = names(db)
@@ -68,7 +68,7 @@ test("an error of fetching or of the callback is given to on_error, and the obse
   equal(got, { "", "a b c" })
 end)
 
-test("an error of SQL is given, and the observation goes on when the table is back", function()
+test("an SQL error is delivered, and the observation continues when the table is back", function()
   local errors, got = {}, {}
   db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM later") end, function(count) got[#got + 1] = count end,
     { on_error = function(err) errors[#errors + 1] = err.kind end })

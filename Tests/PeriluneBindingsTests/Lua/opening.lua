@@ -9,7 +9,7 @@ local function file()
   return path
 end
 
-test("prepare is called with the connection of a queue, as soon as it is open", function()
+test("prepare is called with the connection of a queue right after it was opened", function()
   local calls = 0
   local db = perilune.queue(file(), { prepare = function(db)
     calls = calls + 1
@@ -23,7 +23,7 @@ test("prepare is called with the connection of a queue, as soon as it is open", 
   equal(calls, 1)
 end)
 
-test("prepare is called with each connection of a pool before the script uses it first, outside of transactions", function()
+test("prepare is called with each connection of a pool before its first use, outside transactions", function()
   local calls = 0
   local db = perilune.pool(file(), { prepare = function(db)
     calls = calls + 1
@@ -42,7 +42,7 @@ test("prepare is called with each connection of a pool before the script uses it
   db:write(function(db) equal(db:fetch_value "PRAGMA cache_size", 123) end)
 end)
 
-test("what prepare raises is the error of opening, or of the first use", function()
+test("an error in prepare is raised by opening or by the first use", function()
   local path = file()
   local err = { kind = "mine" }
   local is_done, raised = pcall(perilune.queue, path, { prepare = function() error(err) end })
@@ -56,7 +56,7 @@ test("what prepare raises is the error of opening, or of the first use", functio
   equal(db:read(function(db) return db:fetch_value "SELECT n FROM t" end), 2)
 end)
 
-test("prepare leaves no transaction open, opens no access of its own, and does not wait", function()
+test("prepare can neither leave a transaction open, start an access, nor wait", function()
   local path = file()
   matches(fails(nil, perilune.queue, path, { prepare = function(db) db:execute "BEGIN" end }), "transaction")
   local db
@@ -69,7 +69,7 @@ test("prepare leaves no transaction open, opens no access of its own, and does n
   equal(perilune.queue(path):fetch_value "SELECT n FROM t", 2)
 end)
 
-test("the handle of prepare is dead afterwards", function()
+test("the handle of prepare is unusable afterwards", function()
   local kept
   perilune.queue(nil, { prepare = function(db) kept = db end })
   fails("dead_handle", kept.fetch_value, kept, "SELECT 1")
@@ -81,7 +81,7 @@ local function open_files(path)
   return io.popen("ls -l /proc/" .. process .. "/fd | grep -c " .. path):read("n")
 end
 
-test("a queue that was dropped and collected releases its file while the script runs", function()
+test("a dropped and collected queue releases its file while the script runs", function()
   local path = file()
   local other = perilune.queue(path)
   local Item = perilune.record "t"
@@ -94,7 +94,7 @@ test("a queue that was dropped and collected releases its file while the script 
   equal(open_files(path), 0)
 end)
 
-test("a pool that was dropped and collected releases its files while the script runs, however it was used", function()
+test("a dropped and collected pool releases its files while the script runs, however it was used", function()
   local uses = {
     unused = function() end,
     written = function(pool) pool:execute "INSERT INTO t VALUES (2, 3)" end,

@@ -18,14 +18,14 @@ local calls = {
   observe = function(options) db:observe(function() end, function() end, options) end,
 }
 
-test("of several unknown options the first by its name is reported", function()
+test("of several unknown options, the first by name is reported", function()
   for name, call in pairs(calls) do
     local err = fails("unknown_option", call, { zebra = 1, apple = 2, mango = 3 })
     equal({ name, err.name }, { name, "apple" })
   end
 end)
 
-test("what stands in options without a name is refused", function()
+test("unnamed values in options are refused", function()
   for _, call in pairs(calls) do
     matches(fails("argument", call, { "x" }), "expected options with names, got ")
   end

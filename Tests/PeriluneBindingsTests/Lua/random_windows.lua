@@ -196,7 +196,7 @@ local function random_condition(Class)
   return Class.c[name]:is_null() | Class.c[name]:ne(value), function(row) return row[name] ~= value end
 end
 
-test("random values over windows", function()
+test("random values over windows are right", function()
   local Thing, rows = make_table("thing", 25)
   db:read(function()
     for number = 1, rounds(200) do
@@ -229,7 +229,7 @@ local function group(Thing, column, rows)
   return { is_grouped = true, c = { id = Thing.c.id:min(), a = Thing.c[column], b = perilune.count(), n = Thing.c.n:sum() } }, groups
 end
 
-test("random values over windows of groups, and filters by them", function()
+test("random values over windows of groups, and filters by them, are right", function()
   local Thing, rows = make_table("thing", 40)
   db:read(function()
     for number = 1, rounds(300) do
@@ -255,7 +255,7 @@ test("random values over windows of groups, and filters by them", function()
   end)
 end)
 
-test("random filters by windows, before and behind others", function()
+test("random filters by windows, before and after other filters, are right", function()
   local Thing, rows = make_table("thing", 25)
   db:read(function()
     for number = 1, rounds(200) do
@@ -270,7 +270,7 @@ test("random filters by windows, before and behind others", function()
   end)
 end)
 
-test("random values over windows that filters by windows have tested", function()
+test("random values over windows that filters by windows have tested are right", function()
   local Thing, rows = make_table("thing", 25)
   db:read(function()
     for number = 1, rounds(200) do
@@ -303,7 +303,7 @@ test("random values over windows that filters by windows have tested", function(
   end)
 end)
 
-test("random lists of values over windows", function()
+test("random lists of values over windows are right", function()
   local Thing, rows = make_table("thing", 25)
   for number = 1, rounds(100) do
     local value, evaluate = random_window(Thing)
@@ -314,7 +314,7 @@ test("random lists of values over windows", function()
   end
 end)
 
-test("random alternatives", function()
+test("random alternatives are right", function()
   local Thing, rows = make_table("thing", 25)
   for _ = 1, rounds(200) do
     local first, first_holds = random_condition(Thing)
@@ -326,7 +326,7 @@ test("random alternatives", function()
   end
 end)
 
-test("random joins of every kind", function()
+test("random joins of every kind are right", function()
   local Thing, rows = make_table("thing", 12)
   local Other, others = make_table("other", 9)
   for number = 1, rounds(200) do
@@ -361,7 +361,7 @@ test("random joins of every kind", function()
   end
 end)
 
-test("random aggregates with an order", function()
+test("random aggregates with an order are right", function()
   local Thing, rows = make_table("thing", 25)
   for _ = 1, rounds(200) do
     local condition, holds = random_condition(Thing)

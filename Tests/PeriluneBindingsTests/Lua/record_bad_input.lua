@@ -167,7 +167,7 @@ test("unknown methods of classes and records are refused", function()
     "did you mean `on_conflict`? Available: on_conflict, returning")
 end)
 
-test("an empty insert is allowed", function()
+test("an empty insert uses defaults and checks required columns", function()
   equal(refused("constraint_not_null", Author.insert, Author, {}).columns, { "name" })
   equal(Author:insert_all{}, {})
   refused("argument", Author.insert, Author)
@@ -236,7 +236,7 @@ test("a key that is not an integer is refused as a row id", function()
   end
 end)
 
-test("lists of keys are refused", function()
+test("invalid lists of keys are refused", function()
   equal(Author:find{}, {})
   matches(fails("argument", Author.find, Author, { 1, nil, 3 }).message, "the list of keys has no element 2")
   matches(fails("argument", Author.find, Author, { 1, name = "x" }).message, 'a table with the key the string "name"')

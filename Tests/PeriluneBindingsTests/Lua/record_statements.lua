@@ -9,7 +9,7 @@ local Reminder = perilune.record("reminder", { types = { tags = "json" } })
 
 local function rows() return db:fetch_values "SELECT id || title || is_completed FROM reminder ORDER BY id" end
 
-test("an insert is SQL, arguments, and text to read", function()
+test("an insert statement consists of readable SQL and arguments", function()
   local statement = Reminder:statement("insert", Reminder.draft{ title = "It's me", is_completed = true })
   local sql, arguments = statement:sql()
   equal(sql, 'INSERT INTO "reminder" ("title", "is_completed") VALUES (?, ?)')
@@ -21,7 +21,7 @@ test("an insert is SQL, arguments, and text to read", function()
   equal(rows(), { "1It's me1", "2It's me1" })
 end)
 
-test("an insert returns what it is asked for", function()
+test("an insert statement can return values", function()
   local statement = Reminder:statement("insert", { title = "a" }, { returning = "id" })
   equal(tostring(statement), 'INSERT INTO "reminder" ("title") VALUES (\'a\') RETURNING "id"')
   equal({ statement:fetch_value(), statement:fetch_value() }, { 1, 2 })
@@ -32,7 +32,7 @@ test("an insert returns what it is asked for", function()
   equal((Reminder:statement("insert", {}):sql()), 'INSERT INTO "reminder" DEFAULT VALUES')
 end)
 
-test("values are written as records write them", function()
+test("values are written like by records", function()
   Reminder:statement("insert", {
     id = 1, due = perilune.date "2026-03-01", picture = "\0\xff", tags = { "a" }, title = "x",
   }):execute()
@@ -45,7 +45,7 @@ test("values are written as records write them", function()
   end
 end)
 
-test("an update writes all columns but the key, a delete the row of the key", function()
+test("an update writes all columns except the key, and a delete uses the key", function()
   local reminder = Reminder:insert{ title = "a" }
   reminder.title = "b"
   local update = Reminder:statement("update", reminder, { returning = { "title", "size" } })
@@ -57,7 +57,7 @@ test("an update writes all columns but the key, a delete the row of the key", fu
   equal({ delete:execute().changed_rows, delete:execute().changed_rows }, { 1, 0 })
 end)
 
-test("an upsert names the key as its target, and needs one", function()
+test("an upsert uses the key as its target and needs one", function()
   local statement = Reminder:statement("upsert", Reminder.draft{ id = 3, title = "a" })
   matches(statement:sql(), 'INSERT INTO "reminder" ("id", "title") VALUES (?, ?) ON CONFLICT ("id") DO UPDATE SET '
     .. '"title" = excluded."title" RETURNING')
@@ -84,7 +84,7 @@ test("requests have statements for their rows", function()
   equal(rows(), { "1a0", "3c0" })
 end)
 
-test("a statement keeps its values, and runs in any database that has the table", function()
+test("a statement keeps its values and runs on any database with the table", function()
   local other = perilune.queue(":memory:")
   other:execute "CREATE TABLE reminder (id INTEGER PRIMARY KEY, title TEXT)"
   local draft = Reminder.draft{ title = "a" }

@@ -6,7 +6,7 @@ local function other_database()
   return other
 end
 
-test("a record can be made before its table, and inserted once it is there", function()
+test("a record can be made before its table and inserted later", function()
   local Later = perilune.record "later"
   local later = Later{ title = "x" }
   equal({ later.title, later.body, Later:is(later) }, { "x", nil, true })
@@ -17,7 +17,7 @@ test("a record can be made before its table, and inserted once it is there", fun
   equal(fails("unknown_column", function() return later.titel end).suggestion, "title")
 end)
 
-test("a record can be made for another database first", function()
+test("a record can first be used with another database", function()
   local other, Later = other_database(), perilune.record "later"
   local later = Later{ title = "x", at = perilune.date "2026-03-01" }
   equal(later:has_changes(), true)
@@ -30,7 +30,7 @@ test("a record can be made for another database first", function()
   equal(fails("unknown_column", Later, { titel = "y" }).suggestion, "title")
 end)
 
-test("what is no column is reported when it is written", function()
+test("an unknown column is reported when it is written", function()
   local other, Later = other_database(), perilune.record "later"
   local later = Later{ titel = "x" }
   equal(fails("unknown_column", later.insert, later, other).suggestion, "title")
@@ -38,7 +38,7 @@ test("what is no column is reported when it is written", function()
   fails("argument", perilune.record "later", { "x" })
 end)
 
-test("without any table, writing says so", function()
+test("writing without any table is an error", function()
   local Later = perilune.record "later"
   local later = Later{ title = "x" }
   db:execute "CREATE TABLE lager (id INTEGER PRIMARY KEY)"
@@ -47,7 +47,7 @@ test("without any table, writing says so", function()
   end
 end)
 
-test("hooks and types hold for such records", function()
+test("hooks and types apply to unbound records", function()
   local other = other_database()
   local Later = perilune.record("later", { types = { title = "json" } })
   function Later:will_insert() self.title.seen = true end
@@ -57,7 +57,7 @@ test("hooks and types hold for such records", function()
   equal(later.title.seen, true)
 end)
 
-test("drafts can be made before the table as well", function()
+test("drafts can be made before the table", function()
   local other, Later = other_database(), perilune.record "later"
   function Later:label() return "* " .. self.title end
   local draft = Later.draft{ id = 7, title = "x" }
@@ -70,7 +70,7 @@ test("drafts can be made before the table as well", function()
   fails("unknown_column", Later.draft, { colour = 1 })
 end)
 
-test("requests of a class are made before any database at hand has its table, and run on the one that they are given", function()
+test("requests can be built before the table exists, and run on a given database", function()
   local other, Later = other_database(), perilune.record "later"
   other:execute "INSERT INTO later (title, at) VALUES ('x', '2026-03-01'), ('y', NULL), ('z', NULL)"
   equal(Later:filter{ title = "x" }:fetch_one(other).id, 1)
@@ -88,7 +88,7 @@ test("requests of a class are made before any database at hand has its table, an
   equal(kept:fetch_count(other), 1)
 end)
 
-test("names that such requests have wrong are reported when they are given a database, or there is one", function()
+test("unknown names in such requests are reported when a database is available", function()
   local other, Later = other_database(), perilune.record "later"
   local wrong = Later:filter{ titel = "x" }
   equal(fails("unknown_column", wrong.fetch_all, wrong, other).suggestion, "title")
@@ -102,7 +102,7 @@ test("names that such requests have wrong are reported when they are given a dat
   equal(fails("unknown_column", Later.filter, Later, { tite = "x" }).suggestion, "title")
 end)
 
-test("types of columns hold in such requests, as far as the class says them", function()
+test("types of the class apply in such requests", function()
   local other = other_database()
   local Later = perilune.record("later", { types = { title = "json", body = "blob" } })
   other:execute([[INSERT INTO later (title, body) VALUES ('{"a":1}', x'61')]])
@@ -111,7 +111,7 @@ test("types of columns hold in such requests, as far as the class says them", fu
   fails("conversion", Later.filter, Later, { title = { f = print } })
 end)
 
-test("associations of such records are found in the database that they are given", function()
+test("associations of such records are found in the given database", function()
   local other, Later, Part = other_database(), perilune.record "later", perilune.record "part"
   other:execute "CREATE TABLE part (id INTEGER PRIMARY KEY, later_id INTEGER REFERENCES later)"
   other:execute "INSERT INTO later (title) VALUES ('x')"

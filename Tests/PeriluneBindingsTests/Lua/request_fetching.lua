@@ -11,7 +11,7 @@ end
 
 local Author, Line, Employee = perilune.record("author"), perilune.record("line"), perilune.record("employee")
 
-test("prepared requests take values by name", function()
+test("prepared requests accept values by name", function()
   local prepared = Author:filter("country = :country AND id > :least"):order("id"):limit(2):prepare()
   equal(prepared:fetch_all{ country = "France", least = 3 }[1].id, 4)
   equal(prepared:fetch_all{ country = "US", least = 3 }[1].id, 5)
@@ -21,7 +21,7 @@ test("prepared requests take values by name", function()
   equal(#by_expression:fetch_values{ where = "France" }, 12)
 end)
 
-test("a prepared request deletes the rows of its values", function()
+test("a prepared request can delete the rows for its values", function()
   local by_country = Author:filter("country = :country"):prepare()
   local before = Author:fetch_count()
   equal(by_country:delete_all{ country = "nowhere" }.changed_rows, 0)
@@ -30,7 +30,7 @@ test("a prepared request deletes the rows of its values", function()
   equal(Author:fetch_count(), before - count)
 end)
 
-test("prepared requests tell what is missing or misspelt", function()
+test("prepared requests report missing and misspelled values", function()
   local request = Author:filter("country = :country")
   matches(fails("argument", function() request:fetch_all() end), "prepare")
   local prepared = request:prepare()
@@ -40,7 +40,7 @@ test("prepared requests tell what is missing or misspelt", function()
   equal(Author:filter("name <> ':country' AND id = 1"):fetch_count(), 1)
 end)
 
-test("pages", function()
+test("rows can be fetched in pages", function()
   local page = Author:order("id"):page(2, 10)
   equal({ page.number, page.size, page.count, page.pages, #page.records }, { 2, 10, 25, 3, 10 })
   equal(page.records[1].id, 11)
@@ -52,7 +52,7 @@ test("pages", function()
   fails("argument", function() Author:page(1, 0) end)
 end)
 
-test("batches go through all rows by key, whatever happens to them", function()
+test("batches visit all rows by key, whatever happens to them", function()
   local sizes, seen = {}, 0
   for batch in Author:filter{ country = "US" }:in_batches(5) do
     sizes[#sizes + 1] = #batch
@@ -77,7 +77,7 @@ test("batches go through all rows by key, whatever happens to them", function()
   fails("argument", function() Author:in_batches(0) end)
 end)
 
-test("batches of what has odd keys, or none", function()
+test("batches handle unusual and missing keys", function()
   db:execute[[CREATE TABLE loose (id PRIMARY KEY, v); INSERT INTO loose VALUES (x'01', 1), (x'02', 2), ('a', 3), (NULL, 4), (NULL, 5), (7, 6);
     CREATE TABLE keyless (v); INSERT INTO keyless VALUES (1), (2);
     CREATE TABLE pair (a, b, v, PRIMARY KEY (b, a)) WITHOUT ROWID;
@@ -101,7 +101,7 @@ test("batches of what has odd keys, or none", function()
   equal(#perilune.record("pair"):group("a", "b"):page_after(nil, 9).records, 4)
 end)
 
-test("common tables from requests", function()
+test("common tables can be made from requests", function()
   local french = perilune.common_table("french", Author:filter{ country = "France" }:select("id", "name"))
   equal(french:filter("id > ?", 20):order("id"):pluck("name"), { "author 22", "author 24" })
   equal(Author:filter(Author.c.id:is_in(french:select("id"))):fetch_count(), 12)
@@ -110,7 +110,7 @@ test("common tables from requests", function()
   fails("argument", function() perilune.common_table("french", 5) end)
 end)
 
-test("batches of joined, annotated and included records; records that come several times are reported", function()
+test("batches of joined, annotated and included records work, and repeated records are reported", function()
   Author.lines, Line.author = Author:has_many(Line, { columns = "invoice", referenced = "id" }), Line:belongs_to(Author, { columns = "invoice" })
   local count = 0
   for batch in Author:annotated_with(Author.lines:count()):including_all(Author.lines):having(Author.lines:count():gt(0)):in_batches(2) do
@@ -129,7 +129,7 @@ test("batches of joined, annotated and included records; records that come sever
   equal(count, 21)
 end)
 
-test("prepared requests take values in joins, aggregates, prefetches and common tables", function()
+test("values of prepared requests can be used in joins, aggregates, prefetches and common tables", function()
   Author.lines = Author:has_many(Line, { columns = "invoice", referenced = "id" })
   local few = Author.lines:filter("line.number < :most")
   equal(Author:annotated_with(few:count():as("n")):order("id"):prepare():fetch_one{ most = 3 }.n, 3)
@@ -153,7 +153,7 @@ local function employees()
   end)
 end
 
-test("recursive common tables, made of requests", function()
+test("recursive common tables can be made from requests", function()
   local tree = employees()
   local found = {}
   for _, row in ipairs(tree:order("level"):fetch_all()) do found[#found + 1] = row.name .. row.level end
@@ -163,7 +163,7 @@ test("recursive common tables, made of requests", function()
   equal(tree:max("level"), 2)
 end)
 
-test("common tables are joined by associations, to records and from them", function()
+test("common tables can be joined through associations in both directions", function()
   local tree = employees()
   Employee.place = Employee:belongs_to(tree, { columns = "id", referenced = "id" })
   equal(Employee:joining_required(Employee.place):order(tree.c.level:desc()):pluck("name"), { "Cy", "Bob", "Ada" })
@@ -177,7 +177,7 @@ test("common tables are joined by associations, to records and from them", funct
     :pluck("name"), { "Cy" })
 end)
 
-test("mistakes with common tables", function()
+test("mistakes with common tables are refused", function()
   local tree = employees()
   Employee.place = Employee:belongs_to(tree, { columns = "id", referenced = "id" })
   local employee = tree:belongs_to(Employee, { name = "e", columns = "id", referenced = "id" })
@@ -194,7 +194,7 @@ test("mistakes with common tables", function()
   fails("argument", function() tree:find(1) end)
 end)
 
-test("recursive common tables, in SQL", function()
+test("recursive common tables can be written in SQL", function()
   db:execute("INSERT INTO employee VALUES (1, 'Ada', NULL), (2, 'Bob', 1), (3, 'Cy', 2), (4, 'Di', NULL)")
   local tree = perilune.common_table("tree", { "id", "level" }, [[
     SELECT id, 0 FROM employee WHERE id = ?
@@ -205,7 +205,7 @@ test("recursive common tables, in SQL", function()
   equal(Employee:filter(Employee.c.id:is_in(tree:filter("level > 0"):select("id"))):order("id"):pluck("name"), { "Bob", "Cy" })
 end)
 
-test("plucking takes a database before or after the columns", function()
+test("pluck accepts a database before or after the columns", function()
   db:execute("CREATE TABLE plucked (id INTEGER PRIMARY KEY, name TEXT)")
   db:execute("INSERT INTO plucked VALUES (1, 'a'), (2, NULL)")
   local Plucked = perilune.record("plucked")
@@ -216,7 +216,7 @@ test("plucking takes a database before or after the columns", function()
   end)
 end)
 
-test("values that are chosen among booleans are booleans, whatever fetches them", function()
+test("values that are chosen among booleans are booleans in every fetch", function()
   db:execute[[CREATE TABLE switch (id INTEGER PRIMARY KEY, is_on BOOLEAN, n INTEGER, room_id INTEGER REFERENCES room); CREATE TABLE room (id INTEGER PRIMARY KEY);
     INSERT INTO room VALUES (1); INSERT INTO switch VALUES (1, 1, 3, 1), (2, 0, 4, 1), (3, NULL, 4, NULL)]]
   local Switch, Room = perilune.record "switch", perilune.record "room"
@@ -245,7 +245,7 @@ test("values that are chosen among booleans are booleans, whatever fetches them"
   equal(Switch:select(fn.coalesce(c.is_on, 5)):filter{ id = 3 }:fetch_value(), 5)
 end)
 
-test("an order by the name of a selected column means that column, as in SQL", function()
+test("ordering by the name of a selected column refers to that column, as in SQL", function()
   db:execute "CREATE TABLE pair (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER); INSERT INTO pair VALUES (1, 1, 9), (2, 2, 8), (3, 3, 7)"
   local Pair = perilune.record "pair"
   local selected = Pair:select(Pair.c.b:as("a"), "id")

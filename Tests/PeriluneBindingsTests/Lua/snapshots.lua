@@ -7,7 +7,7 @@ local function pool()
   return pool, path
 end
 
-test("a snapshot shows one state to all reads, while others write", function()
+test("a snapshot shows one state to all reads while others write", function()
   local pool, path = pool()
   local snapshot = pool:snapshot()
   pool:execute "INSERT INTO author (name) VALUES ('Verne')"
@@ -26,7 +26,7 @@ test("a snapshot shows one state to all reads, while others write", function()
   matches(tostring(pool:snapshot()), path)
 end)
 
-test("a snapshot can only be read, and does not end by SQL", function()
+test("a snapshot is read-only and cannot be ended by SQL", function()
   local pool = pool()
   local snapshot = pool:snapshot()
   for _, sql in ipairs{ "DELETE FROM author", "CREATE TABLE t (a)", "COMMIT", "ROLLBACK", "END", "BEGIN", "SAVEPOINT a", "CREATE TEMP TABLE t (a)",
@@ -58,7 +58,7 @@ test("a snapshot survives errors and interrupted statements", function()
   equal(snapshot:fetch_value "SELECT COUNT(*) FROM author", 1)
 end)
 
-test("a snapshot that is dropped is closed when it is collected", function()
+test("a dropped snapshot is closed when it is collected", function()
   local pool, path = pool()
   for _ = 1, 200 do pool:snapshot() end
   collectgarbage()
@@ -75,7 +75,7 @@ test("only pools have snapshots", function()
   fails("usage", snapshot.snapshot, snapshot)
 end)
 
-test("a snapshot that is taken in a block shows what is committed", function()
+test("a snapshot taken in a block shows only committed data", function()
   local pool = pool()
   pool:write(function(db)
     db:execute "DELETE FROM author"
@@ -83,7 +83,7 @@ test("a snapshot that is taken in a block shows what is committed", function()
   end)
 end)
 
-test("write_then_read reads what was written, while the next one writes", function()
+test("write_then_read reads the written data while the next write runs", function()
   local pool, path = pool()
   local other = perilune.pool(path)
   local results = table.pack(pool:write_then_read(function(db)
@@ -99,7 +99,7 @@ test("write_then_read reads what was written, while the next one writes", functi
   equal(pool:fetch_values "SELECT name FROM author", { "Ibsen" })
 end)
 
-test("write_then_read works over one connection as well", function()
+test("write_then_read works with one connection", function()
   db:execute "CREATE TABLE t (a)"
   equal(db:write_then_read(function(db) return db:execute "INSERT INTO t VALUES (5)".inserted_rowid end, function(db, id)
     fails("readonly", db.execute, db, "DELETE FROM t")
@@ -107,7 +107,7 @@ test("write_then_read works over one connection as well", function()
   end), 5)
 end)
 
-test("write_then_read reads nothing if writing fails, and passes on what reading raises", function()
+test("write_then_read reads nothing after a failed write, and passes on errors of the read", function()
   for _, db in ipairs{ pool(), db } do
     db:execute "CREATE TABLE t (a)"
     equal(fails(nil, db.write_then_read, db, function() error({ n = 1 }) end, function() error({ n = 2 }) end).n, 1)
@@ -119,7 +119,7 @@ test("write_then_read reads nothing if writing fails, and passes on what reading
   end
 end)
 
-test("a checkpoint moves the log into the database", function()
+test("a checkpoint moves the WAL into the database", function()
   local pool = pool()
   local counts = pool:checkpoint()
   equal({ counts.frames > 0, counts.checkpointed == counts.frames }, { true, true })
@@ -133,7 +133,7 @@ test("a checkpoint moves the log into the database", function()
   pool:read(function(db) fails("nested_access", db.checkpoint, db) end)
 end)
 
-test("a snapshot keeps the log from being emptied", function()
+test("a snapshot keeps the WAL from being truncated", function()
   local pool = pool()
   local snapshot = pool:snapshot()
   pool:execute "DELETE FROM author"
@@ -167,7 +167,7 @@ test("a transaction has one time", function()
   fails("argument", db.transaction_date, db, 1)
 end)
 
-test("directly in write_without_transaction a transaction is begun by in_transaction, as the error of write says", function()
+test("in write_without_transaction, in_transaction begins a transaction, as the error of write advises", function()
   db:execute "CREATE TABLE plain (a)"
   db:write_without_transaction(function(db)
     matches(fails("nested_access", db.write, db, function() end).message, "in_transaction for parts that may be rolled back")

@@ -21,7 +21,7 @@ local function refuses(what, object, name, arguments)
 end
 
 
-test("requests refuse surplus arguments", function()
+test("requests refuse extra arguments", function()
   local request = Author:order("id")
   local methods = {
     filter_key = { 1 }, filter_keys = { { 1 } }, none = {}, all = {}, reversed = {}, unordered = {}, distinct = {}, offset = { 1 },
@@ -44,7 +44,7 @@ test("requests refuse surplus arguments", function()
   equal(Author:filter{ name = "z" }:fetch_count(), 0)
 end)
 
-test("so do associations", function()
+test("associations refuse extra arguments", function()
   local methods = {
     count = {}, is_empty = {}, min = { "id" }, max = { "id" }, sum = { "id" }, average = { "id" }, total = { "id" }, unscoped = {},
     as = { "x" }, filter_key = { 1 }, limit = { 1, 1 }, offset = { 1 }, distinct = {}, order = { "id" }, aliased = { "x" },
@@ -56,7 +56,7 @@ test("so do associations", function()
   fails("argument", function() Author:find(1):books(db, 1) end)
 end)
 
-test("so do expressions", function()
+test("expressions refuse extra arguments", function()
   local methods = {
     eq = { 1 }, ne = { 1 }, lt = { 1 }, le = { 1 }, gt = { 1 }, ge = { 1 }, is = { 1 }, is_not = { 1 }, is_null = {}, is_not_null = {},
     between = { 1, 2 }, like = { "a", "x" }, glob = { "a" }, regexp = { "a" }, match = { "a" }, contains = { "a" },
@@ -70,7 +70,7 @@ test("so do expressions", function()
   matches(fails("argument", function() Author.c.name:desc{ nulls = "first" } end), "nulls_first()")
 end)
 
-test("so do classes, which begin requests", function()
+test("classes, which begin requests, refuse extra arguments", function()
   local methods = {
     all = {}, filter_key = { 1 }, limit = { 1, 1 }, reversed = {}, distinct = {}, aliased = { "x" }, none = {}, exists = { db },
     is_empty = { db }, find = { db, 1 }, prepare = {}, page = { 1, 1, db }, min = { "id", db }, unscoped = {},
@@ -78,7 +78,7 @@ test("so do classes, which begin requests", function()
   for name, arguments in pairs(methods) do refuses("class", Author, name, arguments) end
 end)
 
-test("so do databases", function()
+test("databases refuse extra arguments", function()
   local methods = {
     path = {}, is_inside_transaction = {}, prepare = { "SELECT 1" }, table_exists = { "book" }, view_exists = { "book" },
     index_exists = { "book" }, trigger_exists = { "book" }, tables = {}, views = {}, triggers = { "book" }, columns = { "book" },
@@ -96,7 +96,7 @@ test("so do databases", function()
   equal(db:tables(), { "author", "book" })
 end)
 
-test("fields of lists of columns are refused by name", function()
+test("named fields in lists of columns are refused", function()
   matches(fails("argument", function() Author:order{ "name", desc = true } end), "desc()")
   fails("argument", function() Author:select{ "name", as = "x" } end)
   fails("argument", function() Author:limit(1, 2, 3) end)
@@ -104,7 +104,7 @@ test("fields of lists of columns are refused by name", function()
   fails("argument", function() Author:filter{ id = 1 }:fetch_all(db, "SELECT nonsense") end)
 end)
 
-test("messages name what came, and what to do", function()
+test("messages contain the extra argument and advice", function()
   matches(fails("argument", function() Author:filter{ name = "a" }:find{ 1, 2 } end), "filter_keys")
   matches(fails("argument", function() Author:including_all(Author:all()) end), "got a request")
   matches(fails("argument", function() Author:union(Author.books) end), "got an association")
@@ -116,7 +116,7 @@ test("messages name what came, and what to do", function()
   matches(fails("argument", function() Author.label = Author:has_many(Book) end), "`label` is a method")
 end)
 
-test("an association may name the table that it leads to", function()
+test("an association may name its target table", function()
   Author.works = Author:has_many("book")
   equal(#Author:including_all(Author.works):find(1).works, 1)
   db:execute("CREATE TABLE page (id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES book); INSERT INTO page VALUES (1, 1)")

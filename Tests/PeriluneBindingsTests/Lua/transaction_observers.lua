@@ -31,7 +31,7 @@ local function library()
     CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT UNIQUE, author_id INTEGER REFERENCES author(id) ON DELETE CASCADE)]]
 end
 
-test("changes of a transaction come first, then will_commit, then did_commit", function()
+test("the changes of a transaction are followed by will_commit and did_commit", function()
   library()
   db:observe_transactions(recorder())
   db:write(function(db)
@@ -44,7 +44,7 @@ test("changes of a transaction come first, then will_commit, then did_commit", f
   equal(taken(), "will_commit, did_commit")
 end)
 
-test("changes of a transaction that is rolled back are followed by did_rollback", function()
+test("the changes of a rolled back transaction are followed by did_rollback", function()
   library()
   db:observe_transactions(recorder())
   local err = fails("argument", db.write, db, function(db)
@@ -56,7 +56,7 @@ test("changes of a transaction that is rolled back are followed by did_rollback"
   equal(taken(), "insert author 1, did_rollback")
 end)
 
-test("each statement outside of a transaction is one", function()
+test("each statement outside a transaction is a transaction", function()
   library()
   db:observe_transactions(recorder())
   db:execute("INSERT INTO author (name) VALUES ('a'), ('b')")
@@ -74,7 +74,7 @@ test("each statement outside of a transaction is one", function()
   equal(taken(), "")
 end)
 
-test("will_commit refuses by raising, which is what the writer gets", function()
+test("an error in will_commit refuses the commit and is raised to the writer", function()
   library()
   local refusal = setmetatable({}, { __tostring = function() return "no books today" end })
   db:observe_transactions(recorder{ will_commit = function() log[#log + 1] = "will_commit" error(refusal) end })
@@ -97,7 +97,7 @@ test("will_commit refuses by raising, which is what the writer gets", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
 end)
 
-test("each function may stand alone", function()
+test("each function is optional", function()
   library()
   for _, name in ipairs{ "on_change", "will_commit", "did_commit", "did_rollback" } do
     local count = 0
@@ -109,7 +109,7 @@ test("each function may stand alone", function()
   end
 end)
 
-test("the first that refuses is the last that is asked", function()
+test("after an observer refuses, no further observer is asked", function()
   library()
   for index = 1, 3 do
     db:observe_transactions{
@@ -123,7 +123,7 @@ test("the first that refuses is the last that is asked", function()
   equal(taken(), "will 1, will 2, rollback 1, rollback 2, rollback 3")
 end)
 
-test("events have the values before and after, as rows have them", function()
+test("events have the values before and after as they are in rows", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b BOOLEAN, c BLOB, d REAL)")
   local events = {}
   db:observe_transactions{ on_change = function(event) events[#events + 1] = event end }
@@ -136,7 +136,7 @@ test("events have the values before and after, as rows have them", function()
   equal(events[3], { kind = "delete", table = "t", row_id = 8, old = { id = 8, b = false, c = "\0\255", d = 1.5 } })
 end)
 
-test("generated columns that are stored have values, those that are computed have not, nor those after them", function()
+test("events have values of stored generated columns, but not of virtual columns or those after them", function()
   db:execute("CREATE TABLE t (a INTEGER, s AS (a * 3) STORED, b, v AS (a * 2) VIRTUAL, c)")
   local event
   db:observe_transactions{ on_change = function(told) event = told end }
@@ -147,7 +147,7 @@ test("generated columns that are stored have values, those that are computed hav
   equal(event.new, { a = 3, s = 9, b = "b" })
 end)
 
-test("changes made by foreign keys and triggers are reported", function()
+test("changes by foreign keys and triggers are reported", function()
   library()
   db:execute[[
     INSERT INTO author VALUES (1, 'a'); INSERT INTO book VALUES (1, 'x', 1), (2, 'y', 1);
@@ -162,7 +162,7 @@ test("changes made by foreign keys and triggers are reported", function()
   equal(taken(), "insert author 1, insert note 1, will_commit, did_commit")
 end)
 
-test("rows that REPLACE deletes, tables without row ids, and tables that are emptied at once are reported", function()
+test("rows deleted by REPLACE, tables without row ids, and truncated tables are reported", function()
   library()
   db:execute("CREATE TABLE word (text TEXT PRIMARY KEY, count) WITHOUT ROWID")
   db:execute("INSERT INTO book (id, title) VALUES (1, 'x'), (2, 'y')")
@@ -182,7 +182,7 @@ test("rows that REPLACE deletes, tables without row ids, and tables that are emp
   equal(taken(), "delete author 1, delete author 2, will_commit, did_commit")
 end)
 
-test("what is changed in savepoints is reported when the outermost is released, and not if it is rolled back", function()
+test("changes in savepoints are reported when the outermost is released, but not if it is rolled back", function()
   library()
   db:observe_transactions(recorder())
   local function insert(db, name) db:execute("INSERT INTO author (name) VALUES (?)", name) end
@@ -204,7 +204,7 @@ test("what is changed in savepoints is reported when the outermost is released, 
   equal(taken(), "will_commit, did_commit")
 end)
 
-test("savepoints that are opened by SQL are followed as well", function()
+test("savepoints in SQL are tracked", function()
   library()
   db:observe_transactions(recorder())
   db:write_without_transaction(function(db)
@@ -221,7 +221,7 @@ test("savepoints that are opened by SQL are followed as well", function()
   end)
 end)
 
-test("an observer that is added in a savepoint is notified when that is released", function()
+test("an observer that is added in a savepoint is notified when the savepoint is released", function()
   library()
   db:write(function(db)
     db:in_savepoint(function(db)
@@ -236,7 +236,7 @@ test("an observer that is added in a savepoint is notified when that is released
   equal(taken(), "will_commit, did_commit")
 end)
 
-test("observers are notified of the tables and kinds that they ask for", function()
+test("observers are notified only of the requested tables and kinds", function()
   library()
   local Book = perilune.record("book")
   db:observe_transactions{ tables = "AUTHOR", kinds = { "insert", "delete" }, on_change = note }
@@ -248,7 +248,7 @@ test("observers are notified of the tables and kinds that they ask for", functio
   equal(taken(), "insert author 1, update book 1, delete author 1")
 end)
 
-test("the database is out of reach in on_change and will_commit, and within reach in did_commit and did_rollback", function()
+test("the database is unavailable in on_change and will_commit, and available in did_commit and did_rollback", function()
   library()
   local kinds = {}
   local function try(name)
@@ -275,7 +275,7 @@ test("the database is out of reach in on_change and will_commit, and within reac
   equal(kinds, { "on_change nested_access", "did_rollback 1" })
 end)
 
-test("the handle of did_commit is dead afterwards", function()
+test("the handle of did_commit is unusable afterwards", function()
   library()
   local kept
   db:observe_transactions{ did_commit = function(db) kept = db end }
@@ -283,7 +283,7 @@ test("the handle of did_commit is dead afterwards", function()
   fails("dead_handle", kept.fetch_value, kept, "SELECT 1")
 end)
 
-test("did_commit may write, which is a transaction of its own", function()
+test("did_commit may write in a separate transaction", function()
   library()
   db:execute("CREATE TABLE history (text)")
   db:observe_transactions(recorder{ tables = "author", did_commit = function(db)
@@ -299,7 +299,7 @@ test("did_commit may write, which is a transaction of its own", function()
     .. "will_commit, did_commit")
 end)
 
-test("an observer whose did_commit writes without end is stopped", function()
+test("an observer whose did_commit writes endlessly is stopped", function()
   library()
   local count = 0
   db:observe_transactions{ did_commit = function(db)
@@ -317,7 +317,7 @@ test("an observer whose did_commit writes without end is stopped", function()
   equal(kinds, { "observation_loop", "observation_loop" })
 end)
 
-test("what did_commit raises goes to perilune.on_error: the write has succeeded, and the others are notified", function()
+test("errors in did_commit go to perilune.on_error: the write has succeeded, and the others are notified", function()
   library()
   local errors = {}
   perilune.on_error(function(err) errors[#errors + 1] = err end)
@@ -339,7 +339,7 @@ test("what did_commit raises goes to perilune.on_error: the write has succeeded,
   equal({ #errors, errors[1], errors[2] }, { 10, "first", "second" })
 end)
 
-test("what did_rollback raises goes there too, where the script has asked for the rollback", function()
+test("errors in did_rollback go to perilune.on_error if the script requested the rollback", function()
   library()
   local errors = {}
   perilune.on_error(function(err) errors[#errors + 1] = err end)
@@ -352,7 +352,7 @@ test("what did_rollback raises goes there too, where the script has asked for th
   equal(errors, { "no" })
 end)
 
-test("an unhandled error of did_commit ends the script when it waits", function()
+test("an unhandled error in did_commit ends the script when it waits", function()
   library()
   db:observe_transactions{ did_commit = function() error("unhandled", 0) end }
   db:execute("INSERT INTO author (name) VALUES ('a')")
@@ -360,7 +360,7 @@ test("an unhandled error of did_commit ends the script when it waits", function(
   settle()
 end)
 
-test("what did_rollback raises is not what the transaction has failed with", function()
+test("an error in did_rollback does not replace the error of the transaction", function()
   library()
   local told = 0
   db:observe_transactions{ did_rollback = function() told = told + 1 error("second", 0) end }
@@ -374,7 +374,7 @@ test("what did_rollback raises is not what the transaction has failed with", fun
   settle()
 end)
 
-test("what on_change raises is the error of the statement, and outside of a transaction undoes it", function()
+test("an error in on_change is raised by the statement, and undoes it outside a transaction", function()
   library()
   local observer = db:observe_transactions(recorder{ on_change = function(event) note(event) error("not this", 0) end })
   local is_done, err = pcall(db.execute, db, "INSERT INTO author (name) VALUES ('a'), ('b')")
@@ -393,7 +393,7 @@ test("what on_change raises is the error of the statement, and outside of a tran
   equal(taken(), "insert author 1, will_commit, did_commit")
 end)
 
-test("what a failed statement has undone is not told, whatever the transaction comes to", function()
+test("changes that a failed statement has undone are not reported, however the transaction ends", function()
   db:execute[[
     CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
     CREATE TABLE log (text TEXT);
@@ -437,7 +437,7 @@ test("what a failed statement has undone is not told, whatever the transaction c
   end
 end)
 
-test("a failed statement inside of a savepoint takes its own changes with it, and a savepoint its", function()
+test("a failed statement in a savepoint loses only its own changes, and the savepoint loses its own", function()
   library()
   db:execute("INSERT INTO book (title) VALUES ('there')")
   db:observe_transactions(recorder())
@@ -458,7 +458,7 @@ test("a failed statement inside of a savepoint takes its own changes with it, an
   equal(taken(), "insert author 1, insert author 2, insert author 3, will_commit, did_commit")
 end)
 
-test("a statement that fails in its middle is reported as rolled back", function()
+test("a statement that fails halfway is reported as rolled back", function()
   library()
   db:execute("INSERT INTO book (title) VALUES ('b')")
   db:observe_transactions(recorder())
@@ -478,7 +478,7 @@ test("yielding in a callback is refused", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
 end)
 
-test("a removed observer is not called, from the very next call on", function()
+test("a removed observer is not called from the next call on", function()
   library()
   local second
   local first = db:observe_transactions{ on_change = function() log[#log + 1] = "first" second:remove() end,
@@ -495,7 +495,7 @@ test("a removed observer is not called, from the very next call on", function()
   matches(tostring(first), "removed")
 end)
 
-test("observers that are added while observers are called are notified of what comes later", function()
+test("observers that are added during a notification are notified of later events", function()
   library()
   local has_added = false
   db:observe_transactions{ on_change = function()
@@ -508,7 +508,7 @@ test("observers that are added while observers are called are notified of what c
   equal(taken(), "first, first, second, commit")
 end)
 
-test("an observer that removes itself in did_commit or will_commit is not told any more", function()
+test("an observer that removes itself in did_commit or will_commit is not notified again", function()
   library()
   local observer
   observer = db:observe_transactions(recorder{ will_commit = function() observer:remove() log[#log + 1] = "will" end })
@@ -523,7 +523,7 @@ test("an observer that removes itself in did_commit or will_commit is not told a
   equal(taken(), "")
 end)
 
-test("an observer stays without its value", function()
+test("an observer stays active without a reference to its value", function()
   library()
   db:observe_transactions(recorder())
   collectgarbage() collectgarbage()
@@ -531,7 +531,7 @@ test("an observer stays without its value", function()
   equal(taken(), "insert author 1, will_commit, did_commit")
 end)
 
-test("after_next_transaction calls once, after the transaction that is under way or the next one", function()
+test("after_next_transaction calls once, after the current or next transaction", function()
   library()
   local function on_commit() log[#log + 1] = "commit" end
   local function on_rollback() log[#log + 1] = "rollback" end
@@ -549,7 +549,7 @@ test("after_next_transaction calls once, after the transaction that is under way
   equal(taken(), "commit")
 end)
 
-test("after_next_transaction tells of a rollback", function()
+test("after_next_transaction reports a rollback", function()
   library()
   pcall(db.write, db, function(db)
     db:after_next_transaction(function() log[#log + 1] = "commit" end, function(db)
@@ -565,7 +565,7 @@ test("after_next_transaction tells of a rollback", function()
   equal(taken(), "")
 end)
 
-test("the set of changed tables, as the README has it", function()
+test("the README's example of changed tables works", function()
   library()
   local published = {}
   local changed = {}
@@ -580,7 +580,7 @@ test("the set of changed tables, as the README has it", function()
   equal(published, { { author = true, book = true }, { author = true } })
 end)
 
-test("tables that were altered are reported with their columns as they are", function()
+test("altered tables are reported with their current columns", function()
   library()
   local event
   db:observe_transactions{ on_change = function(told) event = told end }
@@ -600,7 +600,7 @@ test("tables that were altered are reported with their columns as they are", fun
   equal(event.new, { y = 5 })
 end)
 
-test("records and requests are observed like SQL", function()
+test("writes by records and requests are observed like SQL", function()
   library()
   local Author = perilune.record("author")
   db:observe_transactions(recorder())
@@ -623,7 +623,7 @@ test("records and requests are observed like SQL", function()
   matches(events, "will_commit, did_commit")
 end)
 
-test("misuse is an error that names what is meant", function()
+test("misuse is an error with advice", function()
   library()
   db:execute("CREATE VIEW names AS SELECT name FROM author")
   local function refused(kind, part, ...)
@@ -653,7 +653,7 @@ test("an observer can be given when a database is opened", function()
   matches(fails("unknown_option", perilune.queue, nil, { observer = { on_chang = note } }).message, "on_change")
 end)
 
-test("an observer outlives its database, and the database its observers", function()
+test("observers and databases may outlive each other", function()
   local path = temporary_path("observed.sqlite")
   for _, open in ipairs{ perilune.queue, perilune.pool } do
     local other = open(path)
@@ -674,7 +674,7 @@ test("an observer outlives its database, and the database its observers", functi
   end
 end)
 
-test("observers of a pool are notified of what its writer does", function()
+test("observers of a pool are notified of its writer's changes", function()
   local pool = perilune.pool(temporary_path("pool.sqlite"))
   pool:execute("CREATE TABLE t (a)")
   fails("nested_access", pool.read, pool, function(db) db:observe_transactions(recorder()) end)
@@ -687,7 +687,7 @@ test("observers of a pool are notified of what its writer does", function()
   equal(taken(), "insert t 2, will_commit, did_commit 2")
 end)
 
-test("many tables, columns and observers", function()
+test("many tables, columns and observers work", function()
   local columns, values = {}, {}
   for index = 1, 100 do columns[index], values[index] = "c" .. index, index end
   db:execute("CREATE TABLE wide (" .. table.concat(columns, ", ") .. ")")
@@ -714,7 +714,7 @@ test("a transaction that an observer leaves open is rolled back and reported", f
   equal(kinds, { "open_transaction" })
 end)
 
-test("an observer that leaves a transaction open after each rollback is called 16 times at most", function()
+test("an observer that leaves a transaction open after each rollback is called at most 16 times", function()
   local kinds = {}
   perilune.on_error(function(err) kinds[err.kind] = (kinds[err.kind] or 0) + 1 end)
   db:observe_transactions{ did_rollback = function(db) db:execute("BEGIN") end }
@@ -723,7 +723,7 @@ test("an observer that leaves a transaction open after each rollback is called 1
   equal(kinds, { open_transaction = 16, observation_loop = 1 })
 end)
 
-test("an observer that was removed and collected, but is found in a weak table, is one that was removed", function()
+test("an observer from a weak table that was removed and collected counts as removed", function()
   local weak = setmetatable({}, { __mode = "k" })
   for _ = 1, 20 do weak[db:observe_transactions{ did_commit = function() end }] = true end
   for observer in pairs(weak) do equal(observer:remove(), true) end

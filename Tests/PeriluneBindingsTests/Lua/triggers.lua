@@ -32,7 +32,7 @@ END]])
   equal(db:fetch_value("SELECT book_count FROM author"), 2)
 end)
 
-test("conditions and statements are made of the columns of both rows", function()
+test("conditions and statements can use the columns of the old and new row", function()
   make_shop()
   local Log = perilune.record("log")
   db:create_trigger("log_title", {
@@ -51,7 +51,7 @@ test("conditions and statements are made of the columns of both rows", function(
   equal(db:fetch_values("SELECT text FROM log"), { "Typee > Typee!" })
 end)
 
-test("a trigger refuses with a message", function()
+test("a trigger can refuse with a message", function()
   make_shop()
   db:create_trigger("stay", { on = "author", before = "delete", when = "old.book_count > 0", refuse = "authors with books stay, it's so" })
   db:execute("UPDATE author SET book_count = 1")
@@ -61,7 +61,7 @@ test("a trigger refuses with a message", function()
   db:execute("DELETE FROM author")
 end)
 
-test("a trigger on a view takes the place of what cannot be done", function()
+test("a trigger on a view replaces operations on the view", function()
   make_shop()
   db:create_trigger("insert_title", {
     on = "title", instead_of = "insert", run = function(new) return "INSERT INTO book (title, author_id) VALUES (new.title, new.author_id)" end,
@@ -119,7 +119,7 @@ test("what does not hold together is refused", function()
   fails("unknown_option", db.drop_trigger, db, "x", { if_exist = true })
 end)
 
-test("statements of record classes take values of the row, and other expressions", function()
+test("statements of record classes accept values of the row and other expressions", function()
   db:execute[[
     CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT);
     CREATE TABLE noted (note_id INTEGER, text TEXT, length INTEGER)]]
@@ -138,7 +138,7 @@ test("statements of record classes take values of the row, and other expressions
   fails("conversion", function() Note{ text = perilune.sql("1") }:insert() end)
 end)
 
-test("strings in double quotes in existing triggers and views do not make a database unusable", function()
+test("strings in double quotes in existing triggers and views leave a database usable", function()
   db:execute[[CREATE TABLE mob (id INTEGER PRIMARY KEY, updated TEXT, position INT); INSERT INTO mob VALUES (1, NULL, 2)]]
   matches(fails("sql", db.execute, db, 'SELECT "nothing"'), "no such column: nothing")
   db:execute[[

@@ -8,7 +8,7 @@ local function make_member()
   return perilune.record "member"
 end
 
-test("validate reports all that is wrong at once", function()
+test("validate reports all errors at once", function()
   local Member = make_member()
   function Member:validate()
     if (self.name or "") == "" then self:invalid("name", "must not be empty") end
@@ -32,7 +32,7 @@ test("validate reports all that is wrong at once", function()
   equal(db:fetch_value "SELECT age FROM member", 18)
 end)
 
-test("what is wrong with the record as a whole has no column", function()
+test("an error about the whole record has no column", function()
   local Member = make_member()
   function Member:validate() self:invalid("is not complete") end
   local member = Member{}
@@ -41,7 +41,7 @@ test("what is wrong with the record as a whole has no column", function()
   matches(err.message, "member: is not complete")
 end)
 
-test("validation can be asked for without writing", function()
+test("validation can be requested without writing", function()
   local Member = make_member()
   function Member:validate() if not self.name then self:invalid("name", "is missing") end end
   equal(Member{}:validation_errors(), { { column = "name", message = "is missing" } })
@@ -49,7 +49,7 @@ test("validation can be asked for without writing", function()
   equal(db:fetch_value "SELECT COUNT(*) FROM member", 0)
 end)
 
-test("validate comes after the hooks that fill in values, and sees the database", function()
+test("validate runs after hooks that set values, and can use the database", function()
   local Member = make_member()
   function Member:will_save() self.name = self.name or "nobody" end
   function Member:validate(handle)
@@ -60,7 +60,7 @@ test("validate comes after the hooks that fill in values, and sees the database"
   fails("validation", function() Member{}:insert() end)
 end)
 
-test("validate may raise an error of its own", function()
+test("validate may raise its own error", function()
   local Member = make_member()
   local mistake = { "mine" }
   function Member:validate() error(mistake) end
@@ -68,7 +68,7 @@ test("validate may raise an error of its own", function()
   equal({ ok, rawequal(err, mistake) }, { false, true })
 end)
 
-test("invalid checks the name of the column, and belongs to a validation", function()
+test("invalid checks the name of the column and can be called only during validation", function()
   local Member = make_member()
   function Member:validate() self:invalid("nmae", "is missing") end
   equal(fails("unknown_column", function() Member{}:insert() end).suggestion, "name")
@@ -77,7 +77,7 @@ test("invalid checks the name of the column, and belongs to a validation", funct
   fails("argument", function() Member{}:invalid() end)
 end)
 
-test("an error of a constraint names table, columns and key", function()
+test("a constraint error names table, columns and key", function()
   local Member = make_member()
   Member{ id = 5, name = "Ann", email = "a@x" }:insert()
   local twin = Member{ id = 6, name = "Bob", email = "a@x" }
@@ -93,7 +93,7 @@ test("an error of a constraint names table, columns and key", function()
   equal({ err.table, err.columns, err.key }, { "member", { "name" }, 5 })
 end)
 
-test("the message of an error of a constraint names table and key, also where many rows are written", function()
+test("the message of a constraint error names table and key, even if many rows are written", function()
   local Member = make_member()
   Member{ id = 5, name = "Ann", email = "a@x" }:insert()
   local twin = Member{ id = 6, name = "Bob", email = "a@x" }
@@ -114,13 +114,13 @@ test("the message of an error of a constraint names table and key, also where ma
   end
 end)
 
-test("an error of a check names the constraint, and its columns where the schema tells them", function()
+test("a check error names the constraint, and its columns if the schema reveals them", function()
   local Member = make_member()
   local err = fails("constraint_check", function() Member{ name = "Kid", age = 3 }:insert() end)
   equal({ err.table, err.constraint }, { "member", "adult" })
 end)
 
-test("an error of a foreign key names the tables whose rows are missing", function()
+test("a foreign key error names the tables with missing rows", function()
   local Member = make_member()
   local err = fails("constraint_foreign_key", function() Member{ name = "Ann", club_id = 9 }:insert() end)
   equal({ err.table, err.columns, err.referenced_table }, { "member", { "club_id" }, "club" })
@@ -133,7 +133,7 @@ test("an error of a foreign key names the tables whose rows are missing", functi
   equal(err.message, "FOREIGN KEY constraint failed: rows of `member` refer to this one of `club` (the row of `club` with `id` 1)")
 end)
 
-test("a value of the wrong type in a strict table names the column", function()
+test("a value of the wrong type in a strict table is reported with its column", function()
   db:execute "CREATE TABLE measure (id INTEGER PRIMARY KEY, size INTEGER) STRICT"
   local Measure = perilune.record("measure", { check_types = false })
   local err = fails("constraint_datatype", function() Measure{ size = "big" }:insert() end)

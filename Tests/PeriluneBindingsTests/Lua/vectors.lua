@@ -8,7 +8,7 @@ local function items()
   return perilune.record "item"
 end
 
-test("a column of vectors holds lists of numbers", function()
+test("a vector column contains lists of numbers", function()
   db:execute "CREATE TABLE stored (id INTEGER PRIMARY KEY, embedding BLOB)"
   local Stored = perilune.record("stored", { types = { embedding = "vector" } })
   local stored = Stored{ embedding = { 1, -2.5 } }:insert()
@@ -25,7 +25,7 @@ test("a column of vectors holds lists of numbers", function()
   matches(fails("conversion", function() return Stored:find(1).embedding end), "32-bit floats")
 end)
 
-test("a vector is a blob of 32-bit floats, and becomes a list again", function()
+test("a vector is a blob of 32-bit floats and converts back to a list", function()
   local blob = perilune.vector{ 1, -2.5, 0 }
   equal({ #blob, tostring(blob) }, { 12, string.pack("<fff", 1, -2.5, 0) })
   equal(perilune.vector_numbers(blob), { 1.0, -2.5, 0.0 })
@@ -34,7 +34,7 @@ test("a vector is a blob of 32-bit floats, and becomes a list again", function()
   equal(db:fetch_value("SELECT hex(?)", perilune.vector{ 1 }), "0000803F")
 end)
 
-test("what is not a vector is an error", function()
+test("invalid vectors are errors", function()
   for _, wrong in ipairs{ {}, 5, "x", { 1, "2" }, { 0 / 0 }, { 1e39 }, { -math.huge }, perilune.blob "abc", perilune.blob "" } do
     fails("argument", perilune.vector, wrong)
   end
@@ -44,7 +44,7 @@ test("what is not a vector is an error", function()
   matches(fails("argument", perilune.vector, { 1, true }).message, "element 2: expected a number")
 end)
 
-test("nearest gives the records by their distance", function()
+test("nearest returns the records by distance", function()
   local Item = items()
   local found = Item:nearest("embedding", { 0.1, 0.2 }, 2):fetch_all()
   equal({ #found, found[1].name, found[1].distance, found[2].name }, { 2, "near", 1.0, "far" })
